@@ -174,6 +174,7 @@ package struct Console: Sendable {
     SmokeTestPages.add(to: &routes)
     TemplatePages.add(to: &routes)
     DevicePages.add(to: &routes)
+    AudiencePages.add(to: &routes)
     AppPages.add(to: &routes)
     ChannelPages.add(to: &routes)
     TopicPages.add(to: &routes)

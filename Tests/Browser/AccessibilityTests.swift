@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import Store
 import Console
@@ -20,7 +21,8 @@ extension PagesInBrowser {
 
     private static let lists = [
       "/", "/pushes/new", "/pushes", "/pushes/drafts", "/incidents", "/schedules", "/smoke-tests", "/smoke-tests/new",
-      "/templates", "/templates/new", "/devices", "/devices/new", "/devices/import", "/apps",
+      "/templates", "/templates/new", "/devices", "/devices/new", "/devices/import",
+      "/audiences", "/audiences?kind=tags", "/audiences/segments/new", "/apps",
       "/apps/new",
       "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new",
       "/phones/wall", "/account",
@@ -102,6 +104,11 @@ extension PagesInBrowser {
         try await scene.heading("Import report")
         try await scene.audit("the import report")
 
+        let segment = try await scene.service.store.write { database in
+          let app = try #require(try App.all(database).first)
+          let rule = try SegmentRule(json: ["tag": ["beta"], "last_seen": ["within_days": 30]])
+          return try Segment.add(database, app: app.id, name: "Curious", rule, by: "ada", now: .now).id
+        }
         let registered = try #require(simulator.phones.phones().first { $0.provider == .jpush })
         let (device, jpush, app, certificate) = try await scene.service.store.write { database in
           let app = try #require(try App.all(database).first)
@@ -121,6 +128,9 @@ extension PagesInBrowser {
             "/apps/\(app)/jpush", "/apps/\(app)/jpush?environment=development&alias=usr_x",
             "/apps/\(app)/jpush/remove?environment=development&kind=schedule&name=s-1", "/devices/\(jpush)/jpush",
             "/smoke-tests/1/remove", "/templates/1", "/templates/1/use",
+            "/audiences/segments/\(segment)", "/audiences/segments/\(segment)/edit",
+            "/audiences/segments/\(segment)/remove",
+            "/audiences/explanation?app=com.example.shop&environment=development&audience=all&device=usr_ada",
             "/apps/\(app)/remove", "/certificates/\(certificate)", "/certificates/\(certificate)/remove",
             "/devices?q=nobody", "/pushes?q=nothing",
             String(result.dropFirst(scene.service.url.count)) + "?outcome=skipped",

@@ -58,6 +58,39 @@ extension InBrowser {
       }
     }
 
+    @Test("names are suggested as one types, and chosen by keyboard")
+    func picker() async throws {
+      try await BrowserScene.run { scene in
+        try await begin(scene, "development", "tag")
+        let field = try await scene.browser.find("#tag")
+        #expect(try await field.attribute("role") == "combobox")
+        try await field.type("be")
+        let option = try await scene.browser.find("#tag + [role=listbox] [role=option]")
+        let label = try await option.text()
+        #expect(label.contains("beta") && label.contains("device"))
+        #expect(try await field.attribute("aria-expanded") == "true")
+        // Down, Enter, as WebDriver writes keys.
+        try await field.type("\u{E015}")
+        let id = try await option.attribute("id")
+        #expect(try await field.attribute("aria-activedescendant") == id)
+        try await field.type("\u{E007}")
+        #expect(try await scene.value("tag") == "beta, ")
+        #expect(try await field.attribute("aria-expanded") == "false")
+        try await scene.choose("audience", "alias")
+        let add = try await scene.browser.find("#alias-add")
+        try await add.type("usr_l")
+        _ = try await scene.browser.find("#alias-add + [role=listbox] [role=option]")
+        try await add.type("\u{E015}\u{E007}")
+        #expect(try await scene.value("alias").hasPrefix("usr_l"))
+        // Escape closes the list and leaves what was typed.
+        try await add.type("usr")
+        _ = try await scene.browser.find("#alias-add + [role=listbox] [role=option]")
+        try await add.type("\u{E00C}")
+        #expect(try await add.attribute("aria-expanded") == "false")
+        #expect(try await scene.value("alias-add") == "usr")
+      }
+    }
+
     @Test("a broadcast asks for the app's name, in both environments", arguments: [true, false])
     func broadcast(javaScript: Bool) async throws {
       try await BrowserScene.run(javaScript: javaScript) { scene in

@@ -105,5 +105,6 @@ struct AuditSubject {
   private static let folders = [
     "push": "pushes", "schedule": "schedules", "device": "devices", "certificate": "certificates", "host": "hosts",
     "incident": "incidents", "smoke_test": "smoke-tests", "template": "templates",
+    "segment": "audiences/segments",
   ]
 }

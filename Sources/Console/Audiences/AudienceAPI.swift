@@ -1,3 +1,4 @@
+import Foundation
 import HTTPServer
 package import JSON
 import Model
@@ -6,52 +7,143 @@ package import Store
 
 enum AudienceAPI {
   /// Enough to count about ten million devices.
-  private static let patience = Duration.seconds(10)
+  static let patience = Duration.seconds(10)
 
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.post, "/audience/count", role: .viewer) { call in
-      let (bundleID, query) = try read(try await call.body())
-      let count = try await counted(call) { database in
-        guard let app = try App.find(database, bundleID: bundleID) else { throw APIError.noApp(bundleID) }
-        var query = query
-        query.app = app.id
-        return query
-      }
-      return APIContext.answer(count)
+      let question = try AudienceQuestion(json: try await call.body())
+      return APIContext.answer(
+        try await question.ask(call.store, now: call.now) { database, query, _ in try query.count(database) })
     }
-  }
-
-  /// The app's ID in the query is filled in later.
-  private static func read(_ json: JSONValue) throws -> (app: String, query: AudienceQuery) {
-    let fields = JSONFields(json)
-    let app = fields.string(
-      "app", required: true, limit: .characters(AppName.bundleIDLimit), check: AppName.problem(withBundleID:))
-    let environment = fields.choice("environment", required: true, as: Environment.self)
-    let platforms = PushDraft.readPlatforms(fields)
-    let audience = Audience.read(fields, platforms: platforms)
-    try fields.finish()
-    guard let app, let environment, let audience else {
-      // Unreachable: each of the three is nil only if a problem was reported, and finish() then threw.
-      throw Problems([Problem("", FieldMessage.required)])
-    }
-    return (app, AudienceQuery(app: 0, environment: environment, platforms: platforms, audience: audience))
-  }
-
-  /// Counts the audience, with a time limit.
-  /// - Throws: 503 if counting takes longer than `patience`.
-  private static func counted(
-    _ call: APIContext, _ query: @escaping @Sendable (Database) throws -> AudienceQuery
-  ) async throws -> AudienceCount {
-    do {
-      return try await call.store.read(limit: patience) { try query($0).count($0) }
-    } catch let error as SQLiteError where error.code == .interrupt {
-      throw tookTooLong
+    routes.call(.post, "/audience/explain", role: .viewer) { call in
+      let question = try AudienceQuestion(json: try await call.body(), asksDevice: true)
+      return APIContext.answer(
+        try await question.ask(call.store, now: call.now) { try AudienceAnswer(question, $0, $1, $2) })
     }
   }
 
   static let tookTooLong = HTTPError(
     .serviceUnavailable, "Counting took more than 10 seconds and was stopped. Try a narrower audience.",
     headers: ["Retry-After": "60"])
+}
+
+/// An audience that is asked about, and not sent to.
+struct AudienceQuestion: Sendable {
+  let app: String
+  let environment: Environment
+  let platforms: Set<Platform>
+  let audience: Audience
+  /// What a device is called: its ID, token, alias, registration ID, or the beginning of its name.
+  let device: String?
+
+  /// - Parameter asksDevice: whether the body may name a device.
+  /// - Throws: all problems with their paths.
+  init(json: JSONValue, asksDevice: Bool = false) throws(Problems) {
+    let fields = JSONFields(json)
+    let app = fields.string(
+      "app", required: true, limit: .characters(AppName.bundleIDLimit), check: AppName.problem(withBundleID:))
+    let environment = fields.choice("environment", required: true, as: Environment.self)
+    platforms = PushDraft.readPlatforms(fields)
+    let audience = Audience.read(fields, platforms: platforms)
+    device = asksDevice ? fields.string("device", limit: .characters(Search.longest)) : nil
+    try fields.finish()
+    guard let app, let environment, let audience else {
+      // Unreachable: each of the three is nil only if a problem was reported, and finish() then threw.
+      throw Problems([Problem("", FieldMessage.required)])
+    }
+    (self.app, self.environment, self.audience) = (app, environment, audience)
+  }
+
+  /// Asks the database, with a time limit.
+  ///
+  /// - Throws: 503 if it takes longer than ``AudienceAPI/patience``; 404 for an unknown app; `Problems` for an unknown segment.
+  func ask<Answer: Sendable>(
+    _ store: Store, now: Date, _ body: @escaping @Sendable (Database, AudienceQuery, App) throws -> Answer
+  ) async throws -> Answer {
+    do {
+      return try await store.read(limit: AudienceAPI.patience) { database in
+        guard let app = try App.find(database, bundleID: app) else { throw APIError.noApp(self.app) }
+        if case .rule(let rule) = audience,
+          let missing = try Segment.missing(database, rule.segment, app: app.id).keys.min()
+        {
+          let index = rule.segment.firstIndex(of: missing) ?? 0
+          throw Problems([Problem("audience.segment[\(index)]", SegmentMessage.missing, ["segment": missing])])
+        }
+        let query = AudienceQuery(
+          app: app.id, environment: environment, platforms: platforms, audience: audience, now: now)
+        return try body(database, query, app)
+      }
+    } catch let error as SQLiteError where error.code == .interrupt {
+      throw AudienceAPI.tookTooLong
+    }
+  }
+}
+
+/// What is explained of an audience: the schema `AudienceExplanation`.
+struct AudienceAnswer: Sendable {
+  let explanation: AudienceExplanation
+  /// The devices that the question names, at most ``most``.
+  let devices: [Device]
+  /// Of the only device that the question names.
+  let verdict: DeviceVerdict?
+
+  /// Devices that are offered if a text names several.
+  static let most = 5
+
+  /// - Throws: `Problems` for an audience that only the service knows.
+  init(_ question: AudienceQuestion, _ database: Database, _ query: AudienceQuery, _ app: App) throws {
+    guard let explanation = try query.explained(database) else {
+      throw Problems([Problem("audience", SegmentMessage.subscribers)])
+    }
+    self.explanation = explanation
+    devices = try question.device.map { try Self.find(database, $0, app: app.id) } ?? []
+    verdict = devices.count == 1 ? try query.verdict(database, on: devices[0]) : nil
+  }
+
+  /// In the app first: a token may be known in another one, which is a reason to be left out.
+  private static func find(_ database: Database, _ text: String, app: Int64) throws -> [Device] {
+    for app in [app, nil] {
+      let found = try Device.search(database, text, DeviceFilter(app: app), tags: false, limit: most).items
+      if !found.isEmpty { return found }
+    }
+    return try Int64(text).flatMap { try Device.find(database, id: $0) }.map { [$0] } ?? []
+  }
+}
+
+extension AudienceAnswer: JSONWritable {
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("reached", explanation.reached)
+      json.array("steps", explanation.counts) { json, count in
+        json.object { json in
+          count.step.writeMembers(to: &json)
+          json.member("left_out", count.leftOut)
+          json.member("remain", count.remain)
+        }
+      }
+      json.array("devices", devices) { json, device in json.integer(device.id) }
+      json.key("verdict")
+      guard let verdict else { return json.null() }
+      json.object { json in
+        json.member("reached", verdict.obstacle == nil)
+        json.member("obstacle", verdict.obstacle?.kind.rawValue)
+        json.array("steps", verdict.answers) { json, answer in
+          json.object { json in
+            answer.step.writeMembers(to: &json)
+            json.member("met", answer.isMet)
+          }
+        }
+      }
+    }
+  }
+}
+
+extension AudienceStep {
+  fileprivate func writeMembers(to json: inout JSONWriter) {
+    json.member("step", kind.rawValue)
+    json.array("names", names) { json, name in json.string(name) }
+    json.member("segment", segment)
+  }
 }
 
 extension AudienceCount: JSONWritable {

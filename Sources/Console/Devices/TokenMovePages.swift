@@ -44,10 +44,16 @@ enum TokenMovePages {
     routes.page(.post, "/pushes/:uid/move", role: .operator) { page in try await move(page) }
   }
 
-  private static func ask(_ page: PageContext) async throws -> Response {
+  /// Whether the app's name must be typed, as for a push to production.
+  private static func mustType(_ push: Push, back: Bool) -> Bool { !back && push.environment.other == .production }
+
+  /// - Parameter error: why what was typed is not enough.
+  private static func ask(_ page: PageContext, error: String? = nil) async throws -> Response {
     let (push, texts) = (try await PushPages.find(page), page.texts)
-    let isBack = page.query["back"] == "1"
-    let found = try await page.store.read { try MovedTokens.find($0, push: push) }
+    let isBack = (error == nil ? page.query["back"] : page.form["back"]) == "1"
+    let (found, app) = try await page.store.read {
+      (try MovedTokens.find($0, push: push), try App.get($0, id: push.appID).name)
+    }
     let count = isBack ? found.moved.count : found.parked.count
     let environment = isBack ? push.environment : push.environment.other
     var means = [texts(isBack ? "move.back_means" : "move.means", ["environment": environment.word(texts)])]
@@ -57,12 +63,21 @@ enum TokenMovePages {
     return page.answer(
       TokenMoveView(
         push: push.uid, title: push.heading(texts), isBack: isBack, count: count,
-        action: MoveWords(push, found, texts).label(back: isBack), means: means))
+        action: MoveWords(push, found, texts).label(back: isBack), means: means,
+        question: mustType(push, back: isBack) ? texts("move.type_app", ["app": app]) : nil,
+        confirm: FieldView(value: page.form.raw("confirm"), error: error ?? "")),
+      status: error == nil ? .ok : .unprocessableContent)
   }
 
   private static func move(_ page: PageContext) async throws -> Response {
     let push = try await PushPages.find(page)
     let isBack = page.form["back"] == "1"
+    if mustType(push, back: isBack) {
+      let app = try await page.store.read { try App.get($0, id: push.appID).name }
+      guard page.form["confirm"] == app else {
+        return try await ask(page, error: page.texts("confirm.differs", ["app": app]))
+      }
+    }
     let count = try await TokenMove(push, back: isBack).carryOut(page.store, by: page.actor, now: page.now) {
       page.audit($0, "push \(push.uid)", .object($1))
     }
@@ -84,6 +99,9 @@ struct TokenMoveView: PageView {
   let action: String
   /// The consequences, one sentence each.
   let means: [String]
+  /// The request to type the app's name, which is made for production; nil if it is not needed.
+  let question: String?
+  let confirm: FieldView
 
   static let fields: [Field<Self>] = [
     .text("id") { $0.push },
@@ -92,6 +110,9 @@ struct TokenMoveView: PageView {
     .flag("has_devices") { $0.count > 0 },
     .text("action") { $0.action },
     .list("means") { $0.means },
+    .flag("production") { $0.question != nil },
+    .optional("must_type") { $0.question },
+    .view("confirm") { $0.question == nil ? nil : $0.confirm },
   ]
 }
 

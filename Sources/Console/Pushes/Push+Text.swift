@@ -43,6 +43,7 @@ extension Audience {
     let parts = [
       list("tag", rule.tag), list("tag_and", rule.tagAnd), list("tag_not", rule.tagNot), list("alias", rule.alias),
       list("registration_id", rule.registrationID), list("device_token", rule.deviceToken.map(\.abbreviated)),
+      list("segment", rule.segment),
     ]
     return parts.compactMap { $0 }.joined(separator: texts("audience.and"))
   }

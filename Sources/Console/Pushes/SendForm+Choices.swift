@@ -34,7 +34,8 @@ extension SendForm {
   func audiences(_ texts: Texts, hasChannels: Bool) -> [ChoiceView] {
     let isChosen = form.all("audience").contains("channel")
     let kinds =
-      Self.deviceKinds + ["topic", "condition"] + (hasChannels || isChosen ? ["channel"] : [])
+      Self.deviceKinds.dropLast() + ["segment", "all", "topic", "condition"]
+      + (hasChannels || isChosen ? ["channel"] : [])
     return Self.choices(kinds.map { ($0, texts("audience.kind.\($0)")) }, chosen: form.all("audience"))
   }
 

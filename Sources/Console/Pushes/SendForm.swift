@@ -14,8 +14,11 @@ struct SendForm {
     ("collapse_id", "options"),
   ]
   private static let numbers = [("badge", "notification"), ("time_to_live", "options")]
+  static let audienceFields = [
+    "tag", "tag_and", "tag_not", "alias", "registration_id", "device_token", "segment", "topic", "condition",
+  ]
   static let fields =
-    ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token", "topic", "condition"] + texts.map(\.field)
+    audienceFields + texts.map(\.field)
     + numbers.map(\.0) + ["extras", "payload", "android", "apns_headers"] + timeTexts
 
   /// The draft.
@@ -31,6 +34,20 @@ struct SendForm {
       problems += error.all.map(Self.asked).map(Self.placed)
     }
     throw Problems(problems)
+  }
+
+  /// The audience of the form alone, for a question about it.
+  ///
+  /// - Throws: as ``draft()``.
+  func question(device: String?) throws(Problems) -> AudienceQuestion {
+    var members: [String: JSONValue] = [:]
+    for name in ["app", "environment"] where !form[name].isEmpty { members[name] = .string(form[name]) }
+    if form.has("platforms") { members["platforms"] = .array(form.all("platforms").map(JSONValue.string)) }
+    members["audience"] = audience
+    members["device"] = device.map(JSONValue.string)
+    do { return try AudienceQuestion(json: .object(members), asksDevice: true) } catch {
+      throw Problems(error.all.map(Self.asked).map(Self.placed))
+    }
   }
 
   private func json(_ problems: inout [Problem]) -> JSONValue {
@@ -90,6 +107,7 @@ struct SendForm {
         "tag": list(form.parts("tag")), "tag_and": list(form.parts("tag_and")), "tag_not": list(form.parts("tag_not")),
       ]
     case let name where ["channel", "topic", "condition"].contains(name): return .object([name: .string(form[name])])
+    case "segment": return ["segment": list(form.parts("segment"))]
     case "device_token": return ["device_token": list(tokens)]
     case let name: return .object([name: list(form.words(name))])
     }
@@ -183,13 +201,14 @@ extension Form {
       let lists = [
         ("tag", rule.tag), ("tag_and", rule.tagAnd), ("tag_not", rule.tagNot), ("alias", rule.alias),
         ("registration_id", rule.registrationID), ("device_token", rule.deviceToken.map(\.text)),
+        ("segment", rule.segment),
       ]
       let used = lists.filter { !$0.1.isEmpty }
       let first = used.first?.0 ?? ""
       fields.append(("audience", first.hasPrefix("tag") ? "tag" : first))
       fields += used.map { name, names in
         if name == "device_token" { return (name, names.joined(separator: "\n")) }
-        return (name, name.hasPrefix("tag") ? Form.parts(names) : Form.words(names))
+        return (name, name.hasPrefix("tag") || name == "segment" ? Form.parts(names) : Form.words(names))
       }
     }
     let message = draft.notification

@@ -27,6 +27,8 @@ struct SendFormView: PageView {
   let links: [String]
   /// The name of the person's own device, to try the push out on; nil: there is none.
   let ownDevice: String?
+  /// Some of the app's, for browsers without script.
+  let names: AudienceNames
 
   static let fields: [Field<Self>] = typed + chosen + state
 
@@ -63,6 +65,8 @@ struct SendFormView: PageView {
     .text("draft") { $0.form["draft"] },
     .flag("is_draft") { !$0.form["draft"].isEmpty },
     .optional("own_device") { $0.ownDevice },
+    .list("tag_names") { $0.names.tags },
+    .list("segment_names") { $0.names.segments },
     .list("links") { $0.links.map { ChoiceView(value: $0, label: $0) } },
   ]
 

@@ -61,6 +61,10 @@ enum SendPages {
       ]
     }
     if let app = page.filled("app") { fields.append(("app", app)) }
+    for kind in ["tag", "alias", "segment"] {
+      guard let name = page.filled(kind) else { continue }
+      fields += [("audience", kind), (kind, kind == "alias" ? Form.words([name]) : Form.parts([name]))]
+    }
     if let topic = page.filled("topic") {
       fields += [("environment", page.filled("environment") ?? ""), ("audience", "topic"), ("topic", topic)]
     }
@@ -106,6 +110,8 @@ enum SendPages {
         try Device.own($0, user: user)
       )
     }
+    let app = apps.count == 1 ? apps[0] : apps.first { $0.bundleID == form["app"] }
+    let names = try await page.store.read { try AudienceNames($0, of: app) }
     let channels = known.map { channel in
       let app = apps.first { $0.id == channel.appID }?.name ?? ""
       let name = channel.name.isEmpty ? channel.channel : "\(channel.name) (\(channel.channel))"
@@ -134,7 +140,7 @@ enum SendPages {
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
         pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(),
         pasted: pasted, links: links,
-        ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") }
+        ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") }, names: names
       ),
       status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
   }

@@ -41,7 +41,8 @@ struct Search: Sendable {
   /// Kinds with hits, the most exact ones first.
   func groups(_ database: Database) throws -> [SearchGroup] {
     let found: [(String, [SearchHit])] = [
-      ("pushes", try pushes(database)), ("devices", try devices(database)), ("apps", try apps(database)),
+      ("pushes", try pushes(database)), ("devices", try devices(database)), ("segments", try segments(database)),
+      ("apps", try apps(database)),
       ("certificates", try certificates(database)), ("reasons", reasons), ("pages", pages),
     ]
     return found.filter { !$0.1.isEmpty }
@@ -69,11 +70,20 @@ struct Search: Sendable {
   }
 
   private func devices(_ database: Database) throws -> [SearchHit] {
-    try Device.search(database, text, limit: Self.most).items.map { device in
-      SearchHit(
-        title: device.heading, detail: device.token.abbreviated, href: "/devices/\(device.id)",
+    try Device.found(database, text, limit: Self.most).map { device in
+      let words = [device.alias, device.token.abbreviated].compactMap { $0 == device.heading ? nil : $0 }
+      return SearchHit(
+        title: device.heading, detail: words.joined(separator: " · "), href: "/devices/\(device.id)",
         isExact: device.tokenText == text || device.token.hexadecimal == text.lowercased()
           || device.registrationID == text)
+    }
+  }
+
+  private func segments(_ database: Database) throws -> [SearchHit] {
+    try Segment.search(database, text, limit: Self.most).map { segment in
+      SearchHit(
+        title: segment.name, detail: segment.rule.words(texts), href: "/audiences/segments/\(segment.id)",
+        isExact: false)
     }
   }
 

@@ -17,6 +17,7 @@ enum API {
     TopicsAPI.add(to: &routes)
     TopicChangesAPI.add(to: &routes)
     JPushRemoteAPI.add(to: &routes)
+    SegmentsAPI.add(to: &routes)
     PushesAPI.add(to: &routes)
     DialectPages.addCalls(to: &routes)
     IncidentsAPI.add(to: &routes)

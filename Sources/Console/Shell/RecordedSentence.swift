@@ -31,6 +31,7 @@ enum RecordedSentence {
       "recorded.no_simulator",
       "The app sends to the built-in simulator, which is not running. Start Signalbox with --demo."
     ),
+    (SegmentMessage.missing.code, SegmentMessage.missing.english),
     ("recorded.endpoint", "The endpoint {endpoint} is neither the service, the simulator, nor host:port."),
   ]
 

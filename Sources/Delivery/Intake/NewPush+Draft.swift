@@ -52,7 +52,7 @@ extension NewPush {
     case .all, .rule: break
     }
     guard case .rule(let rule) = draft.audience else { return [] }
-    return rule.tag + rule.tagAnd + rule.tagNot + rule.alias + rule.registrationID
+    return rule.tag + rule.tagAnd + rule.tagNot + rule.alias + rule.registrationID + rule.segment
   }
 
   fileprivate static func freshUID() -> String { Random.token(bytes: 12) }
@@ -71,13 +71,17 @@ extension NewSchedule {
 }
 
 extension Lint.Context {
-  /// The linter's context for an app's pushes in an environment.
-  init(_ database: Database, _ app: App, _ environment: Environment, now: Date) throws {
+  /// The linter's context for a push of an app.
+  init(_ database: Database, _ app: App, _ draft: PushDraft, now: Date) throws {
+    let environment = draft.environment
     let fcm = try Credential.find(database, app: app.id, provider: .fcm, environment: environment)
     let devices = try DeviceCount.all(database, app: app.id)
     self.init(
       aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID,
       credential: try CredentialScope.find(database, app: app.id, environment: environment), hasAndroid: fcm != nil,
       hasJPush: devices.contains { $0.provider == .jpush && $0.environment == environment && $0.state == .active })
+    if case .rule(let rule) = draft.audience {
+      missingSegments = try Segment.missing(database, rule.segment, app: app.id)
+    }
   }
 }

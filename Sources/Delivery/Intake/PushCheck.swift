@@ -46,7 +46,7 @@ extension PushIntake {
   package func check(_ draft: PushDraft, now: Date, within limit: Duration?) async throws -> PushCheck {
     let (app, context, unknown) = try await store.read { database in
       guard let app = try App.find(database, bundleID: draft.app) else { throw NoApp(bundleID: draft.app) }
-      var context = try Lint.Context(database, app, draft.environment, now: now)
+      var context = try Lint.Context(database, app, draft, now: now)
       if case .rule(let rule) = draft.audience {
         context.missingTags = try Tag.missing(database, Set(rule.tag + rule.tagAnd + rule.tagNot), app: app.id)
       }
@@ -56,7 +56,8 @@ extension PushIntake {
       )
     }
     let query = AudienceQuery(
-      app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
+      app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience,
+      now: now)
     var count: AudienceCount?
     do {
       count = try await store.read(limit: limit) { try query.count($0) }

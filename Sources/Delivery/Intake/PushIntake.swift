@@ -168,7 +168,7 @@ extension PushIntake {
       guard let schedule = try Schedule.find(database, id: id), var draft = schedule.draft else { return [] }
       (draft.recurrence, draft.sendAt) = (nil, nil)
       let app = try App.get(database, id: schedule.appID)
-      let context = try Lint.Context(database, app, draft.environment, now: now)
+      let context = try Lint.Context(database, app, draft, now: now)
       return Lint.findings(in: draft, context).filter { $0.severity == .error }.map(\.problem)
     }
     let push = try await store.write { database -> Push? in

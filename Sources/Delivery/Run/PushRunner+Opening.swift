@@ -67,8 +67,15 @@ extension PushRunner {
     let counted = try await count(
       push,
       AudienceQuery(
-        app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience), plan)
-    if plan.start == .sending, counted.push.target == 0 { plan.start = .closing(.nobody) }
+        app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience,
+        now: tools.clock()), plan)
+    if plan.start == .sending, let missing = counted.query.segments?.first(where: { $0.rule == nil }) {
+      // Deleted since the push was stored.
+      let problem = Problem("", SegmentMessage.missing, ["segment": missing.name])
+      plan.start = .closing(RunEnding(reason: .cancelled, state: .failed, error: problem.text))
+    } else if plan.start == .sending, counted.push.target == 0 {
+      plan.start = .closing(.nobody)
+    }
     // The speed of a push that is spread over time depends on the number of devices, which is known only now.
     if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
     plan.lastDeviceID = counted.push.lastDeviceID ?? .max
@@ -132,6 +139,10 @@ extension PushRunner {
     let (full, count, last, due, providers) = try await tools.store.read { database in
       var query = query
       if let parent { query.retry = try PushRepeat.choice(database, push: parent) }
+      query.segments =
+        try UsedSegment.kept(database, push: id, parent: parent)
+        ?? UsedSegment.current(database, query.audience, app: query.app, now: query.now)
+      try query.prepare(database)
       return (
         query, plan.isResumed ? nil : try query.count(database), try query.lastID(database),
         try WaitingDelivery.nextDue(database, push: id), try Push.providers(database, id: id)
@@ -144,6 +155,7 @@ extension PushRunner {
     let reach = plan.policy.repeatsUnanswered ? PushRun.foresight(room: room, rate: plan.rate) : 0
     let first = reach == 0 ? 0 : Double(last) * min(1, Double(reach) / Double(max(1, count.reachable)))
     let counted = try await tools.store.write { database in
+      try UsedSegment.keep(database, full.segments ?? [], push: id)
       try Push.setTarget(
         database, id: id, targets, lastDeviceID: last, handedOut: Int64(first.rounded(.up)), trail: plan.trail)
       return try Push.get(database, id: id)

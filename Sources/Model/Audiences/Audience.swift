@@ -3,7 +3,7 @@ package import JSON
 /// The receivers of a push, within one app, its environment and platforms.
 ///
 /// The kinds of conditions are ANDed, as at JPush: `tag` any of, `tagAnd` all of, `tagNot` none of, `alias` any of,
-/// `registrationID` any of, `deviceToken` any of. An empty kind is no condition.
+/// `registrationID` any of, `deviceToken` any of, `segment` any of. An empty kind is no condition.
 package enum Audience: Sendable, Hashable {
   case all
   case rule(Rule)
@@ -38,6 +38,8 @@ package enum Audience: Sendable, Hashable {
     package var alias: [String] = []
     package var registrationID: [String] = []
     package var deviceToken: [DeviceToken] = []
+    /// Devices of any of these segments, by name.
+    package var segment: [String] = []
 
     package init() {}
   }
@@ -55,6 +57,7 @@ extension Audience {
     let lists: [(String, [String])] = [
       ("tag", rule.tag), ("tag_and", rule.tagAnd), ("tag_not", rule.tagNot), ("alias", rule.alias),
       ("registration_id", rule.registrationID), ("device_token", rule.deviceToken.map(\.text)),
+      ("segment", rule.segment),
     ]
     var members: [String: JSONValue] = [:]
     for (name, list) in lists where !list.isEmpty { members[name] = .array(list.map(JSONValue.string)) }
@@ -140,7 +143,7 @@ extension Audience.Rule {
     rule.deviceToken = fields.elements("device_token", atMost: PushLimits.names) { text throws(Problem) in
       try DeviceToken(parsing: text, platforms: platforms)
     }
-    fields.notYet("segment")
+    rule.segment = fields.strings("segment", atMost: PushLimits.segments, check: Audience.problem(withSegment:))
     return rule
   }
 }

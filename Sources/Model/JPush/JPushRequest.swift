@@ -31,6 +31,9 @@ package struct JPushRequest: Sendable, Hashable {
   /// Letters, digits, `_` and `-` of a `cid`.
   static let cidLimit = 64
 
+  /// Segments of an audience.
+  private static let segmentsLimit = 1
+
   private static let refused: [String: (code: JPushCode, why: String)] = [
     "sms_message": (.noRight, "Signalbox sends no text messages. Remove this key."),
     "live_activity": (.noRight, "Signalbox does not update Live Activities here. Remove this key."),
@@ -140,8 +143,9 @@ package struct JPushRequest: Sendable, Hashable {
     if fields["audience"] == "all" { return .all }
     let paid = (code: JPushCode.paidFeature, why: "Signalbox has no such audience. Use tags and aliases.")
     let kinds = try JPushFields(
-      fields["audience"] ?? .null, at: "audience", known: ["tag", "tag_and", "tag_not", "alias", "registration_id"],
-      refused: ["segment": paid, "abtest": paid, "live_activity_id": paid, "file": paid])
+      fields["audience"] ?? .null, at: "audience",
+      known: ["tag", "tag_and", "tag_not", "alias", "registration_id", "segment"],
+      refused: ["abtest": paid, "live_activity_id": paid, "file": paid])
     let tag: (String) -> Problem? = { TagRule.problem(with: $0, rule: .jpush) }
     var rule = Audience.Rule()
     rule.tag = try kinds.texts("tag", atMost: PushLimits.tags, check: tag)
@@ -150,8 +154,10 @@ package struct JPushRequest: Sendable, Hashable {
     rule.alias = try kinds.texts("alias", atMost: PushLimits.names, check: AliasRule.jpush.problem(with:))
     rule.registrationID = try kinds.texts(
       "registration_id", atMost: PushLimits.names, check: RegistrationID.problem(with:))
+    rule.segment = try kinds.texts("segment", atMost: segmentsLimit, check: Audience.problem(withSegment:))
     guard !rule.isEmpty else {
-      throw JPushError(.invalid, "audience names nobody. Use \"all\", or at least one tag, alias or registration_id.")
+      throw JPushError(
+        .invalid, "audience names nobody. Use \"all\", or at least one tag, alias, registration_id or segment.")
     }
     return .rule(rule)
   }

@@ -9,7 +9,7 @@ extension Lint {
     }
     var findings = names(draft, rule, context.aliasRule)
     findings += tokens(rule)
-    findings += missing(draft, rule, context.missingTags)
+    findings += missing(draft, rule, context.missingTags) + segments(draft, rule, context.missingSegments)
     var excluding = rule
     excluding.tagNot = []
     if excluding.isEmpty { findings.append(finding(.hint, "audience.tag_not", .onlyExclusions)) }
@@ -72,6 +72,25 @@ extension Lint {
         }
         return finding(.warning, field, .noTagSimilar, ["tag": tag, "similar": similar], fix: fix)
       }
+    }
+  }
+
+  private static func segments(
+    _ draft: PushDraft, _ rule: Audience.Rule, _ missing: [String: String?]
+  ) -> [Finding] {
+    rule.segment.enumerated().compactMap { index, name in
+      guard let known = missing[name] else { return nil }
+      let field = "audience.segment[\(index)]"
+      guard let similar = known else {
+        return Finding(severity: .error, problem: Problem(field, SegmentMessage.missing, ["segment": name]))
+      }
+      let problem = Problem(field, SegmentMessage.missingSimilar, ["segment": name, "similar": similar])
+      let fix = changing(draft) {
+        var rule = rule
+        rule.segment[index] = similar
+        $0.audience = .rule(rule)
+      }
+      return Finding(severity: .error, problem: problem, fix: fix)
     }
   }
 

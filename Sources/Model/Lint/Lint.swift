@@ -42,6 +42,8 @@ package enum Lint {
     package var hasAndroid: Bool
     /// Tags of the draft that no device of the app has, each with the most similar one that a device has.
     package var missingTags: [String: String?] = [:]
+    /// Segments of the draft that the app does not have, each with the most similar one that it has.
+    package var missingSegments: [String: String?] = [:]
     /// Whether the app has devices that JPush reaches. If not, drafts are not checked for it.
     package var hasJPush: Bool
     package init(

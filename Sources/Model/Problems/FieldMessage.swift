@@ -13,7 +13,6 @@ package enum FieldMessage: String, MessageSet {
   case unknownSimilar = "field.unknown_similar"
   case notATime = "field.not_a_time"
   case notAnAddress = "field.not_an_address"
-  case notYet = "field.not_yet"
 
   package var english: String {
     switch self {
@@ -32,7 +31,6 @@ package enum FieldMessage: String, MessageSet {
     case .notATime:
       "Must be an RFC 3339 time with Z or an offset, e.g. 2026-12-01T09:00:00Z, not “{value}”."
     case .notAnAddress: "Must be a URL that starts with https:// or http://, not “{value}”."
-    case .notYet: "This field is not supported yet. Leave it out or empty."
     }
   }
 }

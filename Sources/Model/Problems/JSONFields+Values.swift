@@ -126,12 +126,6 @@ extension JSONFields {
     return value.object ?? mismatch(name, "object", value)
   }
 
-  /// Refuses a reserved field unless it is empty.
-  package func notYet(_ name: String) {
-    guard let value = value(name), value != [] else { return }
-    report(name, Problem("", FieldMessage.notYet))
-  }
-
   private static func controlCharacter(in text: String, lines: Bool) -> Problem? {
     // Fast path for imports with millions of plain texts.
     if text.isPlainASCII { return nil }

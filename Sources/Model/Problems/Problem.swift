@@ -100,7 +100,7 @@ package enum MessageCatalogue {
     PayloadMessage.self,
     FCMMessageProblem.self, JPushMessageProblem.self, LintMessage.self, RepeatMessage.self,
     CallbackContradiction.self, CallbackNote.self, ChannelMessage.self, TopicMessage.self, DialectMessage.self,
-    PageMessage.self, SmokeMessage.self, TemplateMessage.self,
+    PageMessage.self, SmokeMessage.self, TemplateMessage.self, SegmentMessage.self,
   ]
 
   private static func add<Set: MessageSet>(_ set: Set.Type, to all: inout [String: String]) {

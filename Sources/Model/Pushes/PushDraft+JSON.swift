@@ -94,7 +94,8 @@ package enum DraftMessage: String, MessageSet {
   package var english: String {
     switch self {
     case .audienceMissing:
-      "Choose an audience: \"all\" or an object with tag, tag_and, tag_not, alias, registration_id, or device_token."
+      "Choose an audience: \"all\" or an object with tag, tag_and, tag_not, alias, registration_id, "
+        + "device_token, or segment."
     case .audienceEmpty:
       """
       The audience is empty. Name at least one tag, alias, registration ID or device token, \

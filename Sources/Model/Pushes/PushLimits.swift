@@ -14,6 +14,8 @@ package enum PushLimits {
   package static let tags = 20
   /// Aliases, registration ids or tokens (JPush: 1000).
   package static let names = 1000
+  /// Segments (JPush: 1).
+  package static let segments = 10
   /// Seconds (FCM: 4 weeks; APNs: 30 days).
   package static let timeToLive = 0...2_419_200
   /// Devices per second.

@@ -135,6 +135,8 @@ extension PhoneBook.State {
       return (rule.alias.isEmpty || phone.alias.map(rule.alias.contains) == true)
         && (rule.tag.isEmpty || !phone.tags.isDisjoint(with: rule.tag)) && phone.tags.isSuperset(of: rule.tagAnd)
         && phone.tags.isDisjoint(with: rule.tagNot)
+        // Nobody makes segments here, so none has a phone.
+        && rule.segment.isEmpty
     }
     return (Set(phones.map(\.id)).sorted(), unknown)
   }

@@ -136,6 +136,7 @@ extension AudienceQuery {
 extension Audience.Rule {
   fileprivate var isSingleTag: Bool {
     tag.count + tagAnd.count == 1 && tagNot.isEmpty && alias.isEmpty && registrationID.isEmpty && deviceToken.isEmpty
+      && segment.isEmpty
   }
 }
 
@@ -206,6 +207,8 @@ package struct AudienceCount: Sendable, Hashable {
   package var unreachable: Int { sum { $0.state != .active } }
   /// All devices of the audience.
   package var total: Int { sum { _ in true } }
+
+  func total(_ state: DeviceState) -> Int { sum { $0.state == state } }
 
   /// Devices of a platform that a push would be sent to.
   package func reachable(_ platform: Platform) -> Int { sum { $0.platform == platform && $0.state == .active } }

@@ -1,10 +1,11 @@
+package import Foundation
 package import Model
-internal import SQLite
+package import SQLite
 
 /// The receivers of a push, as a query along an index.
 ///
-/// Follows the narrowest condition (tokens, registration IDs, aliases, the smallest required tag, any of the tags, else
-/// all devices of the app), and checks the others for each device.
+/// Follows the narrowest condition (tokens, registration IDs, aliases, else the shortest of tags and of what segments
+/// find by an index, else all devices of the app), and checks the others for each device.
 package struct AudienceQuery: Sendable, Hashable {
   package var app: Int64
   package var environment: Environment
@@ -14,6 +15,13 @@ package struct AudienceQuery: Sendable, Hashable {
   package var provider: ProviderKind?
   /// Restricts it to devices that another push did not reach.
   package var retry: Retry?
+
+  /// The segments of the audience; nil: as they are when it is asked.
+  package var segments: [UsedSegment]?
+  /// What a segment's “last seen” counts from.
+  package var now: Date
+  /// Found once for all pages of a push; nil: found anew for each question.
+  private(set) var parts: [AudiencePart]?
 
   /// Devices that another push did not reach.
   package struct Retry: Sendable, Hashable {
@@ -31,13 +39,21 @@ package struct AudienceQuery: Sendable, Hashable {
     }
   }
   package init(
-    app: Int64, environment: Environment, platforms: Set<Platform>, audience: Audience, retry: Retry? = nil
+    app: Int64, environment: Environment, platforms: Set<Platform>, audience: Audience, retry: Retry? = nil,
+    now: Date = Date()
   ) {
     self.app = app
     self.environment = environment
     self.platforms = platforms
     self.audience = audience
     self.retry = retry
+    self.now = now
+  }
+
+  /// Looks up what every page needs, if the audience has segments.
+  package mutating func prepare(_ database: Database) throws {
+    guard case .rule(let rule) = audience, !rule.segment.isEmpty else { return }
+    parts = try AudiencePart.all(database, self)
   }
 
   /// The index to follow, and the conditions to check.
@@ -65,51 +81,19 @@ package struct AudienceQuery: Sendable, Hashable {
       source = .outcomes(push: retry.push, retry.outcomes, withoutReasons: reasons, range)
       if source == nil { return nil }
     }
-    if case .rule(let rule) = audience {
-      guard try narrow(database, rule, range, &source, &condition) else { return nil }
+    let parts = try parts ?? AudiencePart.all(database, self)
+    guard !parts.contains(where: \.isImpossible) else { return nil }
+    let along = source == nil ? try AudiencePart.narrowest(parts, database, app: app) : nil
+    if let along { source = parts[along].walk?.source(app: app, range) }
+    for (index, part) in parts.enumerated() where index != along || part.walk?.isExact != true {
+      condition.add(part.condition.sql, part.condition.arguments)
     }
     let walked =
       source
       ?? .kinds(
-        apps: [app], environments: [environment], platforms: platforms,
+        apps: [app], environments: [environment],
+        platforms: platforms.filter { platform in parts.allSatisfy { $0.platforms?.contains(platform) ?? true } },
         provider: provider.flatMap { $0 == .jpush ? $0 : nil }, states: states, range)
     return walked.map { Plan(source: $0, condition: condition) }
-  }
-
-  /// Adds a rule's conditions; the first becomes the source if there is none.
-  ///
-  /// - Returns: whether any device can match.
-  private func narrow(
-    _ database: Database, _ rule: Audience.Rule, _ range: DeviceSource.Range, _ source: inout DeviceSource?,
-    _ condition: inout DeviceCondition
-  ) throws -> Bool {
-    func use(_ values: [SQLiteValue], _ column: String, _ made: @autoclosure () -> DeviceSource) {
-      guard !values.isEmpty else { return }
-      if source == nil { source = made() } else { condition.add(column, in: values) }
-    }
-    use(rule.deviceToken.map { .blob($0.bytes) }, "token", .token(rule.deviceToken, app: app, range))
-    use(
-      rule.registrationID.map { .text($0) }, "registration_id", .registrationID(rule.registrationID, app: app, range))
-    use(rule.alias.map { .text($0) }, "alias", .alias(rule.alias, app: app, range))
-
-    var all = try Tag.ids(database, Array(Set(rule.tagAnd)), app: app)
-    guard all.count == Set(rule.tagAnd).count else { return false }
-    if source == nil, !all.isEmpty {
-      let sizes = try all.map { (id: $0, members: try Tag.members(database, id: $0)) }
-      if let smallest = sizes.min(by: { $0.members < $1.members }) {
-        source = .tags([smallest.id], range)
-        all.removeAll { $0 == smallest.id }
-      }
-    }
-    for tag in all { condition.addTags([tag]) }
-
-    if !rule.tag.isEmpty {
-      let any = try Tag.ids(database, Array(Set(rule.tag)), app: app)
-      guard !any.isEmpty else { return false }
-      if source == nil { source = .tags(any, range) } else { condition.addTags(any) }
-    }
-    let none = try Tag.ids(database, Array(Set(rule.tagNot)), app: app)
-    if !none.isEmpty { condition.addTags(none, negated: true) }
-    return true
   }
 }

@@ -23,7 +23,7 @@ package struct DeviceFilter: Sendable, Hashable {
   package init(app: Int64? = nil) { self.app = app }
 }
 
-struct DeviceCondition {
+struct DeviceCondition: Sendable, Hashable {
   private(set) var sql = ""
   private(set) var arguments: [SQLiteValue] = []
 

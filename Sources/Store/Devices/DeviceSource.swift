@@ -93,6 +93,74 @@ struct DeviceSource {
     looked(up: "token", index: "devices_token", tokens.map { .blob($0.bytes) }, app: app, range)
   }
 
+  /// Devices of an app whose alias begins with this text, sorted: for few.
+  static func alias(prefix: String, app: Int64, _ range: Range) -> DeviceSource {
+    DeviceSource(
+      arms: [aliasRange + " AND +id > ? AND +id <= ?"],
+      [.text(prefix), .text(prefix + "\u{10FFFF}"), .integer(app), .integer(range.after), .integer(range.upTo)], range)
+  }
+
+  private static let aliasRange =
+    "SELECT id FROM devices INDEXED BY devices_alias WHERE alias >= ? AND alias < ? AND app_id = ?"
+
+  /// Devices of an app whose alias begins with this text; nil: too many to sort for each page.
+  static func weight(_ database: Database, aliasPrefix prefix: String, app: Int64) throws -> Int? {
+    let most = 10_000
+    let count = try database.int(
+      """
+      SELECT count(*) FROM (SELECT app_id FROM devices INDEXED BY devices_alias WHERE alias >= ? AND alias < ?
+        LIMIT \(most + 1))
+      """, prefix, prefix + "\u{10FFFF}")
+    return count > most ? nil : count
+  }
+
+  /// A column of `device_details`, which has an index of its name.
+  enum Detail: String, Sendable, Hashable {
+    case appVersion = "app_version"
+    case timeZone = "time_zone"
+    case language
+  }
+
+  /// Devices, of any app, that told one of these values.
+  static func details(_ detail: Detail, _ values: [String], _ range: Range) -> DeviceSource? {
+    guard !values.isEmpty else { return nil }
+    return DeviceSource(
+      arms: values.map { _ in
+        """
+        SELECT device_id AS id FROM device_details INDEXED BY device_details_\(detail.rawValue)
+        WHERE \(detail.rawValue) = ? AND device_id > ? AND device_id <= ?
+        """
+      }, values.flatMap { [.text($0), .integer(range.after), .integer(range.upTo)] }, range)
+  }
+
+  /// Devices that told one of these values; nil: too many values to merge.
+  static func weight(_ database: Database, _ detail: Detail, _ values: [String]) throws -> Int? {
+    guard values.count <= 100 else { return nil }
+    // Beyond it, the exact number no longer matters for the choice.
+    let most = 100_000
+    return try database.fetchOne(
+      """
+      SELECT count(*) FROM (SELECT 1 FROM device_details INDEXED BY device_details_\(detail.rawValue)
+        WHERE \(detail.rawValue) IN \(placeholders(values.count)) LIMIT \(most))
+      """, arguments: values
+    ) { $0.int(0) }
+  }
+
+  /// The values that exist, each with one step along the index.
+  static func values(_ database: Database, _ detail: Detail) throws -> [String] {
+    let (column, index) = (detail.rawValue, "device_details_\(detail.rawValue)")
+    return try database.fetchAll(
+      """
+      WITH RECURSIVE v(x) AS (
+        SELECT min(\(column)) FROM device_details INDEXED BY \(index) WHERE \(column) IS NOT NULL
+        UNION ALL
+        SELECT (SELECT min(\(column)) FROM device_details INDEXED BY \(index) WHERE \(column) > v.x) FROM v
+        WHERE v.x IS NOT NULL
+      ) SELECT x FROM v WHERE x IS NOT NULL
+      """
+    ) { $0.text(0) }
+  }
+
   /// Devices whose name begins with this text.
   static func name(prefix: String, _ range: Range) -> DeviceSource {
     // The last character of all ends what begins with the prefix.

@@ -20,10 +20,11 @@ package struct Tag: Sendable, Hashable, Identifiable {
   ) throws -> Page<Tag> {
     let found = try database.fetchAll(
       """
-      SELECT t.id, t.app_id, t.name, coalesce(sum(c.count), 0), coalesce(sum(iif(c.state = 1, c.count, 0)), 0)
-      FROM tags t LEFT JOIN tag_counters c ON c.tag_id = t.id
-      WHERE t.app_id = ?1 AND (?2 IS NULL OR t.name > ?2) AND substr(t.name, 1, length(?3)) = ?3
-      GROUP BY t.id ORDER BY t.name LIMIT ?4
+      SELECT t.id, t.app_id, t.name, (SELECT coalesce(sum(count), 0) FROM tag_counters WHERE tag_id = t.id),
+        (SELECT coalesce(sum(count), 0) FROM tag_counters WHERE tag_id = t.id AND state = 1)
+      FROM tags t
+      WHERE +t.app_id = ?1 AND t.name >= ?3 AND t.name < ?3 || char(0x10FFFF) AND t.name > coalesce(?2, '')
+      ORDER BY t.name LIMIT ?4
       """, app, cursor, prefix, limit + 1
     ) { row in
       Tag(id: row.int64(0), appID: row.int64(1), name: row.text(2), members: row.int(3), active: row.int(4))

@@ -23,6 +23,8 @@ enum SendCommand {
   private static let registrationIDs = Option(
     repeated: "registration-id", "id",
     "Send to the device with this registration ID.")
+  private static let segments = Option(
+    repeated: "segment", "name", "Send to devices of this segment. Repeat for any of several segments.")
   private static let channel = Option<String?>(
     "channel", "id", "Send a Live Activity update to whoever subscribed to this broadcast channel of APNs.")
   private static let topic = Option<String?>("topic", "name", "Send to whoever subscribed to this topic of FCM.")
@@ -88,9 +90,9 @@ enum SendCommand {
       """,
     parameters: [
       app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter,
-      aliases.parameter, registrationIDs.parameter, channel.parameter, topic.parameter, condition.parameter,
-      broadcast.parameter, template.parameter, values.parameter, title.parameter, subtitle.parameter, body.parameter,
-      badge.parameter, sound.parameter,
+      aliases.parameter, registrationIDs.parameter, segments.parameter, channel.parameter, topic.parameter,
+      condition.parameter, broadcast.parameter, template.parameter, values.parameter, title.parameter,
+      subtitle.parameter, body.parameter, badge.parameter, sound.parameter,
       payload.parameter, android.parameter, timeToLive.parameter, priority.parameter, collapseID.parameter,
       pushType.parameter, at.parameter, rate.parameter, spread.parameter,
       atMostOnce.parameter, allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter,
@@ -182,7 +184,7 @@ enum SendCommand {
   private static func audience(_ values: Parsed) throws -> JSONValue {
     let kinds = [
       ("device_token", values[devices]), ("tag", values[tags]), ("alias", values[aliases]),
-      ("registration_id", values[registrationIDs]),
+      ("registration_id", values[registrationIDs]), ("segment", values[segments]),
     ].filter { !$0.1.isEmpty }
     let singles = [("channel", values[channel]), ("topic", values[topic]), ("condition", values[condition])]
       .compactMap { name, value in value.map { (name, $0) } }
@@ -195,9 +197,9 @@ enum SendCommand {
     guard values[broadcast] == kinds.isEmpty else {
       throw CommandFailure.usage(
         kinds.isEmpty
-          ? "Choose an audience with --device, --tag, --alias, --registration-id, --topic, --condition, or --channel, "
-            + "or use --broadcast for all devices."
-          : "--broadcast cannot be combined with --device, --tag, --alias, or --registration-id.")
+          ? "Choose an audience with --device, --tag, --alias, --registration-id, --segment, --topic, --condition, or "
+            + "--channel, or use --broadcast for all devices."
+          : "--broadcast cannot be combined with --device, --tag, --alias, --registration-id, or --segment.")
     }
     if values[broadcast] { return "all" }
     return .object(Dictionary(uniqueKeysWithValues: kinds.map { ($0.0, .array($0.1.map { .string($0) })) }))

@@ -258,7 +258,13 @@ struct PushControlTests {
       #expect(try await anna.get(target).text.contains("Move 14 devices to production"))
       let ask = try await anna.get("\(target)/move").text
       #expect(ask.contains("You can undo this") && ask.contains("None of these tokens is known from production"))
-      #expect(try await anna.post("\(target)/move", []).status == 303)
+      #expect(ask.contains("class=\"env-production\"") && ask.contains("Type the app’s name, Shop"))
+      for typed in [[], [("confirm", "shop")]] {
+        let refused = try await anna.post("\(target)/move", typed)
+        #expect(refused.status == 422 && refused.text.contains("Doesn’t match the app’s name. Type Shop."))
+      }
+      #expect(try await scene.audit("push.move").isEmpty)
+      #expect(try await anna.post("\(target)/move", [("confirm", "Shop")]).status == 303)
       #expect(try await scene.audit("push.move").count == 1)
       let moved = try await scene.store.read { try Device.list($0, DeviceFilter(), limit: 100).items }
       #expect(moved.count == 14 && moved.allSatisfy { $0.environment == .production && $0.state == .active })

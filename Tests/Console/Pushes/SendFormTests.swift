@@ -65,7 +65,7 @@ struct SendFormTests {
       ([("environment", "test")], "environment"), ([("app", "")], "app"), ([("app", "not an id")], "app"),
       ([("platforms", "windows")], "platforms"), ([("audience", "")], "audience"),
       ([("audience", "tag")], "audience"), ([("audience", "nonsense")], "nonsense"),
-      ([("audience", "segment"), ("segment", "x")], "segment"),
+      ([("audience", "segment"), ("segment", String(repeating: "x", count: 101))], "segment"),
       ([("audience", "alias")], "audience"), ([("audience", "device_token"), ("device_token", "zz")], "device_token"),
       ([("audience", "registration_id"), ("registration_id", "a-b")], "registration_id"),
       ([("audience", "tag"), ("tag", String(repeating: "x", count: 41))], "tag"),

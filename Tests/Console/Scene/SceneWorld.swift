@@ -80,6 +80,10 @@ enum SceneWorld: String, CaseIterable, Sendable {
       "file": .string(Data(pem.utf8).base64EncodedString()), "name": "AuthKey_ABCDE12345.p8", "team_id": "TEAM123456",
     ]
     try await scene.store.write { database in
+      for app in try App.all(database) {
+        let rule = try SegmentRule(json: ["alias": .string(attack), "last_seen": ["within_days": 30]])
+        _ = try Segment.add(database, app: app.id, name: attack, rule, by: attack, now: ConsoleScene.noon)
+      }
       let old = try #require(try TrackedCertificate.all(database).first)
       let new = try TrackedCertificate.add(
         database, old.details, material: [2], sealer: sealer, by: attack, now: ConsoleScene.noon)
@@ -119,7 +123,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "deliveries": try all(
           "SELECT p.uid || '/' || d.device_id FROM deliveries d JOIN pushes p ON p.id = d.push_id"),
         "schedules": try all("SELECT uid FROM schedules"), "account": try all("SELECT id FROM tokens"),
-        "hosts": try all("SELECT id FROM watched_hosts"),
+        "hosts": try all("SELECT id FROM watched_hosts"), "audiences": try all("SELECT id FROM segments"),
         "requests": try all("SELECT uid FROM certificate_requests"),
         "candidates": try all("SELECT certificate_id || '/' || uid FROM certificate_candidates"),
         "replaced": try all("SELECT id FROM certificates WHERE replaced_by IS NOT NULL"),

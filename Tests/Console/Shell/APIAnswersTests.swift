@@ -74,6 +74,10 @@ struct APIAnswersTests {
     let (credential, key) = ("/apps/{app}/credentials/{environment}", "/apps/{app}/jpush-key")
     let (channels, shop) = ("/apps/{app}/channels/{environment}", "/apps/\(Self.app)/channels/production")
     let (topics, shopTopics) = ("/apps/{app}/topics/{environment}", "/apps/\(Self.app)/topics/production")
+    let (segments, shopSegments) = ("/apps/{app}/segments", "/apps/\(Self.app)/segments")
+    let old: JSONValue = [
+      "name": "Old app", "rule": ["platforms": ["ios"], "app_version": ["below": "4.0"], "language": ["zh"]],
+    ]
     let news: JSONValue = [
       "topic": "news", "tokens": ["fWx9kQ2dSxyZ:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8vSsdtQ"],
     ]
@@ -146,6 +150,19 @@ struct APIAnswersTests {
       Call(.post, "/devices/import", 422).with("text/csv", Array("app,colour\nx,y\n".utf8)),
       Call(.post, "/devices/import", 415).with("application/json", line),
       Call(.post, "/audience/count", 200, json: count),
+      Call(.post, "/audience/explain", 200, json: count.with("device", "anna")),
+      Call(.post, "/audience/explain", 422, json: count.with("audience", ["segment": ["none"]])),
+      Call(.post, "/audience/explain", 404, json: count.with("app", "com.example.none")),
+      Call(.post, segments, shopSegments, 201, json: old), Call(.post, segments, shopSegments, 422, json: old),
+      Call(.get, segments, shopSegments, 200), Call(.get, segments, "/apps/com.example.none/segments", 404),
+      Call(.get, segments + "/{segment}", shopSegments + "/1", 200),
+      Call(.get, segments + "/{segment}", shopSegments + "/9", 404),
+      Call(.put, segments + "/{segment}", shopSegments + "/1", 200, json: old.with("name", "Older")),
+      Call(.put, segments + "/{segment}", shopSegments + "/1", 422, json: old.with("rule", [:])),
+      Call(.get, segments + "/{segment}/devices", shopSegments + "/1/devices", 200),
+      Call(.get, segments + "/{segment}/devices", shopSegments + "/1/devices?cursor=x", 422),
+      Call(.delete, segments + "/{segment}", shopSegments + "/1", 204),
+      Call(.delete, segments + "/{segment}", shopSegments + "/1", 404),
       Call(.post, "/audience/count", 422, json: count.with("audience", [:])),
       Call(.post, "/audience/count", 404, json: count.with("app", "com.example.none")),
       Call(.post, "/pushes", 202, json: draft), Call(.post, "/pushes", 200, json: dry),

@@ -80,10 +80,13 @@ struct LocaleTests {
     add("state.", DeviceState.allCases.map(\.name))
     add("state.", DeviceState.allCases.map { "\($0)" })
     add("needs.", ["renew", "show"])
-    let kinds = ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token"]
+    let kinds = ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token", "segment"]
     add("audience.", kinds)
     add("audience.", kinds, "_count.other")
-    add("audience.kind.", ["device_token", "alias", "registration_id", "tag", "all", "channel", "topic", "condition"])
+    add("audience.kind.", ["device_token", "alias", "registration_id", "tag", "segment", "all"])
+    add("audience.kind.", ["channel", "topic", "condition"])
+    add("segments.step.", AudienceStep.Kind.allCases.map(\.rawValue))
+    add("segments.last_seen_", ["any", "within_days", "over_days"])
     for subscribers in ["channel", "topic"] {
       add("send.", [subscribers + "_subscribers"])
       add("confirm.", ["send_" + subscribers, "schedule_" + subscribers])
@@ -178,7 +181,7 @@ struct LocaleTests {
         SmokeDifference.notReached, SmokeDifference.displayed, SmokeDifference.notDisplayed,
         SmokeDifference.displayedLate,
       ])
-    add("search.kinds.", ["pushes", "devices", "apps", "certificates", "reasons", "pages"])
+    add("search.kinds.", ["pushes", "devices", "segments", "apps", "certificates", "reasons", "pages"])
     add("activity.kinds.", ActivityKind.allCases.map(\.rawValue))
     add("activity.from.", ActivityActor.Source.allCases.map(\.rawValue))
     return keys.union(try errorKeys()).union(try flashKeys())

@@ -126,7 +126,7 @@ struct PushDraftTests {
       (nil, "audience audience.missing"), (.null, "audience audience.missing"), ([:], "audience audience.empty"),
       (["tag": []], "audience audience.empty"), (["tag": .null], "audience audience.empty"),
       ("", "audience audience.form"), ("everybody", "audience audience.form"), ([], "audience audience.form"),
-      (true, "audience audience.form"), (["segment": ["a"], "tag": ["b"]], "audience.segment field.not_yet"),
+      (true, "audience audience.form"), (["segment": [" a"], "tag": ["b"]], "audience.segment[0] name.blank_edge"),
       (["tag": "beta"], "audience.tag field.expected"), (["alias": [1]], "audience.alias[0] field.expected"),
       (["alias": [" x"]], "audience.alias[0] name.blank_edge"),
       (["registration_id": ["a-b"]], "audience.registration_id[0] registration_id.form"),

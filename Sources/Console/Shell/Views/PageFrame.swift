@@ -3,7 +3,8 @@ import Store
 
 /// An entry of the navigation.
 enum Section: String, Sendable, CaseIterable {
-  case overview, incidents, send, pushes, smoke, devices, apps, certificates, phones, settings, activity, docs, account
+  case overview, incidents, send, pushes, smoke, devices, audiences, apps, certificates, phones, settings, activity
+  case docs, account
 }
 
 /// A page of the console; the layout surrounds its template.

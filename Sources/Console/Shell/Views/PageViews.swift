@@ -11,6 +11,7 @@ struct PageViews: Sendable {
   private let others: [String: [FrameLanguage]]
   private static let pages: [any TemplateView.Type] = [
     OverviewPage.views, IncidentPages.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views,
+    AudiencePages.views,
     AppPages.views, ChannelPages.views, TopicPages.views, TopicChangePages.views,
     JPushRemotePages.views, CertificatePages.views, HostPages.views, PhonePages.views,
     AccountPages.views, SmokeTestPages.views, TemplatePages.views,

@@ -1,0 +1,229 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Mustache
+import SQLite
+import Store
+
+/// `/audiences`: the segments, tags and aliases of an app, and what a picker suggests of them.
+enum AudiencePages {
+  static let views: [any PageView.Type] = [
+    AudienceListView.self, SegmentView.self, SegmentFormView.self, SegmentRemovalView.self, ExplanationView.self,
+  ]
+
+  /// What has names that an audience is made of.
+  enum Kind: String, CaseIterable { case segments, tags, aliases, devices }
+
+  private static let pageSize = 50
+  private static let suggestions = 8
+  /// For the counts of a page's segments, all together.
+  private static let patience = Duration.milliseconds(800)
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/audiences") { page in try await index(page) }
+    routes.page(.get, "/audiences/suggestions") { page in try await suggest(page) }
+    SegmentPages.add(to: &routes)
+    routes.page(.get, "/audiences/explanation") { page in
+      try await ExplanationPage.show(page, Form(page.query.pairs.map { ($0.name, $0.value) }))
+    }
+    routes.page(.post, "/audiences/explanation") { page in try await ExplanationPage.show(page, page.form) }
+  }
+
+  /// The app that the address names; nil without one: the first.
+  static func app(_ page: PageContext, _ apps: [App]) -> App? {
+    let bundleID = page.filled("app")
+    return apps.first { $0.bundleID == bundleID } ?? apps.first
+  }
+
+  private static func index(_ page: PageContext) async throws -> Response {
+    let kind = page.filled("kind").flatMap(Kind.init) ?? .segments
+    let apps = try await page.store.read { try App.all($0) }
+    let app = app(page, apps)
+    let pager = Pager(page.request)
+    let prefix = page.filled("q") ?? ""
+    var rows: [AudienceRow] = []
+    var next: String?
+    if let app {
+      let (found, cursor, total) = try await page.store.read { database in
+        let found = try names(database, kind, app, prefix: prefix, cursor: pager.cursor, limit: pageSize)
+        let total = try DeviceCount.all(database, app: app.id).reduce(0) { $0 + $1.count }
+        return (found.items, found.next, total)
+      }
+      let counted = kind == .segments ? await counts(found.compactMap(\.segment), page) : [:]
+      rows = found.map { name in
+        AudienceRow(
+          name, kind, app, devices: name.devices ?? name.segment.flatMap { counted[$0.id] }, of: total, page.texts)
+      }
+      next = cursor
+    }
+    return page.answer(
+      AudienceListView(
+        kind: kind, app: app, search: prefix,
+        apps: ChoiceView.list(
+          apps.map { ($0.bundleID, $0.name) }, chosen: app?.bundleID ?? ""),
+        rows: rows, mayChange: page.may(.operator), pager: PagerView(pager, next: next)))
+  }
+
+  /// A name with how many devices have it.
+  fileprivate struct Name: Sendable {
+    let name: String
+    /// Nil: not counted yet.
+    var devices: Int?
+    var segment: Segment?
+  }
+
+  private static func names(
+    _ database: Database, _ kind: Kind, _ app: App, prefix: String, cursor: String?, limit: Int
+  ) throws -> Page<Name> {
+    switch kind {
+    case .segments:
+      try Segment.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
+        .map { Name(name: $0.name, segment: $0) }
+    case .tags:
+      try Tag.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
+        .map { Name(name: $0.name, devices: $0.members) }
+    case .aliases:
+      try AliasCount.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
+        .map { Name(name: $0.alias, devices: $0.devices) }
+    case .devices: Page(items: [], next: nil)
+    }
+  }
+
+  /// Segments by ID that could be counted in time.
+  private static func counts(_ segments: [Segment], _ page: PageContext) async -> [Int64: Int] {
+    let end = ContinuousClock.now + patience
+    var counts: [Int64: Int] = [:]
+    for segment in segments {
+      let left = ContinuousClock.now.duration(to: end)
+      guard left > .zero else { break }
+      // Interrupted: shown without a number.
+      counts[segment.id] = try? await page.store.read(limit: left) { database in
+        try segment.counts(database, now: page.now).reduce(0) { $0 + $1.count.total }
+      }
+    }
+    return counts
+  }
+
+  // MARK: Suggestions
+
+  /// Names that begin with what was typed, as JSON: `value`, `label` and `detail` of each.
+  private static func suggest(_ page: PageContext) async throws -> Response {
+    let (texts, kind) = (page.texts, page.filled("kind").flatMap(Kind.init))
+    let prefix = page.query["q"] ?? ""
+    let apps = try await page.store.read { try App.all($0) }
+    guard let kind, let app = apps.first(where: { $0.bundleID == page.filled("app") }) else {
+      return APIContext.answer { $0.array("items", []) { (_, _: Int) in } }
+    }
+    if kind == .devices {
+      let devices = try await page.store.read { try Device.named($0, app: app.id, prefix: prefix, limit: suggestions) }
+      return APIContext.answer { json in
+        json.array("items", devices) { json, device in
+          let about = [device.alias, device.token.abbreviated].compactMap { $0 }.joined(separator: " · ")
+          write(device.tokenText, device.heading, about, &json)
+        }
+      }
+    }
+    let found = try await page.store.read {
+      try names($0, kind, app, prefix: prefix, cursor: nil, limit: suggestions).items
+    }
+    let counted = await counts(found.compactMap(\.segment), page)
+    return APIContext.answer { json in
+      json.array("items", found) { json, name in
+        let devices = name.devices ?? name.segment.flatMap { counted[$0.id] }
+        write(name.name, name.name, devices.map { texts("send.devices", count: $0) } ?? "", &json)
+      }
+    }
+  }
+
+  private static func write(_ value: String, _ label: String, _ detail: String, _ json: inout JSONWriter) {
+    json.object { json in
+      json.member("value", value)
+      json.member("label", label)
+      json.member("detail", detail)
+    }
+  }
+}
+
+// MARK: Views
+
+struct AudienceListView: PageView {
+  static let template = "audiences/index"
+  static let section: Section? = .audiences
+
+  let kind: AudiencePages.Kind
+  /// Nil: there is no app yet.
+  let app: App?
+  let search: String
+  let apps: [ChoiceView]
+  let rows: [AudienceRow]
+  let mayChange: Bool
+  let pager: PagerView
+
+  static let fields: [Field<Self>] = [
+    .text("kind") { $0.kind.rawValue },
+    .flag("is_segments") { $0.kind == .segments },
+    .flag("is_tags") { $0.kind == .tags },
+    .flag("is_aliases") { $0.kind == .aliases },
+    .flag("has_app") { $0.app != nil },
+    .text("bundle_id") { $0.app?.bundleID ?? "" },
+    .text("q") { $0.search },
+    .flag("active") { !$0.search.isEmpty },
+    .list("apps") { $0.apps },
+    .list("rows") { $0.rows },
+    .flag("has_rows") { !$0.rows.isEmpty },
+    .flag("may_change") { $0.mayChange },
+    .view("pager") { $0.pager },
+  ]
+}
+
+/// Names that a field offers without script.
+struct AudienceNames: Sendable {
+  private static let most = 20
+
+  let tags: [String]
+  let segments: [String]
+
+  /// - Parameter app: nil: none is chosen yet.
+  init(_ database: Database, of app: App?) throws {
+    tags = try app.map { try Tag.list(database, app: $0.id, limit: Self.most).items.map(\.name) } ?? []
+    segments = try app.map { try Segment.list(database, app: $0.id, limit: Self.most).items.map(\.name) } ?? []
+  }
+}
+
+/// A segment, a tag, or an alias.
+struct AudienceRow: View {
+  let name: String
+  let href: String
+  let words: String?
+  let devices: String
+  /// Percent of the app's devices; nil: not counted.
+  let share: Double?
+  let shareText: String
+  let send: String
+
+  fileprivate init(
+    _ name: AudiencePages.Name, _ kind: AudiencePages.Kind, _ app: App, devices: Int?, of total: Int, _ texts: Texts
+  ) {
+    let (escaped, bundleID) = (ConsoleRouter.escaped(name.name), ConsoleRouter.escaped(app.bundleID))
+    self.name = name.name
+    href = name.segment.map { "/audiences/segments/\($0.id)" } ?? "/devices?app=\(bundleID)&q=\(escaped)"
+    words = name.segment?.rule.words(texts)
+    let isMost = kind == .aliases && devices == AliasCount.most
+    self.devices = devices.map { $0.grouped + (isMost ? "+" : "") } ?? "–"
+    share = devices.flatMap { total > 0 ? (Double($0) * 1000 / Double(total)).rounded() / 10 : nil }
+    shareText = texts("audiences.share_of", ["share": share.map { "\($0)%" } ?? "–", "app": app.name])
+    let field = kind == .segments ? "segment" : kind == .tags ? "tag" : "alias"
+    send = "/pushes/new?app=\(bundleID)&\(field)=\(escaped)"
+  }
+
+  static let fields: [Field<Self>] = [
+    .text("name") { $0.name },
+    .text("href") { $0.href },
+    .optional("words") { $0.words },
+    .text("devices") { $0.devices },
+    .optional("share") { $0.share.map { "\($0)%" } },
+    .text("share_text") { $0.shareText },
+    .text("send") { $0.send },
+  ]
+}

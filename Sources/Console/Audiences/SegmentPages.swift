@@ -1,0 +1,198 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Mustache
+import SQLite
+import Store
+
+/// `/audiences/segments`: making, showing, changing and deleting a segment.
+enum SegmentPages {
+  private static let pageSize = 50
+  /// For the counts and the members of a page, each.
+  private static let patience = Duration.seconds(3)
+
+  static func add(to routes: inout ConsoleRouter) {
+    let path = "/audiences/segments"
+    routes.page(.get, path + "/new", role: .operator) { page in
+      try await edit(page, nil, Form([("app", page.filled("app") ?? "")]))
+    }
+    routes.page(.post, path, role: .operator) { page in try await create(page) }
+    routes.page(.get, path + "/:id") { page in try await show(page) }
+    routes.page(.get, path + "/:id/edit", role: .operator) { page in
+      let segment = try await find(page)
+      return try await edit(page, segment, SegmentForm.form(of: segment))
+    }
+    routes.page(.post, path + "/:id", role: .operator) { page in try await update(page) }
+    routes.page(.get, path + "/:id/remove", role: .operator) { page in try await removal(page) }
+    routes.page(.post, path + "/:id/remove", role: .operator) { page in try await remove(page) }
+  }
+
+  private static func find(_ page: PageContext) async throws -> Segment {
+    let id = try page.id()
+    do { return try await page.store.read { try Segment.get($0, id: id) } } catch StoreError.notFound {
+      throw PageError.notFound("segment", list: "/audiences")
+    }
+  }
+
+  private static func show(_ page: PageContext) async throws -> Response {
+    let (segment, texts, now) = (try await find(page), page.texts, page.now)
+    let pager = Pager(page.request)
+    let app = try await page.store.read { try App.get($0, id: segment.appID) }
+    let uses = try await page.store.read { try segment.uses($0) }
+    let counts = try? await page.store.read(limit: patience) { try segment.counts($0, now: now) }  // nil: too many
+    var members = Page<Device>(items: [], next: nil)
+    var problem: String?
+    do {
+      members = try await page.store.read(limit: patience) {
+        try segment.members($0, cursor: pager.cursor, limit: pageSize, now: now)
+      }
+    } catch let error as SQLiteError where error.code == .interrupt {
+      problem = texts("segments.slow")
+    } catch let error as StoreError {
+      problem = texts.text(Problem("", code: "cursor.bad", error.description))
+    }
+    return page.answer(
+      SegmentView(
+        segment: segment, app: app, words: segment.rule.words(texts),
+        counts: (counts ?? []).map { environment, count in
+          let title = environment.word(texts)
+          return SegmentCountView(
+            environment: title, reachable: count.reachable, total: count.total, isProduction: environment == .production
+          )
+        }, uses: SegmentUseView.list(uses, texts), problem: problem,
+        devices: members.items.map {
+          DeviceRow(
+            device: $0, app: app.name,
+            platform: texts("platform.\($0.platform.rawValue)") + ($0.provider == .jpush ? ", JPush" : ""), now: now)
+        }, pager: PagerView(pager, next: members.next), mayChange: page.may(.operator), now: now,
+        environments: SendForm(
+          form: Form([("environment", segment.rule.environment?.rawValue ?? "")])
+        ).environments(texts)))
+  }
+
+  // MARK: Making and changing
+
+  private static func edit(
+    _ page: PageContext, _ segment: Segment?, _ form: Form, _ errors: FieldErrors = FieldErrors()
+  ) async throws -> Response {
+    let (apps, tags) = try await page.store.read { database in
+      let apps = try App.all(database)
+      let app = apps.first { $0.id == segment?.appID || $0.bundleID == form["app"] }
+      return (apps, try AudienceNames(database, of: app).tags)
+    }
+    return page.answer(
+      SegmentFormView(segment: segment, form: form, errors: errors, apps: apps, tags: tags, texts: page.texts),
+      status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func create(_ page: PageContext) async throws -> Response {
+    do {
+      let input = try SegmentInput(json: SegmentForm(form: page.form).json())
+      let bundleID = page.form["app"]
+      let id = try await page.store.write { database in
+        guard let app = try App.find(database, bundleID: bundleID) else {
+          throw Problems([Problem("app", FieldMessage.required)])
+        }
+        return try input.add(database, app, by: page.actor, now: page.now) { page.audit($0, $1, $2) }.id
+      }
+      return page.redirect(to: "/audiences/segments/\(id)", flash: "segment_added")
+    } catch let problems as Problems {
+      return try await edit(page, nil, page.form, SegmentForm.errors(problems, page.texts))
+    }
+  }
+
+  private static func update(_ page: PageContext) async throws -> Response {
+    let segment = try await find(page)
+    do {
+      let input = try SegmentInput(json: SegmentForm(form: page.form).json())
+      try await page.store.write { database in
+        let app = try App.get(database, id: segment.appID)
+        _ = try input.change(database, segment, app, now: page.now) { page.audit($0, $1, $2) }
+      }
+      return page.redirect(to: "/audiences/segments/\(segment.id)", flash: "segment_saved")
+    } catch let problems as Problems {
+      return try await edit(page, segment, page.form, SegmentForm.errors(problems, page.texts))
+    }
+  }
+
+  // MARK: Deleting
+
+  private static func removal(_ page: PageContext) async throws -> Response {
+    let segment = try await find(page)
+    let uses = try await page.store.read { try segment.uses($0) }
+    return page.answer(SegmentRemovalView(segment: segment, uses: SegmentUseView.list(uses, page.texts)))
+  }
+
+  private static func remove(_ page: PageContext) async throws -> Response {
+    let segment = try await find(page)
+    let bundleID = try await page.store.write { database in
+      let app = try App.get(database, id: segment.appID)
+      try segment.delete(database)
+      let audit = page.audit("segment.delete", "segment \(segment.id)", segment.audited(app))
+      try AuditEntry.add(database, audit, now: page.now)
+      return app.bundleID
+    }
+    return page.redirect(to: "/audiences?app=\(bundleID)", flash: "segment_removed")
+  }
+}
+
+/// The form of a segment, as the API's JSON and back.
+struct SegmentForm {
+  let form: Form
+
+  static let lists = ["tag", "tag_and", "tag_not", "time_zone", "language"]
+  static let texts = ["name", "alias", "version_from", "version_below", "days"]
+
+  func json() -> JSONValue {
+    var rule: [String: JSONValue] = [:]
+    let platforms = form.all("platforms")
+    if !platforms.isEmpty { rule["platforms"] = .array(platforms.map(JSONValue.string)) }
+    if !form["environment"].isEmpty { rule["environment"] = .string(form["environment"]) }
+    for name in Self.lists {
+      let parts = form.parts(name)
+      if !parts.isEmpty { rule[name] = .array(parts.map(JSONValue.string)) }
+    }
+    if !form["alias"].isEmpty { rule["alias"] = .string(form["alias"]) }
+    rule["app_version"] = ["from": .string(form["version_from"]), "below": .string(form["version_below"])]
+    if !form["last_seen"].isEmpty {
+      // What is no number is refused as a text, at its field.
+      rule["last_seen"] = [form["last_seen"]: Int64(form["days"]).map(JSONValue.integer) ?? .string(form["days"])]
+    }
+    return ["name": .string(form["name"]), "rule": .object(rule)]
+  }
+
+  /// The errors at the form's fields.
+  static func errors(_ problems: Problems, _ texts: Texts) -> FieldErrors {
+    FieldErrors(
+      Problems(
+        problems.all.map { problem in
+          var placed = problem
+          let path = problem.field.split(separator: ".").map { String($0.prefix { $0 != "[" }) }
+          placed.field =
+            switch path.count > 1 ? path[1] : path.first ?? "" {
+            case "app_version": path.last == "below" ? "version_below" : "version_from"
+            case "last_seen": "days"
+            case let name: name
+            }
+          return placed
+        }), texts)
+  }
+
+  static func form(of segment: Segment) -> Form {
+    let rule = segment.rule
+    var fields: [(name: String, value: String)] = [
+      ("name", segment.name), ("environment", rule.environment?.rawValue ?? ""), ("alias", rule.alias ?? ""),
+      ("version_from", rule.versionFrom?.text ?? ""), ("version_below", rule.versionBelow?.text ?? ""),
+    ]
+    fields += Platform.allCases.filter(rule.platforms.contains).map { ("platforms", $0.rawValue) }
+    let values = [rule.tag, rule.tagAnd, rule.tagNot, rule.timeZone, rule.language]
+    fields += zip(lists, values).map { ($0, Form.parts($1)) }
+    switch rule.lastSeen {
+    case .within(let days): fields += [("last_seen", "within_days"), ("days", String(days))]
+    case .over(let days): fields += [("last_seen", "over_days"), ("days", String(days))]
+    case nil: break
+    }
+    return Form(fields)
+  }
+}
