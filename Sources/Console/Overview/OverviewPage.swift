@@ -72,10 +72,22 @@ enum OverviewPage {
     func app(_ id: Int64) -> App? { apps.first { $0.id == id }?.app }
   }
 
-  /// Nil where nobody can take the first steps, or did.
+  private static func attention(_ facts: Facts, incidents: [Incident], _ page: PageContext) -> [AttentionItem] {
+    AttentionList(
+      report: facts.report, apps: facts.apps, pushes: facts.troubled, incidents: incidents,
+      moreIncidents: incidents.isEmpty ? 0 : facts.incidentCounts.open - incidents.count, now: page.now,
+      late: facts.late, taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
+      schedules: facts.schedules, smokeTests: facts.smokeTests,
+      proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil
+    ).items(page.texts)
+  }
+
+  /// Nil where nobody can take the first steps, or did, or where something needs attention: incidents aside, because a
+  /// step opens one.
   private static func firstRun(_ facts: Facts, _ page: PageContext) -> FirstRunView? {
     guard let run = facts.firstRun, page.may(.operator), let simulator = page.console.simulator,
-      let phone = FirstRun.phone(simulator), let app = facts.apps.first(where: { $0.app.bundleID == phone.topic })?.app
+      let phone = FirstRun.phone(simulator), let app = facts.apps.first(where: { $0.app.bundleID == phone.topic })?.app,
+      attention(facts, incidents: [], page).isEmpty
     else { return nil }
     let texts = page.texts
     return FirstRunView(
@@ -86,14 +98,8 @@ enum OverviewPage {
 
   private static func view(_ facts: Facts, _ page: PageContext) -> OverviewView {
     let texts = page.texts
-    let attention = AttentionList(
-      report: facts.report, apps: facts.apps, pushes: facts.troubled, incidents: facts.incidents.items,
-      moreIncidents: facts.incidentCounts.open - facts.incidents.items.count, now: page.now, late: facts.late,
-      taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
-      schedules: facts.schedules, smokeTests: facts.smokeTests,
-      proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil)
     return OverviewView(
-      attention: attention.items(texts), snoozed: facts.incidentCounts.snoozed,
+      attention: attention(facts, incidents: facts.incidents.items, page), snoozed: facts.incidentCounts.snoozed,
       pushes: facts.pushes.map { PushRow($0, app: facts.app($0.push.appID), texts: texts, now: page.now) },
       chart: SendChart(sums: facts.sums, receipts: facts.receipts, firstDay: facts.firstDay, days: days).view(texts),
       apps: facts.apps.flatMap { app in Environment.allCases.map { AppHealth(app, $0, texts, now: page.now) } })

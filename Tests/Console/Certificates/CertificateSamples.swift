@@ -20,12 +20,15 @@ enum CertificateSamples {
     return Array(try PKCS12.create(certificate: certificate, key: key, password: "secret"))
   }
 
-  /// Keeps one that is good for a year.
+  /// Keeps one.
   ///
+  /// - Parameter days: until it expires.
   /// - Returns: its id.
-  static func keep(_ scene: ConsoleScene, topic: String = ConsoleScene.bundleID) async throws -> Int64 {
+  static func keep(
+    _ scene: ConsoleScene, topic: String = ConsoleScene.bundleID, days: Double = 365
+  ) async throws -> Int64 {
     let file = try CertificateFile.inspect(
-      data: Data(try p12(topic: topic, days: 365)), fileName: "push.p12", password: "secret")
+      data: Data(try p12(topic: topic, days: days)), fileName: "push.p12", password: "secret")
     let sealer = scene.store.sealer
     return try await scene.store.write { database in
       try CertificateTracker.keep(

@@ -56,6 +56,18 @@ struct FirstRunTests {
     }
   }
 
+  @Test("a credential that expires is not hidden by the steps")
+  func attention() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      _ = try await addPhone(scene)
+      var ben = try await scene.signIn(.operator)
+      #expect(try await ben.get("/").text.contains("Hide these steps"))
+      _ = try await CertificateSamples.keep(scene, days: 4)
+      let page = try await ben.get("/").text
+      #expect(!page.contains("Hide these steps") && page.contains("attention"))
+    }
+  }
+
   @Test("the steps go for good by their button, and once somebody sent another push")
   func over() async throws {
     for hides in [true, false] {
