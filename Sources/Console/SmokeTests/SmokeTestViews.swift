@@ -78,6 +78,11 @@ enum SmokeWords {
     }
   }
 
+  /// As “ada@example.com, console”.
+  static func starter(_ run: SmokeRun, _ texts: Texts) -> String {
+    texts.clauses([run.startedBy, texts("source.\(run.source)")])
+  }
+
   /// An answer in words; a provider's code stays as it is.
   static func answer(_ answer: String, _ texts: Texts) -> String {
     if OutcomeKind.allCases.contains(where: { $0.name == answer }) { return texts("words.\(answer)") }
@@ -211,7 +216,7 @@ struct SmokeRunView: View {
     .text("state") { SmokeWords.state($0.run, $0.texts) },
     .text("result") { SmokeWords.result($0.run, $0.texts) },
     .optional("detail") { view in view.run.detail.map(view.texts.recorded) },
-    .text("by") { view in "\(view.run.startedBy), \(view.texts("source.\(view.run.source)"))" },
+    .text("by") { SmokeWords.starter($0.run, $0.texts) },
     .view("started") { MomentView(date: $0.run.startedAt, now: $0.now) },
     .optional("push") { $0.run.pushUID.map { "/pushes/\($0)" } },
     .list("differences") { view in view.run.differences.map { SmokeDifferenceRow(one: $0, texts: view.texts) } },
@@ -266,7 +271,7 @@ struct SmokeRunRow: View {
     .text("state") { SmokeWords.state($0.run, $0.texts) },
     .text("result") { SmokeWords.result($0.run, $0.texts) },
     .flag("failed") { $0.run.state == .failed },
-    .text("by") { row in "\(row.run.startedBy), \(row.texts("source.\(row.run.source)"))" },
+    .text("by") { SmokeWords.starter($0.run, $0.texts) },
     .view("started") { MomentView(date: $0.run.startedAt, now: $0.now) },
   ]
 }
