@@ -25,7 +25,8 @@ enum AudiencePages {
     routes.page(.get, "/audiences/suggestions") { page in try await suggest(page) }
     SegmentPages.add(to: &routes)
     routes.page(.get, "/audiences/explanation") { page in
-      try await ExplanationPage.show(page, Form(page.query.pairs.map { ($0.name, $0.value) }))
+      guard page.query["audience"] != nil else { return page.redirect(to: "/pushes/new") }
+      return try await ExplanationPage.show(page, Form(page.query.pairs.map { ($0.name, $0.value) }))
     }
     routes.page(.post, "/audiences/explanation") { page in try await ExplanationPage.show(page, page.form) }
   }

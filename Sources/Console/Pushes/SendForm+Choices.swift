@@ -22,20 +22,19 @@ extension SendForm {
     }
   }
 
-  private static let deviceKinds = ["device_token", "alias", "registration_id", "tag", "all"]
+  private static let deviceKinds = ["device_token", "alias", "registration_id", "tag"]
 
   /// Those that choose devices.
   func deviceAudiences(_ texts: Texts) -> [ChoiceView] {
     Self.choices(
-      Self.deviceKinds.map { ($0, texts("audience.kind.\($0)")) }, chosen: form.all("audience"))
+      (Self.deviceKinds + ["all"]).map { ($0, texts("audience.kind.\($0)")) }, chosen: form.all("audience"))
   }
 
   /// - Parameter hasChannels: whether any app has broadcast channels; they are offered only then.
   func audiences(_ texts: Texts, hasChannels: Bool) -> [ChoiceView] {
     let isChosen = form.all("audience").contains("channel")
     let kinds =
-      Self.deviceKinds.dropLast() + ["segment", "all", "topic", "condition"]
-      + (hasChannels || isChosen ? ["channel"] : [])
+      Self.deviceKinds + ["segment", "all", "topic", "condition"] + (hasChannels || isChosen ? ["channel"] : [])
     return Self.choices(kinds.map { ($0, texts("audience.kind.\($0)")) }, chosen: form.all("audience"))
   }
 

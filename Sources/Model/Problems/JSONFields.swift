@@ -40,6 +40,9 @@ package final class JSONFields {
   /// Reports a problem that the reader found; its field is relative to `name`.
   package func report(_ name: String, _ problem: Problem) { list.add(problem.under(path(of: name))) }
 
+  /// Reports a problem whose field is relative to this object.
+  package func report(_ problem: Problem) { list.add(path.isEmpty ? problem : problem.under(path)) }
+
   package func value(_ name: String) -> JSONValue? {
     asked.append(name)
     return if case .some(let value) = members[name], value != .null { value } else { nil }
@@ -68,7 +71,9 @@ package final class JSONFields {
   }
 
   private func reportUnknown() {
-    let known = asked
+    // Some members are read twice.
+    var known: [String] = []
+    for name in asked where !known.contains(name) { known.append(name) }
     for name in members.keys.sorted() where !known.contains(name) {
       let candidates = known.filter { members[$0] == nil }
       if let suggestion = Suggestion.closest(to: name, among: candidates) {

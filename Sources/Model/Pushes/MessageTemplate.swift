@@ -15,7 +15,7 @@ package struct MessageTemplate: Sendable, Hashable {
     let fields = JSONFields(json)
     for name in Self.members { _ = fields.members(name) }
     for place in Self.places(in: json).sorted() where !Self.isName(place) {
-      fields.report("", Problem("", TemplateMessage.place, ["place": place.abbreviated(to: 40)]))
+      fields.report(Problem("", TemplateMessage.place, ["place": place.abbreviated(to: 40)]))
     }
     var push = (json.object ?? [:]).filter { Self.members.contains($0.key) }
     (push["app"], push["environment"], push["audience"]) = ("com.example.app", "development", "all")
@@ -24,10 +24,10 @@ package struct MessageTemplate: Sendable, Hashable {
     } catch {
       // A place may stand for a number: whether values fit shows when the push is sent.
       let known = [FieldMessage.unknown.code, FieldMessage.unknownSimilar.code, DraftMessage.contentMissing.code]
-      for problem in error.all where known.contains(problem.code) { fields.report(problem.field, problem.without()) }
+      for problem in error.all where known.contains(problem.code) { fields.report(problem) }
     }
     try fields.finish()
-    content = (json.object ?? [:]).filter { Self.members.contains($0.key) }
+    content = (json.object ?? [:]).filter { Self.members.contains($0.key) && $0.value != .null }
   }
 
   /// What ``json`` wrote, unchecked.
@@ -124,11 +124,6 @@ package struct MessageTemplate: Sendable, Hashable {
     !text.isEmpty && text.utf8.count <= 40
       && text.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") }
   }
-}
-
-extension Problem {
-  /// The same without its field.
-  fileprivate func without() -> Problem { Problem("", code: code, template, arguments) }
 }
 
 package enum TemplateMessage: String, MessageSet {

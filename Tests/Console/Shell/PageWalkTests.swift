@@ -16,6 +16,8 @@ struct PageWalkTests {
     }.map(\.pattern)
   }
 
+  private static let redirects: Set<String> = ["/session/new", "/audiences/explanation"]
+
   /// What no page may have: inline scripts and styles (the policy refuses them), two elements with one id, forms
   /// without a token.
   private static func faults(_ page: ScenePage) -> [String] {
@@ -77,14 +79,16 @@ struct PageWalkTests {
       for pattern in Self.pages(scene) {
         for target in addresses.targets(pattern) {
           let answer = try await anna.get(target)
-          // Nothing of that name is there in an empty world, apart from the API; who is signed in needs no sign-in page.
+          // Nothing of that name is there in an empty world, apart from the API; who is signed in needs no sign-in page,
+          // and who names no audience is sent to where one is chosen.
           let isMissing = world == .empty && pattern.contains(":") && pattern != "/docs/:section"
           let isSecret = ["/certificates.ics", "/metrics"].contains(pattern)
           if isSecret {
             #expect([401, 404].contains(answer.status), "\(target)")
             continue
           }
-          let expected = isMissing ? 404 : pattern == "/session/new" ? 303 : pattern == "/session/setup" ? 410 : 200
+          let isGone = pattern == "/session/setup"
+          let expected = isMissing ? 404 : Self.redirects.contains(pattern) ? 303 : isGone ? 410 : 200
           #expect(answer.status == expected, "\(target)")
           if answer.status != 303, !["/healthz", "/readyz", "/phones/ca.pem"].contains(pattern) {
             Self.check(answer, target)

@@ -61,7 +61,7 @@ import Testing
       (["tag": [" a"]], "tag[0]"), (["alias": "*a*b*c*d*e*"], "alias"),
       (["app_version": ["from": "new"]], "app_version.from"),
       (["app_version": ["from": "4.0", "below": "4"]], "app_version.below"),
-      (["time_zone": ["Berlin!"]], "time_zone[0]"), (["language": ["chinese-language"]], "language[0]"),
+      (["time_zone": ["Berlin!"]], "time_zone[0]"), (["language": ["vietnamese"]], "language[0]"),
       (["last_seen": ["within_days": 0]], "last_seen.within_days"),
       (["last_seen": ["within_days": 1, "over_days": 1]], "last_seen.over_days"), (["colour": 1], "colour"),
     ] as [(JSONValue, String)])

@@ -49,15 +49,17 @@ struct MessageTemplateTests {
   @Test("what is no message, and what is no place, is refused when it is saved")
   func saved() {
     for (json, code) in [
-      (["app": "com.example.app"], "field.unknown"), (["notification": ["boddy": "x"]], "field.unknown_similar"),
-      (["notification": ["body": "{{a b}}"]], "template.place"), (["notification": "x"], "field.expected"),
-      ([:], "notification.missing"), ([], "field.expected"),
+      (["app": "com.example.app"], "app field.unknown"),
+      (["notification": ["boddy": "x"]], "notification.boddy field.unknown_similar"),
+      (["notification": ["a b": "x"]], "notification[\"a b\"] field.unknown"),
+      (["notification": ["body": "{{a b}}"]], " template.place"),
+      (["notification": "x"], "notification field.expected"), ([:], " notification.missing"), ([], " field.expected"),
     ] as [(JSONValue, String)] {
       do {
         _ = try MessageTemplate(json: json)
         Issue.record("\(json) was taken")
       } catch {
-        #expect(error.all.contains { $0.code == code }, "\(json): \(error)")
+        #expect(error.all.contains { "\($0.field) \($0.code)" == code }, "\(json): \(error)")
       }
     }
   }

@@ -6,7 +6,7 @@ import schemathesis
 
 # No schema counts bytes, or knows how many digits a number may have that is only passed on.
 BEYOND = {"field.too_many_bytes"}
-KEPT = "this number cannot be kept as it is"
+KEPT = "this number cannot be stored exactly"
 FORM = "multipart/form-data"
 NOTHING = object()
 validators = {}
