@@ -150,6 +150,11 @@ struct BrowserScene: Sendable {
   /// The phones page with this phone on its stage.
   func openPhone(_ name: String) async throws {
     try await open("/phones")
+    try await choosePhone(name)
+  }
+
+  /// The same without leaving the phones page.
+  func choosePhone(_ name: String) async throws {
     try await browser.click(xpath: "//nav[@class='shelf']/a[b[.=\"\(name)\"]]")
     try await browser.wait(for: phone(name))
   }

@@ -36,16 +36,18 @@ extension InBrowser {
         try await scene.sees("FCM")
         try await browser.wait(for: "//td[@data-receipt='displayed'][.='7']")
 
-        // Both kinds light up without a reload, and a tap on each opens the app.
+        // Each kind lights up without a reload, and a tap on each opens the app.
         try await browser.go(toWindow: phones)
-        let names = ["Ada's iPhone", "Robin's Android"]
+        let names = ["Robin's Android", "Ada's iPhone"]
         for name in names {
+          try await scene.choosePhone(name)
           try await browser.wait(for: scene.phone(name) + "//*[contains(.,'Opening day')][contains(.,'we are open')]")
         }
         #expect(try await browser.run(script: "return window.untouched") as? Bool == true)
         for name in names {
+          try await scene.choosePhone(name)
           try await browser.click(xpath: scene.phone(name) + "//button[normalize-space()='Tap']")
-          try await browser.wait(for: scene.phone(name) + "//p[@class='hint'][contains(.,'apped')]")
+          try await browser.wait(for: "//section[.//*[@id='message']]//dt[.='Tapped']")
         }
         try await browser.go(toWindow: form)
         try await browser.wait(for: "//td[@data-receipt='opened'][.='2']")

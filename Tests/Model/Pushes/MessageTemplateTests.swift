@@ -53,7 +53,8 @@ struct MessageTemplateTests {
       (["notification": ["boddy": "x"]], "notification.boddy field.unknown_similar"),
       (["notification": ["a b": "x"]], "notification[\"a b\"] field.unknown"),
       (["notification": ["body": "{{a b}}"]], " template.place"),
-      (["notification": "x"], "notification field.expected"), ([:], " notification.missing"), ([], " field.expected"),
+      (["notification": "x"], "notification field.expected"), ([:], "notification notification.missing"),
+      ([], " field.expected"),
     ] as [(JSONValue, String)] {
       do {
         _ = try MessageTemplate(json: json)
