@@ -16,7 +16,7 @@ package final class FCMProvider: LinkedProvider {
   ///   - tools: shared resources.
   /// - Throws: `TLSError` if the trust is unusable; ``ProviderProblem`` for an unusable token URI.
   package init(_ account: ServiceAccount, endpoint: FCMEndpoint, _ tools: ProviderTools) throws {
-    path = "/v1/projects/\(Self.escaped(account.projectID))/messages:send"
+    path = "/v1/projects/\(Self.escaped(project: account.projectID))/messages:send"
     clock = tools.clock
     let token = try AccessToken(account, trust: endpoint.trust, tools)
     var tools = tools
@@ -64,7 +64,7 @@ package final class FCMProvider: LinkedProvider {
       capacity: devices.count, notes: notes)
     for device in devices {
       let number = badge.number(after: device.badge)
-      batch.append(id: device.id, path: path, body: Self.escaped(device.token) + between + Array(String(number).utf8))
+      batch.append(id: device.id, path: path, body: Self.quotable(device.token) + between + Array(String(number).utf8))
     }
     link.submit(batch.build())
   }
@@ -75,7 +75,7 @@ package final class FCMProvider: LinkedProvider {
     let (body, gap) = Self.body(message.json)
     var batch = RequestBatchBuilder(
       template: Self.template, tag: push, body: body, gap: gap, capacity: devices.count, notes: notes)
-    for device in devices { batch.append(id: device.id, path: path, body: Self.escaped(device.token)) }
+    for device in devices { batch.append(id: device.id, path: path, body: Self.quotable(device.token)) }
     link.submit(batch.build())
   }
 
@@ -104,20 +104,25 @@ package final class FCMProvider: LinkedProvider {
   }
 
   /// A token between the quotation marks of a JSON string. Firebase's tokens need no escapes.
-  private static func escaped(_ token: DeviceToken) -> [UInt8] {
+  static func quotable(_ token: DeviceToken) -> [UInt8] {
     let isPlain = token.bytes.reduce(true) { $0 && $1 > 0x20 && $1 < 0x7f && $1 != 0x22 && $1 != 0x5c }
     return isPlain ? token.bytes : Array(token.hexadecimal.utf8)
   }
 
   /// A project ID as a segment of a path; `example.com:shop` needs no escapes either (RFC 3986 §3.3).
-  private static func escaped(_ project: String) -> String {
-    project.addingPercentEncoding(
-      withAllowedCharacters: CharacterSet(charactersIn: "-._~:").union(.alphanumerics.intersection(.ascii))) ?? project
+  static func escaped(project: String) -> String { escaped(project, CharacterSet.unreserved.union([":"])) }
+
+  /// A text as a segment of a path or a value of a query.
+  static func escaped(_ text: String) -> String { escaped(text, .unreserved) }
+
+  fileprivate static func escaped(_ text: String, _ plain: CharacterSet) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: plain) ?? text
   }
 }
 
 extension CharacterSet {
   fileprivate static let ascii = CharacterSet(charactersIn: "\u{0}"..."\u{7f}")
+  fileprivate static let unreserved = CharacterSet(charactersIn: "-._~").union(.alphanumerics.intersection(.ascii))
 }
 
 /// A push for FCM. Its time to live is counted from the moment of each batch, because FCM takes seconds.

@@ -1,18 +1,16 @@
 import Foundation
 import HTTP2
-import JSON
 package import Model
 import Reactor
-import Text
 
-/// Tokens that join or leave one topic of FCM in one request (docs/protocols.md §3.3).
+/// Tokens that join or leave one topic of FCM.
 package struct TopicBatch: Sendable, Hashable {
   package let topic: String
   package let joins: Bool
   /// At most ``limit``.
   package let tokens: [DeviceToken]
 
-  /// Google's.
+  /// As many as one call of Signalbox's API takes; Google allows 3000 requests a second and project.
   package static let limit = 1000
 
   package init(topic: String, joins: Bool, tokens: [DeviceToken]) {
@@ -31,28 +29,31 @@ package enum TopicResult: Sendable, Hashable {
 }
 
 extension FCMMaker {
-  /// Carries out batches at Google's Instance ID service, over one connection of its own.
+  /// Carries out batches, a request for each token (docs/protocols.md §3.3), over one connection of its own.
   ///
   /// - Returns: for each batch, a result for each of its tokens.
   /// - Throws: an error about the account, with a text for people.
   package func change(
     _ batches: [TopicBatch], _ account: ProviderAccount, _ tools: ProviderTools
   ) async throws -> [[TopicResult]] {
-    let sending = Self.endpoint(account)
-    var service = sending
-    if case .service = account.endpoint { service = FCMEndpoint(host: "iid.googleapis.com") }
-    let token = try AccessToken(try Self.serviceAccount(account, sending), trust: sending.trust, tools)
-    return await TopicClient(batches, try service.endpoint(), token, tools).results()
+    let endpoint = Self.endpoint(account)
+    let service = try Self.serviceAccount(account, endpoint)
+    let token = try AccessToken(service, trust: endpoint.trust, tools)
+    return await TopicClient(batches, project: service.projectID, try endpoint.endpoint(), token, tools).results()
   }
 }
 
-/// One connection to the Instance ID service, for some batches.
+/// One connection to FCM, for some batches.
 private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
   // @unchecked Sendable because mutable state is touched on the loop's thread only.
 
-  private typealias Result = (batch: Int, results: [TopicResult])
+  private typealias Result = (request: Int, result: TopicResult)
 
   private let batches: [TopicBatch]
+  /// Of the requests' paths: `/v1/projects/…/registrations/`.
+  private let path: String
+  /// Whether each request subscribes, in the order of the batches and their tokens.
+  private let joins: [Bool]
   private let token: AccessToken
   private let tools: ProviderTools
   private let results: AsyncStream<Result>
@@ -63,15 +64,16 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
   /// Why nothing more can be sent; nil: it can.
   private var trouble: String?
 
-  init(_ batches: [TopicBatch], _ endpoint: Endpoint, _ token: AccessToken, _ tools: ProviderTools) {
+  init(
+    _ batches: [TopicBatch], project: String, _ endpoint: Endpoint, _ token: AccessToken, _ tools: ProviderTools
+  ) {
     (self.batches, self.token, self.tools) = (batches, token, tools)
+    path = "/v1/projects/\(FCMProvider.escaped(project: project))/registrations/"
+    joins = batches.flatMap { batch in batch.tokens.map { _ in batch.joins } }
     (results, hand) = AsyncStream<Result>.makeStream()
     var connections = tools.connections
     connections.maximumConnections = 1
     connections.connection.requestTimeout = .seconds(30)
-    connections.connection.keepsBodyOfSuccess = true
-    // 1000 results of some 40 bytes.
-    connections.connection.maximumAnswerBytes = 1 << 20
     group = ClientGroup(
       loop: tools.loop, endpoint: endpoint, configuration: connections, resolver: tools.resolver, handler: self)
     token.changed = { [weak self] in
@@ -81,20 +83,16 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
   }
 
   func results() async -> [[TopicResult]] {
-    guard !batches.isEmpty, let group else { return [] }
-    var requests = RequestBatchBuilder(
-      template: RequestTemplate(
-        fields: [HeaderField("content-type", "application/json"), HeaderField("access_token_auth", "true")]),
-      capacity: batches.count)
-    for (index, batch) in batches.enumerated() {
-      requests.append(
-        id: Int64(index), path: batch.joins ? "/iid/v1:batchAdd" : "/iid/v1:batchRemove", body: batch.body)
+    guard !joins.isEmpty, let group else { return batches.map { _ in [] } }
+    var first = 0
+    for batch in batches where !batch.tokens.isEmpty {
+      group.submit(requests(batch, first))
+      first += batch.tokens.count
     }
-    group.submit(requests.build())
-    var all = batches.map { _ in [TopicResult]() }
-    var missing = batches.count
-    for await (index, results) in self.results {
-      all[index] = results
+    var all = [TopicResult?](repeating: nil, count: joins.count)
+    var missing = all.count
+    for await (request, result) in self.results {
+      all[request] = result
       missing -= 1
       if missing == 0 { break }
     }
@@ -102,7 +100,28 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
       group.stop()
       token.stop()
     }
-    return all
+    var rest = all.compactMap(\.self)[...]
+    return batches.map { batch in
+      defer { rest = rest.dropFirst(batch.tokens.count) }
+      return Array(rest.prefix(batch.tokens.count))
+    }
+  }
+
+  /// - Parameter first: the number of the batch's first request.
+  private func requests(_ batch: TopicBatch, _ first: Int) -> RequestBatch {
+    // Joining twice is a 409, and leaving twice nothing.
+    let (method, end, body) =
+      batch.joins
+      ? ("POST", "/topicSubscriptions?topic_name=\(FCMProvider.escaped(batch.topic))", Array("{}".utf8))
+      : ("DELETE", "/topicSubscriptions/\(FCMProvider.escaped(batch.topic))?allow_missing=true", [])
+    let fields = body.isEmpty ? [] : [HeaderField("content-type", "application/json")]
+    var requests = RequestBatchBuilder(
+      template: RequestTemplate(method: method, fields: fields), body: body, capacity: batch.tokens.count)
+    for (offset, token) in batch.tokens.enumerated() {
+      let text = String(decoding: FCMProvider.quotable(token), as: UTF8.self)
+      requests.append(id: Int64(first + offset), path: path + FCMProvider.escaped(text) + end)
+    }
+    return requests.build()
   }
 
   // MARK: Authorization
@@ -136,8 +155,8 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
         authorize()
         if group.resend(answer) { continue }
       }
-      let batch = batches[Int(answer.id)]
-      hand.yield((Int(answer.id), batch.results(answer.result, trouble, now: tools.clock())))
+      let request = Int(answer.id)
+      hand.yield((request, result(answer.result, joins: joins[request])))
     }
   }
 
@@ -149,49 +168,19 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
 
   func group(_ group: ClientGroup, heard goAway: GoAway) {}
   func groupWillSend(_ group: ClientGroup) { authorize() }
-}
 
-extension TopicBatch {
-  fileprivate var body: [UInt8] {
-    let members: JSONValue = [
-      "to": .string("/topics/\(topic)"), "registration_tokens": .array(tokens.map { .string($0.text) }),
-    ]
-    return members.bytes
-  }
-
-  /// A result for each token.
-  fileprivate func results(_ answer: Answer.Result, _ trouble: String?, now: Date) -> [TopicResult] {
-    func all(_ result: TopicResult) -> [TopicResult] { tokens.map { _ in result } }
-    func later(_ reason: OwnReason) -> [TopicResult] { all(.later(reason: reason.rawValue, after: nil)) }
+  private func result(_ answer: Answer.Result, joins: Bool) -> TopicResult {
     switch answer {
-    case .notProcessed: return all(.later(reason: trouble ?? OwnReason.unreachable.rawValue, after: nil))
-    case .unknown(.timeout): return later(.timedOut)
-    case .unknown: return later(.connectionLost)
-    case .answered(200, let detail):
-      // What is not JSON has no results.
-      let results = (try? JSONValue(parsing: detail?.body ?? []))?["results"]?.array ?? []
-      return results.count == tokens.count ? results.map(Self.result) : later(.unreadableAnswer)
+    case .notProcessed: return .later(reason: trouble ?? OwnReason.unreachable.rawValue, after: nil)
+    case .unknown(.timeout): return .later(reason: OwnReason.timedOut.rawValue, after: nil)
+    case .unknown: return .later(reason: OwnReason.connectionLost.rawValue, after: nil)
+    case .answered(200..<300, _): return .done
+    case .answered(409, _) where joins: return .done
     case .answered(let status, let detail):
-      let reading = FCMRules().reading(status, detail, now: now)
-      if case .retry(let cause) = reading.result { return all(.later(reason: cause.reason, after: cause.retryAfter)) }
-      guard status == 400 else { return all(.later(reason: reading.reason, after: nil)) }
-      let word = (try? JSONValue(parsing: detail?.body ?? []))?["error"]?.string  // as above
-      return all(
-        .refused(reason: word.map { "\(FCMCode.badRequest.rawValue) (\(Self.shortened($0)))" } ?? reading.reason))
+      let reading = FCMRules().reading(status, detail, now: tools.clock())
+      if case .retry(let cause) = reading.result { return .later(reason: cause.reason, after: cause.retryAfter) }
+      return reading.consequence == .none
+        ? .refused(reason: reading.reason) : .later(reason: reading.reason, after: nil)
     }
   }
-
-  /// In the words of FCM's messages, so that the same reason has one name.
-  private static func result(_ json: JSONValue) -> TopicResult {
-    switch json["error"]?.string {
-    case nil: .done
-    case "NOT_FOUND"?: .refused(reason: FCMCode.unregistered.rawValue)
-    case "RESOURCE_EXHAUSTED"?: .later(reason: FCMCode.quotaExceeded.rawValue, after: nil)
-    case "UNAVAILABLE"?, "DEADLINE_EXCEEDED"?: .later(reason: FCMCode.unavailable.rawValue, after: nil)
-    case "INTERNAL"?: .later(reason: FCMCode.internal.rawValue, after: nil)
-    case let word?: .refused(reason: shortened(word))
-    }
-  }
-
-  private static func shortened(_ text: String) -> String { text.singleLine.abbreviated(to: 80) }
 }
