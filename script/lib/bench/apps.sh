@@ -16,6 +16,7 @@ apps() {
     report_round "receipt, 20 a request" 1 20 $((count / 4))
     end "$serve"
     new_apps "$data"
+    : >"$folder/peer.log"  # that of the last round says the same
     taskset -c "$server_core" "$peer" serve "$data/signalbox.sqlite" >"$folder/peer.log" 2>&1 &
     server=$!
     started+=("$server")
@@ -97,6 +98,7 @@ new_apps() {
 
 # start_apps DIRECTORY: then $serve is its process, $base its address.
 start_apps() {
+  : >"$folder/serve.log"  # that of the last round says the same
   taskset -c "$server_core" "$signalbox" serve --data "$1" --listen 127.0.0.1:0 --trusted-proxy 127.0.0.1 \
     --log-level error >"$folder/serve.log" 2>&1 &
   serve=$!

@@ -111,6 +111,7 @@ bind_receiver() {
 start_console() {
   local hash now
   # Without the pipe that keeps the local server: it ends when nobody holds that any more.
+  : >"$folder/serve.log"  # that of the last round says the same
   "$signalbox" serve --data "$1" --listen 127.0.0.1:0 --log-level error >"$folder/serve.log" 2>&1 7>&- &
   serve=$!
   started+=("$serve")
