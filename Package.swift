@@ -153,7 +153,7 @@ let package = Package(
       knows: [
         "Arguments", "Certificates", "Console", "Delivery", "HTTP2", "HTTPServer", "JSON", "Logging", "Mail", "Model",
         "OpenSSL", "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "signalbox", "TestSupport",
-      ]),
+      ], fixtures: true),
     tests(
       "Browser",
       knows: [
