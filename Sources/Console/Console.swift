@@ -41,6 +41,8 @@ package struct Console: Sendable {
     package var isStrict = false
     /// Whether `/metrics` works without a token; otherwise it needs an API token.
     package var isMetricsOpen = false
+    /// Seconds without use after which a person has to sign in again.
+    package var sessionIdle: TimeInterval = 12 * 3600
     package init(templates: String, publicFiles: String, address: String?, version: String) {
       self.templates = templates
       self.publicFiles = publicFiles

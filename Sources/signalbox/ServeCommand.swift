@@ -52,6 +52,18 @@ enum ServeCommand {
   private static let metricsOpen = Flag(
     "metrics-open", "Serve /metrics without a token. Anyone can then read the names of certificates and hosts."
   ).configuration
+  private static let sessionIdle = Option(
+    "session-idle", "minutes", "How long a person stays signed in without using the console, up to 30 days.",
+    default: 720, showing: "720, 12 hours"
+  ) { text throws(BadValue) in
+    guard let minutes = Int(text), (5...43_200).contains(minutes) else {
+      throw BadValue("is not a number of minutes from 5 to 43200")
+    }
+    return minutes
+  }.configuration
+  private static let insecure = Flag(
+    "insecure", "Serve plain HTTP on an address that other machines reach. Anyone on the way can read passwords."
+  ).configuration
   private static let resources = Option<String?>(
     "resources", "dir", "The folder that contains Templates and Public (default: next to the program)."
   ).configuration
@@ -61,13 +73,21 @@ enum ServeCommand {
     discussion: "Stops on SIGTERM and SIGINT. Running pushes continue at the next start.",
     parameters: [
       CommonOptions.data.parameter, listen.parameter, demo.parameter, certificate.parameter, key.parameter,
-      proxies.parameter, address.parameter, connections.parameter, metricsOpen.parameter, resources.parameter,
+      proxies.parameter, address.parameter, connections.parameter, metricsOpen.parameter,
+      sessionIdle.parameter, insecure.parameter, resources.parameter,
       CommonOptions.proxy.parameter, LogOptions.level.parameter, LogOptions.format.parameter,
     ]
   ) { values, io in
     let io = try io.proxied(values)
     if !SecretMemory.forbidDumps() {
       io.note("core dumps could not be disabled, so a crash may write keys to disk")
+    }
+    let isPlain =
+      values[listen]?.isLoopback == false && values[certificate] == nil && values[key] == nil && values[proxies].isEmpty
+    if isPlain && !values[insecure] {
+      throw CommandFailure.usage(
+        "Passwords would be sent unencrypted over HTTP. Set --tls-certificate and --tls-key; or "
+          + "--trusted-proxy if a TLS proxy is in front; or --insecure in a network that you trust.")
     }
     var options = Service.Options()
     options.data = DataDirectory(values, io)
@@ -77,6 +97,7 @@ enum ServeCommand {
     options.trustedProxies = values[proxies]
     options.address = values[address]
     options.isMetricsOpen = values[metricsOpen]
+    options.sessionIdle = TimeInterval(values[sessionIdle] * 60)
     options.resources = try Resources.find(values[resources])
     options.undoSeconds = 5
     options.proxies = io.proxies
@@ -99,11 +120,7 @@ enum ServeCommand {
       io.print("To start, choose a password here (the link works once and for 24 hours):\n  \(service.url)\(path)")
     }
     if let warning = try await service.keyWarning() { io.note(warning) }
-    if !service.address.isLoopback && options.tls == nil && options.trustedProxies.isEmpty {
-      io.note(
-        "passwords are sent unencrypted over HTTP: set --tls-certificate, or --trusted-proxy if a TLS proxy is in "
-          + "front")
-    }
+    if isPlain { io.note("passwords are sent unencrypted over HTTP, as --insecure allows") }
     // Cancelled when the command ends.
     let reloads = hangups.map { hangups in
       Task { for await _ in hangups.signals { await service.reload() } }

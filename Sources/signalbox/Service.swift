@@ -38,6 +38,8 @@ final class Service: Sendable {
     var undoSeconds = 0
     /// Whether `/metrics` works without a token.
     var isMetricsOpen = false
+    /// Seconds without use after which a person has to sign in again.
+    var sessionIdle: TimeInterval = 12 * 3600
     /// How watched hosts are checked; nil uses the system's trusted certificates. For tests.
     var look: HostWatch.Look?
     /// Whether a template that names an unknown key is an error; for tests.
@@ -124,6 +126,7 @@ final class Service: Sendable {
     let trimmer = Trimmer(store: store, clock: clock, log: log)
     configuration.retentionChanged = { trimmer.nudge() }
     configuration.isMetricsOpen = options.isMetricsOpen
+    configuration.sessionIdle = options.sessionIdle
     let look = try options.look ?? HostWatch.look(HostProbe(proxies: options.proxies), on: probes)
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools,
@@ -244,7 +247,7 @@ final class Service: Sendable {
         [
           "method": entry.method?.rawValue ?? "-", "path": Redaction.masking(String(path)), "status": entry.status,
           "bytes": entry.bytes, "ms": entry.duration.milliseconds, "from": entry.remoteAddress?.host ?? "-",
-          "request": entry.requestID,
+          "actor": entry.actor ?? "-", "request": entry.requestID,
         ])
     }
     return configuration

@@ -260,11 +260,18 @@ struct ServerTests {
   @Test("the access log lists requests and answers")
   func accessLog() async throws {
     let entries = Recorder<AccessLogEntry>()
-    try await withServer(testRouter(), configure: { $0.accessLog = { entries.add($0) } }) { server in
+    var router = testRouter()
+    router.on(.get, "/mine") { _ in
+      var response = Response.text("x")
+      response.actor = "anna@example.com"
+      return response
+    }
+    try await withServer(router, configure: { $0.accessLog = { entries.add($0) } }) { server in
       _ = try await server.exchange("GET /number/5?a=b HTTP/1.1\r\n" + close)
       _ = try await server.exchange("GARBAGE\r\n\r\n")
+      _ = try await server.exchange("GET /mine HTTP/1.1\r\n" + close)
     }
-    #expect(entries.all.count == 2)
+    #expect(entries.all.count == 3 && entries.all.map(\.actor) == [nil, nil, "anna@example.com"])
     #expect(entries.all[0].method == .get && entries.all[0].target == "/number/5?a=b")
     #expect(entries.all[0].route == "/number/:n" && entries.all[0].status == 200 && entries.all[0].bytes == 9)
     #expect(entries.all[0].remoteAddress?.host == "127.0.0.1" && entries.all[0].duration > .zero)

@@ -56,6 +56,17 @@ struct ServerLimitTests {
     }
   }
 
+  @Test("plain HTTP that other machines reach is refused before anything is made, unless it is asked for")
+  func plain() async throws {
+    try await CommandRunner.with { box in
+      let data = box.folder + "/new"
+      let refused = await box.run("serve", "--listen", "0.0.0.0:0", "--data", data)
+      #expect(refused.code == 64)
+      for way in ["--tls-certificate", "--trusted-proxy", "--insecure"] { #expect(refused.errors.contains(way)) }
+      #expect(!FileManager.default.fileExists(atPath: data))
+    }
+  }
+
   @Test("25 strangers who send 60 MiB each take no memory, on pages and API; what is read over ends soon")
   func strangers() async throws {
     try await CommandRunner.with { box in

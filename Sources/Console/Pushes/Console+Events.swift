@@ -10,7 +10,6 @@ extension Console {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await body(stream) }
         group.addTask {
-          let authentication = Authentication(store: store)
           repeat {
             try await configuration.streamPause()
           } while try await authentication.isGood(principal, now: clock())

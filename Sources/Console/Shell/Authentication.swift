@@ -29,11 +29,12 @@ enum Principal: Sendable {
 
 /// Identifies the principal of a request.
 struct Authentication: Sendable {
-  /// A session ends after a week without use, and 30 days after sign-in at the latest.
-  static let idle: TimeInterval = 7 * 86_400
+  /// A session ends 30 days after sign-in at the latest.
   static let lifetime: TimeInterval = 30 * 86_400
 
   let store: Store
+  /// Seconds without use after which a session ends.
+  let idle: TimeInterval
 
   /// The person of the session cookie; nil without a valid session.
   func user(_ request: Request, now: Date) async throws -> Principal? {
@@ -41,7 +42,7 @@ struct Authentication: Sendable {
       return nil
     }
     let hash = Secret.hash(cookie)
-    guard let (session, user) = try await store.session(idHash: hash, idle: Self.idle, now: now) else { return nil }
+    guard let (session, user) = try await store.session(idHash: hash, idle: idle, now: now) else { return nil }
     // Update once a minute at most: that is precise enough, and saves a write per page.
     if now.timeIntervalSince(session.seenAt) > 60 {
       await store.noteUse { try Session.touch($0, idHash: hash, now: now) }
@@ -75,7 +76,7 @@ struct Authentication: Sendable {
   /// Whether a principal admitted before is still allowed in.
   func isGood(_ principal: Principal, now: Date) async throws -> Bool {
     switch principal {
-    case .user(_, let session): try await store.session(idHash: session.idHash, idle: Self.idle, now: now) != nil
+    case .user(_, let session): try await store.session(idHash: session.idHash, idle: idle, now: now) != nil
     case .token(let token): try await store.read { try APIToken.isGood($0, id: token.id, now: now) }
     }
   }
@@ -86,8 +87,8 @@ struct Authentication: Sendable {
     let csrf = Random.token(bytes: 18)
     let agent = request.header("User-Agent").map { String($0.prefix(200)) }
     let address = request.remoteAddress?.host
-    try await store.write { database in
-      try Session.deleteEnded(database, idle: Self.idle, now: now)
+    try await store.write { [idle] database in
+      try Session.deleteEnded(database, idle: idle, now: now)
       try Session.open(
         database, idHash: Secret.hash(value), user: user.id, csrf: csrf, lifetime: Self.lifetime,
         address: address, userAgent: agent, now: now)
@@ -95,6 +96,10 @@ struct Authentication: Sendable {
     Cookies.set(
       Cookies.sessionName(isSecure: request.isSecure), value, age: Int(Self.lifetime), on: &response, request)
   }
+}
+
+extension Console {
+  var authentication: Authentication { Authentication(store: store, idle: configuration.sessionIdle) }
 }
 
 extension Store {

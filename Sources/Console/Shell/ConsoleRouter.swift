@@ -97,7 +97,7 @@ struct ConsoleRouter {
     let console = console
     router.on(method, pattern, options: options) { request in
       let now = console.clock()
-      guard let principal = try await Authentication(store: console.store).user(request, now: now),
+      guard let principal = try await console.authentication.user(request, now: now),
         case .user(let user, let session) = principal
       else {
         return Response.redirect(to: "/session/new?return=\(Self.escaped(method == .get ? request.target : "/"))")
@@ -106,11 +106,13 @@ struct ConsoleRouter {
       let context = PageContext(
         console: console, request: request, principal: principal, texts: texts, csrf: session.csrf, form: Form(),
         now: now, openIncidents: try await IncidentPages.openCount(console.store, now: now))
-      return try await Self.answer(context) {
+      var response = try await Self.answer(context) {
         if !method.isSafe { try Self.checkSite(request) }
         guard context.may(role) else { throw PageError(.forbidden, "role", ["role": texts("roles.\(role.rawValue)")]) }
         return try await handler(context)
       }
+      response.actor = principal.name
+      return response
     }
   }
 
@@ -123,7 +125,7 @@ struct ConsoleRouter {
     options.bodyLimit = Self.openFormLimit
     router.on(method, pattern, options: options) { request in
       let now = console.clock()
-      let principal = try await Authentication(store: console.store).user(request, now: now)
+      let principal = try await console.authentication.user(request, now: now)
       let known = request.cookie(Cookies.form) ?? ""
       let csrf = known.utf8.count >= 20 ? known : Random.token(bytes: 18)
       var user: User?
@@ -140,6 +142,7 @@ struct ConsoleRouter {
         return try await handler(context.reading(try await Form(request)))
       }
       if csrf != known { Cookies.set(Cookies.form, csrf, age: nil, on: &response, request) }
+      response.actor = principal?.name
       return response
     }
   }
@@ -152,7 +155,7 @@ struct ConsoleRouter {
     let console = console
     router.on(method, pattern, name: "api", options: options) { request in
       let now = console.clock()
-      let principal = try await Authentication(store: console.store).token(request, now: now)
+      let principal = try await console.authentication.token(request, now: now)
       guard principal.role >= role else {
         throw HTTPError(
           .forbidden, "This token has the role \(principal.role.rawValue), but this request requires \(role.rawValue).")
@@ -162,7 +165,10 @@ struct ConsoleRouter {
         throw HTTPError(
           .preconditionFailed, "Nothing was changed. If-Match cannot match, because this resource has no ETag.")
       }
-      return try await handler(APIContext(console: console, request: request, principal: principal, now: now))
+      var response = try await handler(
+        APIContext(console: console, request: request, principal: principal, now: now))
+      response.actor = principal.name
+      return response
     }
   }
 
@@ -223,7 +229,7 @@ struct ConsoleRouter {
   /// The not-found page with navigation, for signed-in people; nil for strangers.
   private static func notFound(_ console: Console, _ request: Request) async throws -> Response? {
     let now = console.clock()
-    guard case .user(let user, let session)? = try await Authentication(store: console.store).user(request, now: now)
+    guard case .user(let user, let session)? = try await console.authentication.user(request, now: now)
     else { return nil }
     let context = PageContext(
       console: console, request: request, principal: .user(user, session), texts: texts(console, request, user),

@@ -15,7 +15,7 @@ enum MetricsRoute {
       let now = console.clock()
       if !console.configuration.isMetricsOpen {
         // Any role may read metrics.
-        _ = try await Authentication(store: console.store).token(request, now: now)
+        _ = try await console.authentication.token(request, now: now)
       }
       let version = console.configuration.version
       let text = try await console.store.read { try metrics($0, version: version, now: now) }

@@ -28,6 +28,8 @@ enum SessionPages {
       var response = Response.redirect(to: "/session/new")
       Cookies.set(
         Cookies.sessionName(isSecure: page.request.isSecure), "", age: 0, on: &response, page.request)
+      // What scripts keep, such as drafts. Not the cache: pages are never in it, and style sheets hold no secrets.
+      response.headers.append("Clear-Site-Data", "\"storage\"")
       return response
     }
   }
@@ -122,7 +124,7 @@ enum SessionPages {
       try KnownDevice.note(database, hash: Secret.hash(device), former: formerDevice, user: user.id, now: now)
       try AuditEntry.add(database, entry, now: now)
     }
-    try await Authentication(store: page.store).open(user, page.request, on: &response, now: now)
+    try await page.console.authentication.open(user, page.request, on: &response, now: now)
     Cookies.set(
       Cookies.deviceName(isSecure: page.request.isSecure), device, age: Int(KnownDevice.lifetime), on: &response,
       page.request)

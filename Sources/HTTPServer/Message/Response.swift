@@ -5,6 +5,9 @@ package struct Response: Sendable {
   package var headers: Headers
   /// Not sent for HEAD, 204 and 304.
   package var body: ResponseBody
+  /// Who asked, for the access log; not sent.
+  package var actor: String?
+
   package init(_ status: Status = .ok, headers: Headers = Headers(), body: ResponseBody = .none) {
     self.status = status
     self.headers = headers

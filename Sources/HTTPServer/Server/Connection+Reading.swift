@@ -157,7 +157,7 @@ extension Connection {
       log(
         AccessLogEntry(
           method: nil, target: nil, route: nil, status: response.status.code, bytes: body.count, duration: .zero,
-          remoteAddress: remoteAddress, requestID: failure.requestID))
+          remoteAddress: remoteAddress, actor: nil, requestID: failure.requestID))
     }
   }
 

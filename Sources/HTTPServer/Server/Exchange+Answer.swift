@@ -9,7 +9,7 @@ extension Exchange {
     guard let connection else { return nil }
     worker.touchClock()
     let response = checked(answer)
-    status = response.status.code
+    (status, actor) = (response.status.code, answer.actor)
     // A streamed answer may still read the body; whether to the end is not known yet.
     keepsAlive =
       head.keepsAlive && !mustClose && (response.body.isStreamed ? bodyIsOver : skipBody()) && !worker.isStopping
@@ -118,7 +118,7 @@ extension Exchange {
       AccessLogEntry(
         method: head.method, target: head.text(head.target), route: request?.route,
         status: status == 0 ? 499 : status, bytes: bytes, duration: .nanoseconds(worker.now &- started),
-        remoteAddress: request?.remoteAddress, requestID: request?.id ?? RequestNumber.text(number)))
+        remoteAddress: request?.remoteAddress, actor: actor, requestID: request?.id ?? RequestNumber.text(number)))
   }
 }
 

@@ -33,6 +33,8 @@ final class Exchange: @unchecked Sendable {
 
   // State of the answer.
   var status = 0
+  /// The answer's.
+  var actor: String?
   var bytes = 0
   var keepsAlive = false
   var isChunked = false

@@ -71,6 +71,8 @@ package struct AccessLogEntry: Sendable {
   /// From the complete head to the end of the answer.
   package let duration: Duration
   package let remoteAddress: SocketAddress?
+  /// The answer's ``Response/actor``.
+  package let actor: String?
   /// The request's id, as in `X-Request-Id`.
   package let requestID: String
 }

@@ -259,7 +259,7 @@ struct SettingsPageTests {
       let late = ConsoleScene.noon.addingTimeInterval(-37 * 3600)
       try await scene.store.write { try CheckRun(source: .cron, at: late, exitCode: 0).keep($0) }
       #expect(try await anna.get("/").text.contains("The cron job last checked certificates on"))
-      let ready = try await scene.call(.get, "/readyz", as: nil)
+      let ready = try await scene.call(.get, "/readyz", as: nil, from: "127.0.0.1")
       #expect(ready.status == 503 && ready.text.contains("cron"))
       #expect(try await anna.post("/settings/reminders/forget-cron").status == 303)
       #expect(try await scene.call(.get, "/readyz", as: nil).status == 200)

@@ -197,14 +197,16 @@ struct ConsoleScene: Sendable {
   /// Calls the API with the token of a role, nil: with none.
   func call(
     _ method: HTTPServer.Method, _ target: String, as role: User.Role?, json: JSONValue? = nil,
-    headers: [String: String] = [:], body: [UInt8] = []
+    headers: [String: String] = [:], body: [UInt8] = [], from address: String? = nil
   ) async throws -> SceneAnswer {
     var fields = Headers()
     if let role { fields.append("Authorization", "Bearer \(tokens[role] ?? "")") }
     if json != nil { fields.append("Content-Type", "application/json") }
     for (name, value) in headers { fields.append(name, value) }
     let bytes = json.map { Array($0.data()) } ?? body
-    let request = try Request(method, target, headers: fields, body: bytes)
+    let request = try Request(
+      method, target, headers: fields, body: bytes,
+      remoteAddress: address.flatMap { SocketAddress(host: $0, port: 1) })
     return SceneAnswer(response: await router.respond(to: request))
   }
 

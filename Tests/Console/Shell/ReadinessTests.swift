@@ -15,8 +15,13 @@ struct ReadinessTests {
       #expect(try await scene.call(.get, "/readyz", as: nil).status == 200)
       scene.engine.stop()
       try await waitUntil("the engine has ended") { scene.engine.trouble != nil }
-      let answer = try await scene.call(.get, "/readyz", as: nil)
+      let answer = try await scene.call(.get, "/readyz", as: nil, from: "127.0.0.1")
       #expect(answer.status == 503 && answer.text.contains("delivery is not running"))
+      let far = try await scene.call(.get, "/readyz", as: nil, from: "192.0.2.7")
+      #expect(far.status == 503 && far.text == "not ready\n", "strangers learn yes or no alone")
+      let proxied = try await scene.call(
+        .get, "/readyz", as: nil, headers: ["X-Forwarded-For": "192.0.2.7"], from: "127.0.0.1")
+      #expect(proxied.status == 503 && proxied.text == "not ready\n")
       #expect(try await scene.call(.get, "/healthz", as: nil).status == 200)
     }
   }
@@ -27,7 +32,7 @@ struct ReadinessTests {
       try await scene.store.write { try $0.script("PRAGMA query_only = ON") }
       // What was written a moment ago stands for a second.
       try await waitUntil("the disk is found out") {
-        let ready = try await scene.call(.get, "/readyz", as: nil)
+        let ready = try await scene.call(.get, "/readyz", as: nil, from: "::1")
         return ready.status == 503 && ready.text.contains("is not writable")
       }
       let answer = try await scene.call(
