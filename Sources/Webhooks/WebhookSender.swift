@@ -5,7 +5,7 @@ internal import OpenSSL
 package import Reactor
 package import Store
 
-/// Posts events to webhooks, signed as Standard Webhooks says (docs/protocols.md §7).
+/// Posts events to webhooks, signed as Standard Webhooks says (docs/protocols.md §9).
 package struct WebhookSender: Sendable {
   private let pool: BlockingPool
   private let proxies: ProxyRules

@@ -86,11 +86,13 @@ package final class WebhookWorker: Sendable {
     let secrets = try await store.read { database in
       try Sealing.opened { try Webhook.secrets(database, id: id, sealer: sealer) }
     }
-    var answer = WebhookDelivery.Answer(status: nil, milliseconds: 0, words: "its URL and secret cannot be decrypted")
-    if let secrets {
-      answer = await sender.send(
-        WebhookContent(event), to: secrets.address, secrets: webhook.signing(secrets, now: now), now: now)
-    }
+    let answer =
+      if let secrets {
+        await sender.send(
+          WebhookContent(event), to: secrets.address, secrets: webhook.signing(secrets, now: now), now: now)
+      } else {
+        WebhookDelivery.Answer(status: nil, milliseconds: 0, words: "its URL and secret cannot be decrypted")
+      }
     let pause = RetryPause.seconds(afterAttempt: webhook.failures + 1, asked: answer.retryAfter)
     let ended = clock()
     let state = try await store.write { try event.record($0, answer, pause: pause, now: ended) }

@@ -2,7 +2,7 @@ package import Foundation
 internal import OpenSSL
 package import SQLite
 
-/// A URL that is told of events, in the manner of Standard Webhooks (docs/protocols.md §7).
+/// A URL that is told of events, in the manner of Standard Webhooks (docs/protocols.md §9).
 package struct Webhook: Sendable, Hashable, Identifiable {
   /// What a webhook can be told of. The raw values are stored and used in the API.
   package enum Event: String, Sendable, Hashable, CaseIterable {
