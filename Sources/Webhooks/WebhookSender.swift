@@ -22,7 +22,8 @@ package struct WebhookSender: Sendable {
   /// Sends one event. Every failure is an answer.
   ///
   /// - Parameter secrets: that sign, the newest first.
-  package func send(_ event: WebhookContent, to url: String, secrets: [String], now: Date) async -> WebhookDelivery.Answer
+  package func send(_ event: WebhookContent, to url: String, secrets: [String], now: Date) async
+    -> WebhookDelivery.Answer
   {
     let body = event.body(address: address())
     let seconds = Int(now.timeIntervalSince1970.rounded(.down))

@@ -5,10 +5,11 @@ import Store
 
 /// `/settings`: links to the settings pages.
 enum SettingsPages {
-  static let views: [any PageView.Type] = [
-    SettingsView.self, MailSettingsView.self, ReceiverListView.self, ReceiverView.self, ReminderSettingsView.self,
-    RetentionView.self, RetentionConfirmView.self,
-  ] + WebhookPages.views
+  static let views: [any PageView.Type] =
+    [
+      SettingsView.self, MailSettingsView.self, ReceiverListView.self, ReceiverView.self, ReminderSettingsView.self,
+      RetentionView.self, RetentionConfirmView.self,
+    ] + WebhookPages.views
 
   /// The settings pages in display order: key of the texts, and path. A new page needs a line here, and texts under
   /// `settings.sections`.

@@ -135,7 +135,9 @@ enum WebhookPages {
     if let app = typed.appID, try await page.store.read({ try App.find($0, id: app) }) == nil {
       problems.append(CertificatePages.noApp)
     }
-    guard problems.isEmpty else { return try await show(page, before, form, FieldErrors(Problems(problems), page.texts)) }
+    guard problems.isEmpty else {
+      return try await show(page, before, form, FieldErrors(Problems(problems), page.texts))
+    }
     let (wanted, sealer, now) = (typed, page.store.sealer, page.now)
     let (created, updated) = (page.audit("webhook.create", ""), page.audit("webhook.update", ""))
     guard let before else {

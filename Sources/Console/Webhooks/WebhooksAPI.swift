@@ -1,9 +1,9 @@
 import Foundation
 import HTTPServer
-import JSON
+package import JSON
 import Model
 import SQLite
-import Store
+package import Store
 
 /// `/api/v1/webhooks`: what other servers are told of.
 enum WebhooksAPI {
@@ -107,7 +107,7 @@ enum WebhooksAPI {
     let bundleID = try read(JSONFields(body), &typed, required: false)
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let form = typed
-    func has(_ name: String) -> Bool { body[name] != nil && body[name] != .null }
+    @Sendable func has(_ name: String) -> Bool { body[name] != nil && body[name] != .null }
     return APIContext.answer(
       try await call.store.write { database in
         let before = try Webhook.get(database, id: id)

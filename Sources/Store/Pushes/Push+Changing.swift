@@ -44,15 +44,16 @@ extension Push {
     _ database: Database, id: Int64, from states: Set<PushState>, to state: PushState, error: String? = nil, now: Date
   ) throws -> Bool {
     let expected = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
-    let isMoved = try database.run(
-      """
-      UPDATE pushes SET state = ?1, error = ?2,
-        started_at = iif(?1 = 'sending', coalesce(started_at, ?3), started_at),
-        hold_until = iif(?1 = 'queued' AND started_at IS NULL, ?3, hold_until),
-        finished_at = iif(?1 IN ('finished', 'cancelled', 'failed'), ?3, NULL),
-        settling = iif(?1 = 'cancelled', started_at IS NOT NULL, settling)
-      WHERE id = ?4 AND state IN (\(expected))
-      """, state.rawValue, error, now, id) == 1
+    let isMoved =
+      try database.run(
+        """
+        UPDATE pushes SET state = ?1, error = ?2,
+          started_at = iif(?1 = 'sending', coalesce(started_at, ?3), started_at),
+          hold_until = iif(?1 = 'queued' AND started_at IS NULL, ?3, hold_until),
+          finished_at = iif(?1 IN ('finished', 'cancelled', 'failed'), ?3, NULL),
+          settling = iif(?1 = 'cancelled', started_at IS NOT NULL, settling)
+        WHERE id = ?4 AND state IN (\(expected))
+        """, state.rawValue, error, now, id) == 1
     // One that was started is told of when it settles.
     if isMoved, state.isOver, !states.contains(.sending) || state == .cancelled {
       try Webhook.tell(database, ofPush: id, now: now)

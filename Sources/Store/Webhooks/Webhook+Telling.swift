@@ -35,7 +35,8 @@ extension Webhook {
     for webhook in webhooks {
       // A push ends once; its ID in the event's makes a repeated call harmless.
       try add(
-        database, webhook, uid: "evt_\(push.uid)_\(webhook)", .pushFinished, data, path: "/pushes/\(push.uid)", now: now)
+        database, webhook, uid: "evt_\(push.uid)_\(webhook)", .pushFinished, data, path: "/pushes/\(push.uid)", now: now
+      )
     }
   }
 

@@ -175,7 +175,8 @@ package struct WebhookDelivery: Sendable, Hashable, Identifiable {
   }
 
   /// Queues an event again, under the same ID. Its webhook is tried at once.
-  package static func sendAgain(_ database: Database, webhook: Int64, uid: String, now: Date) throws -> WebhookDelivery {
+  package static func sendAgain(_ database: Database, webhook: Int64, uid: String, now: Date) throws -> WebhookDelivery
+  {
     let event = try get(database, webhook: webhook, uid: uid)
     try database.run(
       "UPDATE webhook_events SET state = 'pending', queued_at = ?, attempts = 0, first_try_at = NULL WHERE id = ?", now,
