@@ -151,6 +151,42 @@ struct WebhookWorkerTests {
     #expect(code == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
   }
 
+  private static let python = ProcessInfo.processInfo.environment["SIGNALBOX_TEST_WEBHOOKS"]
+
+  @Test(
+    "the specification's library for Python takes an event, and refuses a changed one",
+    .enabled(if: python != nil, "SIGNALBOX_TEST_WEBHOOKS is not set: script/test sets it"))
+  func library() async throws {
+    let python = try #require(Self.python)
+    try await Scene.with { scene, receiver in
+      // The library asks the wall clock.
+      scene.advance(Date().timeIntervalSince(scene.now))
+      let (id, sealer, now) = (scene.webhook, scene.sealer, scene.now)
+      _ = try await scene.store.write { try Webhook.rotate($0, id: id, sealer: sealer, now: now) }
+      try await scene.finish("p1")
+      try await scene.look()
+      let request = try #require(receiver.requests.first)
+      let script = """
+        import sys
+        from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+        secret, id, time, signature, body = sys.argv[1:]
+        headers = {"webhook-id": id, "webhook-timestamp": time, "webhook-signature": signature}
+        print(Webhook(secret).verify(body, headers)["type"])
+        try:
+            Webhook(secret).verify(body.replace("cancelled", "finished"), headers)
+        except WebhookVerificationError:
+            print("refused")
+        """
+      let result = try await OtherProgram.run(
+        python,
+        [
+          "-c", script, scene.secret, request.id, request.timestamp, request.signatures.joined(separator: " "),
+          String(decoding: request.body, as: UTF8.self),
+        ])
+      #expect(result.status == 0 && result.output == "push.finished\nrefused\n", "\(result.output)")
+    }
+  }
+
   @Test("an event arrives as JSON with its page, and is over")
   func delivered() async throws {
     try await Scene.with { scene, receiver in
