@@ -38,8 +38,10 @@ package struct WebhookSender: Sendable {
     func milliseconds() -> Int { Int((ContinuousClock.now - start) / .milliseconds(1)) }
     do {
       let answer = try await pool.run { try WebTransport(proxies: proxies).post(request) }
+      // The status stands beside the words.
+      let words = answer.words.dropFirst("\(answer.status) ".count)
       return WebhookDelivery.Answer(
-        status: answer.status, milliseconds: milliseconds(), words: answer.words, retryAfter: answer.retryAfter)
+        status: answer.status, milliseconds: milliseconds(), words: String(words), retryAfter: answer.retryAfter)
     } catch {
       return WebhookDelivery.Answer(status: nil, milliseconds: milliseconds(), words: "\(error)")
     }

@@ -49,7 +49,8 @@ enum WebhookPages {
         try await find(page).id, audit: page.audit("webhook.test", ""), now: page.now)
       let isGood = sent.state == .delivered
       let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": webhook.details.name])
-      return try await show(page, webhook, test: TestResult(isGood: isGood, text: text, answer: sent.answer ?? ""))
+      let answer = [sent.status.map(String.init), sent.answer].compactMap { $0 }.joined(separator: " ")
+      return try await show(page, webhook, test: TestResult(isGood: isGood, text: text, answer: answer))
     }
     routes.page(.post, "/settings/webhooks/:id/deliveries/:uid/again", role: .admin) { page in
       let (webhook, uid, now) = (try await find(page), page.request.parameters["uid"] ?? "", page.now)

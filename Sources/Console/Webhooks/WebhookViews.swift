@@ -115,6 +115,7 @@ struct WebhookDeliveryRow: View {
     .optional("status") { $0.delivery.status.map(String.init) },
     .optional("ms") { row in row.delivery.triedAt.flatMap { _ in row.delivery.milliseconds.map(String.init) } },
     .number("attempts") { $0.delivery.attempts },
+    .flag("repeated") { $0.delivery.attempts > 1 },
     .optional("answer") { $0.delivery.state == .delivered ? nil : $0.delivery.answer },
     .view("at") { MomentView(date: $0.delivery.triedAt ?? $0.delivery.createdAt, now: $0.now) },
     .flag("may_repeat") { $0.delivery.state != .pending },

@@ -103,6 +103,31 @@ struct WebhookPageTests {
     }
   }
 
+  @Test("a failing webhook needs attention, of administrators alone")
+  func attention() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      try await scene.store.write { [sealer = scene.store.sealer] database in
+        let webhook = try Webhook.add(
+          database, Webhook.Details(name: "Billing", target: "example.com"), address: "https://example.com",
+          sealer: sealer, by: "anna", now: scene.now
+        ).webhook.id
+        let answer = WebhookDelivery.Answer(status: 500, milliseconds: 3, words: "")
+        let test = WebhookDelivery.test(webhook, now: scene.now)
+        let event = try WebhookDelivery.add(database, test: test, webhook: webhook, answer, now: scene.now)
+        for _ in 0..<3 { _ = try event.record(database, answer, pause: 60, now: scene.now) }
+      }
+      for role in User.Role.allCases {
+        var browser = try await scene.signIn(role)
+        let page = try await browser.get("/").text
+        #expect(page.contains("The webhook Billing does not accept events.") == (role == .admin), "\(role)")
+      }
+      var anna = try await scene.signIn(.admin, name: "anna@example.com")
+      let page = try await anna.get("/settings/webhooks/1").text
+      #expect(page.contains("Failing since") && page.contains("Attempts: 4"))
+    }
+  }
+
   @Test("there is an end to webhooks")
   func limit() async throws {
     try await ConsoleScene.with { scene in
