@@ -118,7 +118,7 @@ struct WebhookDeliveryRow: View {
     .flag("repeated") { $0.delivery.attempts > 1 },
     .optional("answer") { $0.delivery.state == .delivered ? nil : $0.delivery.answer },
     .view("at") { MomentView(date: $0.delivery.triedAt ?? $0.delivery.createdAt, now: $0.now) },
-    .flag("may_repeat") { $0.delivery.state != .pending },
+    .flag("may_repeat") { $0.delivery.state != .pending || $0.delivery.attempts > 0 },
     .text("again") { "/settings/webhooks/\($0.webhook)/deliveries/\($0.delivery.uid)/again" },
   ]
 }
