@@ -80,6 +80,9 @@ let package = Package(
     room(
       "Reminders",
       knows: ["Calendar", "Certificates", "JSON", "Logging", "Mail", "Model", "Mustache", "Reactor", "SQLite", "Store"]),
+    room(
+      "Webhooks",
+      knows: ["JSON", "Logging", "Mail", "Model", "OpenSSL", "Reactor", "Reminders", "SQLite", "Store"]),
 
     // Faces
     room("Simulator", knows: ["Calendar", "Certificates", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Reactor"]),
@@ -87,14 +90,14 @@ let package = Package(
       "Console",
       knows: [
         "Calendar", "Certificates", "Delivery", "HTTPServer", "JSON", "Logging", "Mail", "Model", "Mustache", "OpenSSL",
-        "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "Text",
+        "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "Text", "Webhooks",
       ]),
     .executableTarget(
       name: "signalbox",
       dependencies: [
         "Arguments", "Calendar", "Certificates", "Console", "Delivery", "HTTPServer", "JSON", "Logging", "Mail",
         "Model",
-        "OpenSSL", "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "Text",
+        "OpenSSL", "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "Text", "Webhooks",
       ],
       swiftSettings: house),
 
@@ -132,6 +135,11 @@ let package = Package(
       knows: [
         "Calendar", "Certificates", "JSON", "Logging", "Mail", "Model", "Mustache", "OpenSSL", "Reactor", "Reminders",
         "SQLite", "Store", "TestSupport",
+      ]),
+    tests(
+      "Webhooks",
+      knows: [
+        "HTTPServer", "JSON", "Logging", "Model", "OpenSSL", "Reactor", "SQLite", "Store", "TestSupport", "Webhooks",
       ]),
     tests(
       "Delivery",

@@ -10,6 +10,7 @@ package import Reactor
 package import Reminders
 package import Simulator
 package import Store
+package import Webhooks
 
 /// The web console and the JSON API over one installation's store.
 package struct Console: Sendable {
@@ -78,11 +79,13 @@ package struct Console: Sendable {
     let certificates = BlockingPool(name: "certificate", threads: 2)
     /// Mail servers and webhooks.
     let mail = BlockingPool(name: "mail", threads: 2)
+    /// Event webhooks, apart from reminders: a slow receiver delays no mail.
+    let webhooks = BlockingPool(name: "webhook", threads: 4)
 
     package init() {}
 
     /// Ends the threads once their work is done. Does not wait.
-    package func stop() { for pool in [hashes, files, certificates, mail] { pool.stop() } }
+    package func stop() { for pool in [hashes, files, certificates, mail, webhooks] { pool.stop() } }
   }
 
   let store: Store
@@ -103,6 +106,8 @@ package struct Console: Sendable {
   let assets: AssetFolder
   /// Sends reminders and their tests.
   package let courier: Courier
+  /// Sends events to webhooks.
+  package let webhooks: WebhookSender
   /// Checks watched hosts.
   let hosts: HostWatch
   /// The event streams of pushes.
@@ -156,6 +161,8 @@ package struct Console: Sendable {
     courier = try Courier(
       folder: configuration.templates + "/mail", address: configuration.address, pool: pools.mail,
       proxies: configuration.proxies, isStrict: configuration.isStrict)
+    let courier = courier
+    webhooks = WebhookSender(pool: pools.webhooks, proxies: configuration.proxies) { courier.address }
     let documents = configuration.publicFiles + "/api"
     reference = try APIReference([
       ("\(documents)/openapi.json", ""), ("\(documents)/app.json", "App"), ("\(documents)/jpush.json", "JPush"),

@@ -13,6 +13,7 @@ import SQLite
 import Simulator
 import Store
 import Text
+import Webhooks
 
 /// Everything that `serve` runs, from the data folder to the listening port.
 final class Service: Sendable {
@@ -54,6 +55,7 @@ final class Service: Sendable {
   private static let delivery = "delivery"
   private static let reminders = "reminders"
   private static let retention = "retention"
+  private static let webhooks = "webhooks"
   private static let sweep = "replaced certificates"
 
   /// Niceness of the delivery threads: during a broadcast, page requests go first.
@@ -146,6 +148,7 @@ final class Service: Sendable {
     }
     self.renewal = renewal
     let (engine, engineLoop, courier, smoke) = (engine, engineLoop, console.courier, console.smoke)
+    let webhooks = WebhookWorker(store: store, sender: console.webhooks, clock: clock, log: log)
     let reports = JPushReportWorker(store: store, routes: routes, clock: clock, log: log)
     var all: [WorkerGroup.Worker] = [
       .init(name: Self.http, loss: .endsService, isCancelled: false) { await server.waitForEnd() },
@@ -155,6 +158,7 @@ final class Service: Sendable {
       .init(name: Self.reminders, loss: .isRestarted) {
         await ReminderWorker(store: store, courier: courier, source: .serve, log: log).run(clock: clock)
       },
+      .init(name: Self.webhooks, loss: .isRestarted) { await webhooks.run() },
       .init(name: "smoke tests", loss: .isRestarted) { try await smoke.run(clock: clock, log: log) },
       .init(name: "jpush reports", loss: .isRestarted) { try await reports.run() },
       .init(name: "topics", loss: .isRestarted) { try await engine.topics.run(log: log) },
@@ -339,6 +343,8 @@ final class Service: Sendable {
     resolver.stop()
     // A message being sent ends within its own time limit; what it does not record is sent again.
     await workers.hasEnded(Self.reminders)
+    // An event that is on its way longer than this is sent again at the next start.
+    await workers.hasEnded(Self.webhooks, within: .seconds(3))
     probes.stop()
     // A host check in progress ends within seconds and finds the store closed, which loses nothing.
     store.close()

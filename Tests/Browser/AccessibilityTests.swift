@@ -27,7 +27,7 @@ extension PagesInBrowser {
       "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new",
       "/phones/wall", "/account",
       "/settings", "/settings/mail", "/settings/receivers", "/settings/receivers/new?channel=feishu",
-      "/settings/reminders", "/settings/retention", "/nothing/here",
+      "/settings/reminders", "/settings/webhooks", "/settings/webhooks/new", "/settings/retention", "/nothing/here",
     ]
 
     @Test("an empty installation")

@@ -17,6 +17,33 @@ extension InBrowser {
       (.feishu, "飞书群", "\"msg\":\"success\""),
     ]
 
+    @Test("an event webhook is added, tried, rotated and deleted, on pages that everybody can use")
+    func events() async throws {
+      try await WebhookTestServer.with(secret: "s") { server in
+        try await BrowserScene.run { scene in
+          try await scene.open("/settings/webhooks/new")
+          try await scene.fill("name", "Billing server")
+          try await scene.fill("url", server.address(.webhook))
+          try await scene.press("Add webhook")
+          try await scene.sees("Copy the secret now: it is not shown again")
+          try await scene.audit("a new event webhook with its secret")
+          // The server wants a signature of its own: that the event is refused is an answer, too.
+          try await scene.press("Send a test event")
+          try await scene.sees("401", in: "//section[@aria-labelledby='deliveries']//tr[contains(., 'Given up')]")
+          try await scene.audit("an event webhook with a delivery")
+          try await scene.press("Rotate secret")
+          try await scene.sees("Copy the secret now: it is not shown again")
+          try await scene.open("/settings/webhooks")
+          try await scene.audit("the list of event webhooks")
+          try await scene.follow("Billing server")
+          try await scene.follow("Delete webhook")
+          try await scene.audit("the question before an event webhook is deleted")
+          try await scene.press("Delete webhook")
+          try await scene.sees("Webhook deleted.")
+        }
+      }
+    }
+
     @Test("webhooks are set up, tried, and get a reminder whose signature fits; what was refused comes again")
     func signed() async throws {
       try await WebhookTestServer.with(secret: "gr8 secret") { server in

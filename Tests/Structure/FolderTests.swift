@@ -9,7 +9,7 @@ struct FolderTests {
   static let nouns = [
     "Activity", "Apps", "Audiences", "Certificates", "Credentials", "Devices", "Hosts", "Incidents", "JPush", "People",
     "Phones",
-    "Pushes", "Receipts", "Reminders", "Retention", "Schedules", "Segments", "Settings", "SmokeTests",
+    "Pushes", "Receipts", "Reminders", "Retention", "Schedules", "Segments", "Settings", "SmokeTests", "Webhooks",
   ]
 
   /// The folders beside the nouns, each with its reason.

@@ -49,6 +49,8 @@ struct AttentionList {
   var schedules: [ScheduleTrouble] = []
   /// Smoke tests whose last run failed.
   var smokeTests: [SmokeTest] = []
+  /// That fail, or whose receiver switched them off; shown to those who can change them.
+  var webhooks: [Webhook] = []
   /// The undeclared proxy that forwarded this request, shown to those who can declare it.
   var proxy: SocketAddress?
 
@@ -63,6 +65,14 @@ struct AttentionList {
           texts, label: texts("smoketests.states.failed"), failed: true,
           text: texts("smoketests.heading_failed", ["name": test.name]), detail: texts("smoketests.title"),
           href: "/smoke-tests/\(test.id)", action: "show")
+      }
+      + webhooks.prefix(Self.shown).map { webhook in
+        item(
+          texts, label: texts("words.failed"), failed: true,
+          text: texts(
+            webhook.goneAt == nil ? "needs.webhook" : "needs.webhook_gone", ["name": webhook.details.name]),
+          detail: texts("webhooks.numbers", ["pending": webhook.pending.grouped, "dropped": webhook.dropped.grouped]),
+          href: "/settings/webhooks/\(webhook.id)", action: "show")
       }
       + undeclaredProxy(texts)
   }

@@ -5,16 +5,18 @@ import Store
 
 /// `/settings`: links to the settings pages.
 enum SettingsPages {
-  static let views: [any PageView.Type] = [
-    SettingsView.self, MailSettingsView.self, ReceiverListView.self, ReceiverView.self, ReminderSettingsView.self,
-    RetentionView.self, RetentionConfirmView.self,
-  ]
+  static let views: [any PageView.Type] =
+    [
+      SettingsView.self, MailSettingsView.self, ReceiverListView.self, ReceiverView.self, ReminderSettingsView.self,
+      RetentionView.self, RetentionConfirmView.self,
+    ] + WebhookPages.views
 
   /// The settings pages in display order: key of the texts, and path. A new page needs a line here, and texts under
   /// `settings.sections`.
   static let sections = [
     (name: "receivers", path: "/settings/receivers"), (name: "mail", path: "/settings/mail"),
-    (name: "reminders", path: "/settings/reminders"), (name: "retention", path: "/settings/retention"),
+    (name: "reminders", path: "/settings/reminders"), (name: "webhooks", path: "/settings/webhooks"),
+    (name: "retention", path: "/settings/retention"),
   ]
 
   static func add(to routes: inout ConsoleRouter) {
@@ -31,5 +33,6 @@ enum SettingsPages {
     MailSettingsPage.add(to: &routes)
     ReceiverPages.add(to: &routes)
     ReminderSettingsPage.add(to: &routes)
+    WebhookPages.add(to: &routes)
   }
 }

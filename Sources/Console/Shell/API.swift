@@ -30,6 +30,7 @@ enum API {
     SigningRequestsAPI.add(to: &routes)
     AcknowledgementAPI.add(to: &routes)
     ReceiversAPI.add(to: &routes)
+    WebhooksAPI.add(to: &routes)
     MailSettingsAPI.add(to: &routes)
     ReminderSettingsAPI.add(to: &routes)
     RemindersAPI.add(to: &routes)

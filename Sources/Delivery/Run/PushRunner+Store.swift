@@ -22,9 +22,9 @@ extension PushRunner {
     case .end(let state, let error):
       return try await write { database in
         _ = try Push.move(database, id: id, from: [.sending, .paused], to: state, error: error, now: now)
-        try Push.settle(database, id: id)
+        try Push.settle(database, id: id, now: now)
       }
-    case .finish: return try await write { try Push.settle($0, id: id) }
+    case .finish: return try await write { try Push.settle($0, id: id, now: now) }
     case .followTrail:
       let left = tools.trail?.left(by: id) ?? []
       return try await writeWaits { try Push.follow($0, id: id, left: left, now: now) }

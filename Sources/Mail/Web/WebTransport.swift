@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Calendar
 internal import Foundation
 package import Reactor
 
@@ -82,7 +83,9 @@ package struct WebTransport: Sendable {
       let line = String(decoding: UnsafeRawBufferPointer(start: buffer, count: size * count), as: UTF8.self)
       let parts = line.split(separator: ":", maxSplits: 1)
       if parts.count == 2, parts[0].lowercased() == "retry-after" {
-        exchange.retryAfter = Int(parts[1].trimmingCharacters(in: .whitespacesAndNewlines)).map { max(0, $0) }
+        let text = parts[1].trimmingCharacters(in: .whitespacesAndNewlines)
+        exchange.retryAfter = (Int(text) ?? HTTPDate.parse(text).map { $0 - Int(Date().timeIntervalSince1970) })
+          .map { max(0, $0) }
       }
       return size * count
     }
@@ -145,7 +148,7 @@ package struct WebAnswer: Sendable, Hashable {
   package var status: Int
   /// At most ``WebTransport/bodyLimit`` bytes.
   package var body: [UInt8]
-  /// `Retry-After` in seconds, if it is a number.
+  /// `Retry-After` in seconds.
   package var retryAfter: Int?
   package init(status: Int, body: [UInt8], retryAfter: Int? = nil) {
     self.status = status

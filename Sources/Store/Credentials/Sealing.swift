@@ -207,6 +207,7 @@ package struct SealedColumn: Sendable, Hashable {
     SealedColumn("certificate_requests"),
     SealedColumn("locked_files"),
     SealedColumn("receivers"),
+    SealedColumn("webhooks"),
     SealedColumn("mail_passwords"),
   ]
 }

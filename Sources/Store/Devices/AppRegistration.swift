@@ -106,10 +106,12 @@ extension DeviceWriter {
           [
             "from": shown(input.previousToken), "to": shown(registration.token), "device": .integer(old.id),
           ])
+        tellMove(new, "token", from: input.previousToken?.text ?? "", to: registration.token.text)
       } else {
         try database.run("UPDATE devices SET token = ? WHERE id = ?", registration.token.bytes, old.id)
         try note(
           old.id, .tokenChanged, ["from": shown(input.previousToken), "to": shown(registration.token)])
+        tellMove(old, "token", from: input.previousToken?.text ?? "", to: registration.token.text)
         known = old
       }
     }

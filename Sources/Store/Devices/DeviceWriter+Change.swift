@@ -59,6 +59,7 @@ extension DeviceWriter {
       target.isRegistration, now, before.id, target.kind.ownProvider)
     try noteDifferences(before, target)
     try note(before.id, .aliasChanged, from: before.alias, to: alias)
+    if let from = before.alias, let alias, from != alias { tellMove(before, "alias", from: from, to: alias) }
     try note(before.id, .registrationIDChanged, from: before.registrationID, to: registrationID)
     try note(before.id, .nameChanged, from: before.name, to: name)
     try changeTags(before, target)
@@ -83,6 +84,14 @@ extension DeviceWriter {
     try database.run("DELETE FROM devices WHERE id = ?", before.id)
   }
 
+  /// Tells webhooks that a device has another value.
+  func tellMove(_ before: Before, _ change: String, from old: String, to new: String) {
+    news.append(
+      DeviceNews(
+        device: before.id, app: before.app, event: .deviceMoved,
+        detail: ["change": .string(change), "from": .string(old), "to": .string(new)]))
+  }
+
   private func noteDifferences(_ before: Before, _ target: Target) throws {
     let kind = target.kind
     if kind.environment != before.kind.environment {
@@ -92,6 +101,8 @@ extension DeviceWriter {
       ]
       if let push = target.push { detail["push"] = .string(push) }
       try note(before.id, .environmentChanged, detail)
+      detail["change"] = "environment"
+      news.append(DeviceNews(device: before.id, app: before.app, event: .deviceMoved, detail: detail))
     }
     if kind.platform != before.kind.platform {
       try note(

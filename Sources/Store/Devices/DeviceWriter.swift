@@ -10,6 +10,8 @@ final class DeviceWriter {
   /// For the timeline; nil: the app itself.
   let actor: String?
   var counters = DeviceCounters()
+  /// For webhooks.
+  var news: [DeviceNews] = []
   private let tagOf: Statement
   private var tagIDs: [TagKey: Int64] = [:]
   private let tie: Statement
@@ -50,6 +52,7 @@ final class DeviceWriter {
       let unreachable = try writer.counters.unreachable
       try writer.counters.flush(database)
       for place in unreachable { try Incident.weigh(database, place, now: now) }
+      if !writer.news.isEmpty { try Webhook.tell(database, of: writer.news, now: now) }
       return result
     }
   }

@@ -66,6 +66,10 @@ extension DeviceWriter {
     ]
     if let push = verdict.push { detail["push"] = .string(push) }
     try note(before.id, verdict.state == .dead ? .declaredDead : .quarantined, detail)
+    if verdict.state == .dead {
+      detail["since"] = JSONValue(written: verdict.since)
+      news.append(DeviceNews(device: before.id, app: before.app, event: .deviceDead, detail: detail))
+    }
     return true
   }
 }

@@ -107,7 +107,7 @@ package enum ActivityKind: String, Sendable, CaseIterable {
     case .apps: ["app", "credential", "jpush", "jpush_key", "client_key", "channel", "topic", "demo"]
     case .certificates: ["certificate", "certificate_request", "host"]
     case .people: ["user", "session", "token", "calendar"]
-    case .settings: ["settings", "setting", "receiver", "retention", "key", "database"]
+    case .settings: ["settings", "setting", "receiver", "webhook", "retention", "key", "database"]
     }
   }
 }

@@ -44,28 +44,35 @@ extension Push {
     _ database: Database, id: Int64, from states: Set<PushState>, to state: PushState, error: String? = nil, now: Date
   ) throws -> Bool {
     let expected = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
-    return try database.run(
-      """
-      UPDATE pushes SET state = ?1, error = ?2,
-        started_at = iif(?1 = 'sending', coalesce(started_at, ?3), started_at),
-        hold_until = iif(?1 = 'queued' AND started_at IS NULL, ?3, hold_until),
-        finished_at = iif(?1 IN ('finished', 'cancelled', 'failed'), ?3, NULL),
-        settling = iif(?1 = 'cancelled', started_at IS NOT NULL, settling)
-      WHERE id = ?4 AND state IN (\(expected))
-      """, state.rawValue, error, now, id) == 1
+    let isMoved =
+      try database.run(
+        """
+        UPDATE pushes SET state = ?1, error = ?2,
+          started_at = iif(?1 = 'sending', coalesce(started_at, ?3), started_at),
+          hold_until = iif(?1 = 'queued' AND started_at IS NULL, ?3, hold_until),
+          finished_at = iif(?1 IN ('finished', 'cancelled', 'failed'), ?3, NULL),
+          settling = iif(?1 = 'cancelled', started_at IS NOT NULL, settling)
+        WHERE id = ?4 AND state IN (\(expected))
+        """, state.rawValue, error, now, id) == 1
+    // One that was started is told of when it settles.
+    if isMoved, state.isOver, !states.contains(.sending) || state == .cancelled {
+      try Webhook.tell(database, ofPush: id, now: now)
+    }
+    return isMoved
   }
 
   /// Marks an ended push as settled: every device has its outcome.
   ///
   /// Devices that joined or left the audience after it was counted (removed, dead, other tags) change the target, which
   /// is now the number actually reached, so that the outcomes add up to it.
-  package static func settle(_ database: Database, id: Int64) throws {
+  package static func settle(_ database: Database, id: Int64, now: Date) throws {
     try database.run(
       """
       UPDATE pushes SET settling = 0, trail = 0,
         target = iif(target IS NULL, NULL, accepted + failed + dead_token + skipped + unknown)
       WHERE id = ?
       """, id)
+    try Webhook.tell(database, ofPush: id, now: now)
   }
 
   /// Counts devices that are about to be sent to although they may have received the push.

@@ -45,8 +45,13 @@ package struct Receiver: Sendable, Hashable, Identifiable {
       self.secret = secret
     }
 
-    fileprivate var bytes: [UInt8] {
-      JSONValue.object(["address": .string(address), "secret": .string(secret)]).bytes
+    /// As sealed.
+    var bytes: [UInt8] { JSONValue.object(["address": .string(address), "secret": .string(secret)]).bytes }
+
+    /// - Parameter column: for the error.
+    init(opened bytes: [UInt8], column: String) throws {
+      let value = try json(String(decoding: bytes, as: UTF8.self), column)
+      self.init(address: value?["address"]?.string ?? "", secret: value?["secret"]?.string ?? "")
     }
   }
 
@@ -107,9 +112,8 @@ package struct Receiver: Sendable, Hashable, Identifiable {
   package static func secrets(_ database: Database, id: Int64, sealer: any Sealer) throws -> Secrets {
     let sealed = try database.fetchOne("SELECT sealed FROM receivers WHERE id = ?", id) { $0.blob(0) }
     guard let sealed else { throw StoreError.notFound(noun: "receiver", id: "\(id)") }
-    let text = String(decoding: try sealer.open(sealed, associatedData: place("receivers", id)), as: UTF8.self)
-    let value = try json(text, "receivers.sealed")
-    return Secrets(address: value?["address"]?.string ?? "", secret: value?["secret"]?.string ?? "")
+    return try Secrets(
+      opened: try sealer.open(sealed, associatedData: place("receivers", id)), column: "receivers.sealed")
   }
 
   package static func all(_ database: Database) throws -> [Receiver] {

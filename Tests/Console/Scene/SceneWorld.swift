@@ -29,6 +29,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
     private static let renewal = [
       "/certificates/requests/:uid/file": "requests", "/certificates/:id/successor/:uid": "candidates",
       "/certificates/:id/undo": "replaced", "/apps/:id/topics/changes/:change": "changes",
+      "/settings/webhooks/:id": "webhooks", "/settings/webhooks/:id/remove": "webhooks",
     ]
 
     /// Every address of a route; one that leads to nothing if there is none.
@@ -68,6 +69,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
     if self != .empty {
       try await Self.renewal(scene)
       try await Self.topicChange(scene)
+      try await Self.webhook(scene)
     }
     return try await Self.addresses(scene)
   }
@@ -114,6 +116,21 @@ enum SceneWorld: String, CaseIterable, Sendable {
     }
   }
 
+  /// A webhook that fails, with an event that was given up.
+  private static func webhook(_ scene: ConsoleScene) async throws {
+    try await scene.store.write { [sealer = scene.store.sealer] database in
+      let webhook = try Webhook.add(
+        database, Webhook.Details(name: attack, target: attack), address: attack, sealer: sealer, by: attack,
+        now: yesterday
+      ).webhook.id
+      let answer = WebhookDelivery.Answer(status: nil, milliseconds: 3, words: attack)
+      let test = WebhookDelivery.test(webhook, now: yesterday)
+      let event = try WebhookDelivery.add(database, test: test, webhook: webhook, answer, now: yesterday)
+      _ = try WebhookDelivery.sendAgain(database, webhook: webhook, uid: event.uid, now: yesterday)
+      _ = try event.record(database, answer, pause: 60, now: yesterday)
+    }
+  }
+
   private static func addresses(_ scene: ConsoleScene) async throws -> Addresses {
     var addresses = try await scene.store.read { database in
       func all(_ sql: String) throws -> [String] { try database.fetchAll(sql) { $0.text(0) } }
@@ -130,7 +147,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "changes": try all("SELECT app_id || '/' || id FROM topic_changes"),
         "settings": try all("SELECT id FROM receivers"), "incidents": try all("SELECT id FROM incidents"),
         "smoke-tests": try all("SELECT id FROM smoke_tests"),
-        "templates": try all("SELECT id FROM push_templates"),
+        "templates": try all("SELECT id FROM push_templates"), "webhooks": try all("SELECT id FROM webhooks"),
       ])
     }
     addresses.ids["phones"] = scene.simulator?.phones.phones().map { String($0.id) }

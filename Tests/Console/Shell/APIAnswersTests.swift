@@ -228,7 +228,7 @@ struct APIAnswersTests {
       Call(.get, "/certificates/{id}", "/certificates/\(certificate)", 200),
       Call(.get, "/certificates/{id}", "/certificates/999", 404),
     ]
-      + reminderCalls(certificate) + settingsCalls + Self.serviceCalls + [
+      + reminderCalls(certificate) + webhookCalls + settingsCalls + Self.serviceCalls + [
         Call(
           .patch, "/certificates/{id}", "/certificates/\(certificate)", 200,
           json: ["name": "Push", "made_by": "anna@example.com", "note": "two\nlines", "app": .string(Self.app)]),
@@ -282,6 +282,31 @@ struct APIAnswersTests {
         Call(.put, "/settings/retention", 200, json: ["deliveries_days": 30, "dry_run": true]),
         Call(.put, "/settings/retention", 422, json: ["deliveries_days": -1]),
       ]
+  }
+
+  /// Webhooks; the first stays for ``last(_:_:_:)``.
+  private var webhookCalls: [Call] {
+    let (one, deliveries) = ("/webhooks/{id}", "/webhooks/{id}/deliveries")
+    // Nobody listens there: that a test is not taken is an answer.
+    let hook: JSONValue = [
+      "name": "Billing", "url": "http://127.0.0.1:1/x", "app": .string(Self.app),
+      "events": ["push.finished", "device.dead"],
+    ]
+    return [
+      Call(.post, "/webhooks", 201, json: hook), Call(.post, "/webhooks", 422, json: hook.with("url", "ftp://x")),
+      Call(.post, "/webhooks", 422, json: hook.with("events", ["push.started"])),
+      Call(.get, "/webhooks", 200), Call(.get, "/webhooks", "/webhooks?colour=blue", 422),
+      Call(.get, one, "/webhooks/1", 200), Call(.get, one, "/webhooks/999", 404),
+      Call(.patch, one, "/webhooks/1", 200, json: ["name": "Bills", "app": .null, "active": true]),
+      Call(.patch, one, "/webhooks/1", 422, json: ["secret": "mine"]),
+      Call(.post, one + "/secret", "/webhooks/1/secret", 200),
+      Call(.post, one + "/secret", "/webhooks/999/secret", 404),
+      Call(.post, one + "/test", "/webhooks/1/test", 200), Call(.post, one + "/test", "/webhooks/999/test", 404),
+      Call(.get, deliveries, "/webhooks/1/deliveries?limit=1", 200),
+      Call(.get, deliveries, "/webhooks/1/deliveries?cursor=x", 422),
+      Call(.post, deliveries + "/{uid}/redeliver", "/webhooks/1/deliveries/none/redeliver", 404),
+      Call(.delete, one, "/webhooks/999", 404),
+    ]
   }
 
   /// The mail server, and when people are reminded.
@@ -412,6 +437,12 @@ struct APIAnswersTests {
     let receipts = try await scene.call(.get, "/api/v1/pushes/\(uid)/receipts/events", as: .viewer)
     #expect(receipts.status == 200 && receipts.type == "text/event-stream")
     met[.init(method: "GET", path: "/api/v1/pushes/{id}/receipts/events"), default: []].insert(true)
+    let told = try await scene.call(.get, "/api/v1/webhooks/1/deliveries", as: .admin)
+    let event = try #require(told.json?["items"]?.array?.first?["id"]?.string)
+    try note(
+      try await scene.call(.post, "/api/v1/webhooks/1/deliveries/\(event)/redeliver", as: .admin), 202, "POST",
+      "/webhooks/{id}/deliveries/{uid}/redeliver")
+    try note(try await scene.call(.delete, "/api/v1/webhooks/1", as: .admin), 204, "DELETE", "/webhooks/{id}")
     let made = try await scene.call(.post, app + "/client-keys", as: .admin)
     try note(made, 201, "POST", "/apps/{app}/client-keys")
     let key = try #require(made.json?["key"]?.string)

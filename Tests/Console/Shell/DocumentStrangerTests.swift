@@ -40,6 +40,7 @@ struct DocumentStrangerTests {
           "path.name" = "vip"
           "path.device" = "1a0018970a8f4a3b2c1"
           "path.change" = 1
+          "path.uid" = "none"
           "query.wait" = "0s"
           """.utf8
         ).write(to: settings)

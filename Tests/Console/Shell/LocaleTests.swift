@@ -137,6 +137,8 @@ struct LocaleTests {
     add("settings.checks.", CheckRun.Source.allCases.map(\.rawValue))
     let sections = SettingsPages.sections.map(\.name)
     add("settings.sections.", sections + sections.map { $0 + "_text" })
+    add("webhooks.events.", Webhook.Event.allCases.map { $0.rawValue.replacing(".", with: "_") })
+    add("webhooks.states.", WebhookDelivery.State.allCases.map(\.rawValue))
     add("reminders.states.", ReminderMessage.State.allCases.map(\.rawValue))
     add("needs.late_", CheckRun.Source.allCases.map(\.rawValue))
     add("hosts.protocols.", HostAddress.StartProtocol.allCases.map(\.rawValue))

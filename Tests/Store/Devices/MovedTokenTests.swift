@@ -102,7 +102,7 @@ struct MovedTokenTests {
       _ = try Push.move(database, id: push.id, from: [.sending], to: .cancelled, now: noon)
       #expect(try WaitingDelivery.leftBehind(database) == [push.id])
       #expect(try Push.get(database, id: push.id).isSettling)
-      try Push.settle(database, id: push.id)
+      try Push.settle(database, id: push.id, now: noon)
       #expect(try WaitingDelivery.leftBehind(database) == [])
       let settled = try Push.get(database, id: push.id)
       #expect(!settled.isSettling && settled.target == 0 && settled.pending == 0)

@@ -53,3 +53,12 @@ fi
 if .build/python/bin/python3 -c 'import jpush' 2>/dev/null; then
   export SIGNALBOX_TEST_JPUSH="$PWD/.build/python/bin/python3"
 fi
+
+# standardwebhooks, the library of the specification, checks the signatures of event webhooks.
+if [ -x .build/python/bin/python3 ] && ! .build/python/bin/python3 -c 'import standardwebhooks' 2>/dev/null; then
+  .build/python/bin/pip install --quiet --disable-pip-version-check 'standardwebhooks==1.1.0' ||
+    echo "${0##*/}: standardwebhooks could not be installed; its test will be skipped" >&2
+fi
+if .build/python/bin/python3 -c 'import standardwebhooks' 2>/dev/null; then
+  export SIGNALBOX_TEST_WEBHOOKS="$PWD/.build/python/bin/python3"
+fi

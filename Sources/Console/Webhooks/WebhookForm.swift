@@ -1,0 +1,111 @@
+import Foundation
+import HTTPServer
+import JSON
+import Mail
+import Model
+import Reactor
+import SQLite
+import Store
+import Webhooks
+
+/// An event webhook from the form or the API, validated.
+struct WebhookForm {
+  static let nameLimit = 100
+
+  var name = ""
+  /// Nil: unchanged.
+  var url: String?
+  var appID: Int64?
+  var events: Set<Webhook.Event> = []
+  var isActive = true
+
+  var problems: [Problem] {
+    var problems: [Problem] = []
+    if name.isEmpty {
+      problems.append(Problem("name", FieldMessage.required))
+    } else if let problem = AppName.problem(withName: name, limit: Self.nameLimit) {
+      problems.append(problem.under("name"))
+    }
+    if let url, !WebAddress.isUsable(url) {
+      problems.append(
+        Problem(
+          "url", code: "webhook.url", "Must be a URL that starts with https:// (http:// only for this machine)."))
+    }
+    if events.isEmpty { problems.append(Problem("events", code: "webhook.events", "Choose at least one event.")) }
+    return problems
+  }
+
+  private func details(_ before: Webhook?) -> Webhook.Details {
+    Webhook.Details(
+      name: name, target: url.map(WebAddress.host) ?? before?.details.target ?? "", appID: appID, events: events,
+      isActive: isActive)
+  }
+
+  /// Adds a webhook, with its audit entry.
+  ///
+  /// - Throws: `Problems` if there are too many.
+  func add(
+    _ database: Database, sealer: any Sealer, audit: NewAuditEntry, now: Date
+  ) throws -> (webhook: Webhook, secret: String) {
+    guard try database.int("SELECT count(*) FROM webhooks") < Webhook.limit else {
+      throw Problems([
+        Problem(
+          "name", code: "webhook.limit", "There can be at most {limit} webhooks. Delete one first.",
+          ["limit": "\(Webhook.limit)"])
+      ])
+    }
+    let added = try Webhook.add(
+      database, details(nil), address: url ?? "", sealer: sealer, by: audit.actor, now: now)
+    try added.webhook.note(database, audit, now: now)
+    return added
+  }
+
+  /// Changes a webhook, with its audit entry.
+  func update(
+    _ database: Database, _ before: Webhook, sealer: any Sealer, audit: NewAuditEntry, now: Date
+  ) throws -> Webhook {
+    let after = try Webhook.update(
+      database, id: before.id, details(before), address: url, sealer: sealer, now: now)
+    try after.note(database, audit, before: before.audited, now: now)
+    return after
+  }
+}
+
+extension Webhook {
+  /// For the audit log.
+  var audited: JSONValue {
+    [
+      "name": .string(details.name), "target": .string(details.target), "active": .bool(details.isActive),
+      "events": .array(Event.allCases.filter(details.events.contains).map { .string($0.rawValue) }),
+    ]
+  }
+
+  /// Adds an audit entry about it.
+  func note(_ database: Database, _ audit: NewAuditEntry, before: JSONValue = .null, now: Date) throws {
+    var entry = audit
+    entry.subject = "webhook \(id)"
+    entry.detail = ["before": before, "after": audited]
+    try AuditEntry.add(database, entry, now: now)
+  }
+}
+
+extension Console {
+  /// Sends a test event at once, and adds it to the webhook's deliveries.
+  ///
+  /// - Throws: `StoreError.notFound`; the sealer's error.
+  func testWebhook(_ id: Int64, audit: NewAuditEntry, now: Date) async throws -> (Webhook, WebhookDelivery) {
+    let sealer = store.sealer
+    let (webhook, secrets) = try await store.read { database in
+      (try Webhook.get(database, id: id), try Webhook.secrets(database, id: id, sealer: sealer))
+    }
+    let test = WebhookDelivery.test(id, now: now)
+    let answer = await webhooks.send(
+      WebhookContent(test: test, at: now), to: secrets.address, secrets: webhook.signing(secrets, now: now), now: now)
+    return try await store.write { database in
+      var entry = audit
+      (entry.subject, entry.detail) = ("webhook \(id)", ["taken": .bool(answer.isGood)])
+      try AuditEntry.add(database, entry, now: now)
+      return (webhook, try WebhookDelivery.add(database, test: test, webhook: id, answer, now: now))
+    }
+  }
+}

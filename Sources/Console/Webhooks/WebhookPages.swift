@@ -1,0 +1,155 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Mustache
+import Reactor
+import SQLite
+import Store
+
+/// `/settings/webhooks`: what other servers are told of, and what became of it.
+enum WebhookPages {
+  static let views: [any PageView.Type] = [WebhookListView.self, WebhookView.self, WebhookRemoveView.self]
+
+  private static let pageSize = 25
+  private static let list = "/settings/webhooks"
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/settings/webhooks", role: .admin) { page in
+      let (webhooks, apps) = try await page.store.read { (try Webhook.all($0), try App.all($0)) }
+      let texts = page.texts
+      return page.answer(
+        WebhookListView(
+          webhooks: webhooks.map { webhook in
+            let app = webhook.details.appID.map { id in apps.first { $0.id == id }?.name ?? "" }
+            return WebhookRow(webhook: webhook, app: app ?? texts("webhooks.all_apps"), texts: texts)
+          }))
+    }
+    routes.page(.get, "/settings/webhooks/new", role: .admin) { page in
+      let form = Form([("active", "yes")] + Webhook.Event.allCases.map { ("events", $0.rawValue) })
+      return try await show(page, nil, form)
+    }
+    routes.page(.post, "/settings/webhooks", role: .admin) { page in try await save(page, nil) }
+    routes.page(.get, "/settings/webhooks/:id", role: .admin) { page in try await show(page, try await find(page)) }
+    routes.page(.post, "/settings/webhooks/:id", role: .admin) { page in try await save(page, try await find(page)) }
+    routes.page(.post, "/settings/webhooks/:id/secret", role: .admin) { page in
+      let (id, sealer, now, audit) = (
+        try await find(page).id, page.store.sealer, page.now, page.audit("webhook.rotate", "")
+      )
+      let (webhook, secret) = try await page.store.write { database in
+        let secret = try Webhook.rotate(database, id: id, sealer: sealer, now: now)
+        let webhook = try Webhook.get(database, id: id)
+        try webhook.note(database, audit, now: now)
+        return (webhook, secret)
+      }
+      return try await show(page, webhook, secret: secret)
+    }
+    routes.page(.post, "/settings/webhooks/:id/test", role: .admin) { page in
+      let (webhook, sent) = try await page.console.testWebhook(
+        try await find(page).id, audit: page.audit("webhook.test", ""), now: page.now)
+      let isGood = sent.state == .delivered
+      let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": webhook.details.name])
+      let answer = [sent.status.map(String.init), sent.answer].compactMap { $0 }.joined(separator: " ")
+      return try await show(page, webhook, test: TestResult(isGood: isGood, text: text, answer: answer))
+    }
+    routes.page(.post, "/settings/webhooks/:id/deliveries/:uid/again", role: .admin) { page in
+      let (webhook, uid, now) = (try await find(page), page.request.parameters["uid"] ?? "", page.now)
+      let audit = page.audit("webhook.redeliver", "")
+      try await page.store.write { database in
+        try webhook.note(database, audit, now: now)
+        _ = try WebhookDelivery.sendAgain(database, webhook: webhook.id, uid: uid, now: now)
+      }
+      return page.redirect(to: "\(list)/\(webhook.id)", flash: "webhook_again")
+    }
+    routes.page(.get, "/settings/webhooks/:id/remove", role: .admin) { page in
+      let webhook = try await find(page)
+      return page.answer(
+        WebhookRemoveView(name: webhook.details.name, href: "\(list)/\(webhook.id)", pending: webhook.pending))
+    }
+    routes.page(.post, "/settings/webhooks/:id/remove", role: .admin) { page in
+      let (webhook, now, audit) = (try await find(page), page.now, page.audit("webhook.delete", ""))
+      try await page.store.write { database in
+        try webhook.note(database, audit, now: now)
+        try Webhook.delete(database, id: webhook.id)
+      }
+      return page.redirect(to: list, flash: "webhook_removed")
+    }
+  }
+
+  private static func find(_ page: PageContext) async throws -> Webhook {
+    let id = try page.id()
+    return try await page.store.read { try Webhook.get($0, id: id) }
+  }
+
+  /// The page of a webhook, or of a new one.
+  ///
+  /// - Parameter filled: what was typed; nil: as stored.
+  private static func show(
+    _ page: PageContext, _ webhook: Webhook?, _ filled: Form? = nil, _ errors: FieldErrors = FieldErrors(),
+    secret: String? = nil, test: TestResult? = nil
+  ) async throws -> Response {
+    let (texts, pager) = (page.texts, Pager(page.request, path: webhook.map { "\(list)/\($0.id)" }))
+    let (apps, deliveries) = try await page.store.read { database in
+      (
+        try App.all(database),
+        try webhook.map {
+          try WebhookDelivery.list(database, webhook: $0.id, cursor: pager.cursor, limit: pageSize)
+        }
+      )
+    }
+    var fields: [(name: String, value: String)] = []
+    if let details = webhook?.details {
+      fields = [
+        ("name", details.name), ("app", details.appID.map(String.init) ?? ""),
+        ("active", details.isActive ? "yes" : ""),
+      ]
+      fields += details.events.map { ("events", $0.rawValue) }
+    }
+    let form = filled ?? Form(fields)
+    let events = form.all("events")
+    return page.answer(
+      WebhookView(
+        webhook: webhook, texts: texts, form: form, errors: errors,
+        events: Webhook.Event.allCases.map {
+          let label = texts("webhooks.events.\($0.rawValue.replacing(".", with: "_"))")
+          return ChoiceView(value: $0.rawValue, label: label, isSelected: events.contains($0.rawValue))
+        },
+        apps: ChoiceView.list(
+          [("", texts("webhooks.all_apps"))] + apps.map { (String($0.id), $0.name) }, chosen: form["app"]),
+        secret: secret, test: test,
+        deliveries: deliveries?.items.map {
+          WebhookDeliveryRow(delivery: $0, webhook: $0.webhookID, texts: texts, now: page.now)
+        } ?? [], pager: PagerView(pager, next: deliveries?.next)),
+      status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func save(_ page: PageContext, _ before: Webhook?) async throws -> Response {
+    let form = page.form
+    var typed = WebhookForm()
+    typed.name = form["name"]
+    // Only the host is shown, so an empty field keeps the stored URL.
+    typed.url = form["url"].isEmpty && before != nil ? nil : form["url"]
+    typed.appID = Int64(form["app"])
+    typed.events = Set(form.all("events").compactMap(Webhook.Event.init))
+    typed.isActive = form["active"] == "yes"
+    var problems = typed.problems
+    if let app = typed.appID, try await page.store.read({ try App.find($0, id: app) }) == nil {
+      problems.append(CertificatePages.noApp)
+    }
+    guard problems.isEmpty else {
+      return try await show(page, before, form, FieldErrors(Problems(problems), page.texts))
+    }
+    let (wanted, sealer, now) = (typed, page.store.sealer, page.now)
+    let (created, updated) = (page.audit("webhook.create", ""), page.audit("webhook.update", ""))
+    guard let before else {
+      do {
+        let added = try await page.store.write { try wanted.add($0, sealer: sealer, audit: created, now: now) }
+        return try await show(page, added.webhook, secret: added.secret)
+      } catch let problems as Problems {
+        return try await show(page, nil, form, FieldErrors(problems, page.texts))
+      }
+    }
+    _ = try await page.store.write { try wanted.update($0, before, sealer: sealer, audit: updated, now: now) }
+    return page.redirect(to: "\(list)/\(before.id)", flash: "webhook_saved")
+  }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import HTTPServer
+package import JSON
+import Model
+import SQLite
+package import Store
+
+/// `/api/v1/webhooks`: what other servers are told of.
+enum WebhooksAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.get, "/webhooks", role: .admin) { call in
+      let items = try await call.store.read { database in
+        try Webhook.all(database).map { try WebhookAnswer(database, $0) }
+      }
+      return APIContext.answer(Page(items: items, next: nil))
+    }
+    // Without Idempotency-Key: a kept answer would keep the secret.
+    routes.call(.post, "/webhooks", role: .admin) { call in try await create(call) }
+    routes.call(.get, "/webhooks/:id", role: .admin) { call in
+      let id: Int64 = try call.request.parameter("id")
+      return APIContext.answer(try await call.store.read { try WebhookAnswer($0, try Webhook.get($0, id: id)) })
+    }
+    routes.call(.patch, "/webhooks/:id", role: .admin) { call in try await update(call) }
+    routes.call(.delete, "/webhooks/:id", role: .admin) { call in
+      let id: Int64 = try call.request.parameter("id")
+      try await call.store.write { database in
+        try Webhook.get(database, id: id).note(database, call.audit("webhook.delete", ""), now: call.now)
+        try Webhook.delete(database, id: id)
+      }
+      return APIContext.nothing
+    }
+    routes.call(.post, "/webhooks/:id/secret", role: .admin) { call in
+      let (id, sealer): (Int64, any Sealer) = (try call.request.parameter("id"), call.store.sealer)
+      let answer = try await call.store.write { database in
+        let secret = try Webhook.rotate(database, id: id, sealer: sealer, now: call.now)
+        let webhook = try Webhook.get(database, id: id)
+        try webhook.note(database, call.audit("webhook.rotate", ""), now: call.now)
+        return try WebhookAnswer(database, webhook, secret: secret)
+      }
+      return APIContext.answer(answer)
+    }
+    routes.call(.post, "/webhooks/:id/test", role: .admin) { call in
+      let id: Int64 = try call.request.parameter("id")
+      let (_, delivery) = try await call.console.testWebhook(id, audit: call.audit("webhook.test", ""), now: call.now)
+      return APIContext.answer(delivery)
+    }
+    routes.list("/webhooks/:id/deliveries", role: .admin) { call in
+      let id: Int64 = try call.request.parameter("id")
+      var query = APIQuery(call.request)
+      let (limit, cursor) = (query.limit(), query.cursor())
+      try query.finish()
+      return APIContext.answer(
+        try await call.store.read { database in
+          _ = try Webhook.get(database, id: id)
+          return try WebhookDelivery.list(database, webhook: id, cursor: cursor, limit: limit)
+        })
+    }
+    routes.call(.post, "/webhooks/:id/deliveries/:uid/redeliver", role: .admin) { call in
+      let (id, uid): (Int64, String) = (try call.request.parameter("id"), call.request.parameters["uid"] ?? "")
+      let delivery = try await call.store.write { database in
+        try Webhook.get(database, id: id).note(database, call.audit("webhook.redeliver", ""), now: call.now)
+        return try WebhookDelivery.sendAgain(database, webhook: id, uid: uid, now: call.now)
+      }
+      return APIContext.answer(delivery, status: .accepted)
+    }
+  }
+
+  /// Reads the members that creating and changing have in common. `app` is a bundle ID.
+  private static func read(_ fields: JSONFields, _ form: inout WebhookForm, required: Bool) throws -> String? {
+    form.name = fields.string("name", required: required, limit: .characters(WebhookForm.nameLimit)) ?? form.name
+    form.url = fields.string("url", required: required, limit: .bytes(2048))
+    let choices = Webhook.Event.allCases
+    let events = fields.elements("events", atMost: 10) { word throws(Problem) in
+      guard let event = Webhook.Event(rawValue: word) else {
+        let known = choices.map(\.rawValue).joined(separator: ", ")
+        throw Problem("", FieldMessage.expectedChoice, ["choices": known, "value": String(word.prefix(40))])
+      }
+      return event
+    }
+    form.events = Set(events)
+    form.isActive = fields.bool("active") ?? form.isActive
+    let app = fields.string("app", limit: .characters(AppName.bundleIDLimit))
+    try fields.finish()
+    return app
+  }
+
+  private static func create(_ call: APIContext) async throws -> Response {
+    let fields = JSONFields(try await call.body())
+    var typed = WebhookForm()
+    let bundleID = try read(fields, &typed, required: true)
+    let problems = typed.problems
+    guard problems.isEmpty else { throw Problems(problems) }
+    let (form, sealer) = (typed, call.store.sealer)
+    let answer = try await call.store.write { database in
+      var form = form
+      form.appID = try APIContext.filter(database, app: bundleID)?.id
+      let added = try form.add(database, sealer: sealer, audit: call.audit("webhook.create", ""), now: call.now)
+      return try WebhookAnswer(database, added.webhook, secret: added.secret)
+    }
+    return APIContext.answer(answer, status: .created, location: "/api/v1/webhooks/\(answer.webhook.id)")
+  }
+
+  private static func update(_ call: APIContext) async throws -> Response {
+    let (id, sealer): (Int64, any Sealer) = (try call.request.parameter("id"), call.store.sealer)
+    let body = try await call.body()
+    var typed = WebhookForm()
+    let bundleID = try read(JSONFields(body), &typed, required: false)
+    guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+    let form = typed
+    @Sendable func has(_ name: String) -> Bool { body[name] != nil && body[name] != .null }
+    return APIContext.answer(
+      try await call.store.write { database in
+        let before = try Webhook.get(database, id: id)
+        var form = form
+        if !has("name") { form.name = before.details.name }
+        if !has("events") { form.events = before.details.events }
+        if !has("active") { form.isActive = before.details.isActive }
+        // `null` is every app.
+        form.appID =
+          body["app"] == nil ? before.details.appID : try APIContext.filter(database, app: bundleID)?.id
+        let problems = form.problems
+        guard problems.isEmpty else { throw Problems(problems) }
+        return try WebhookAnswer(
+          database,
+          try form.update(
+            database, before, sealer: sealer, audit: call.audit("webhook.update", ""), now: call.now))
+      })
+  }
+}
+
+/// The schema `Webhook`; with the secret only when it was just made.
+private struct WebhookAnswer: JSONWritable, Sendable {
+  let webhook: Webhook
+  /// Bundle ID.
+  private let app: String?
+  private let secret: String?
+
+  init(_ database: Database, _ webhook: Webhook, secret: String? = nil) throws {
+    (self.webhook, self.secret) = (webhook, secret)
+    app = try webhook.details.appID.map { try App.get(database, id: $0).bundleID }
+  }
+
+  func write(to json: inout JSONWriter) {
+    let details = webhook.details
+    json.object { json in
+      json.member("id", webhook.id)
+      json.member("name", details.name)
+      json.member("target", details.target)
+      json.member("app", app)
+      json.member("events", Webhook.Event.allCases.filter(details.events.contains).map(\.rawValue))
+      json.member("active", details.isActive)
+      json.member("gone_at", webhook.goneAt)
+      json.member("failures", webhook.failures)
+      json.member("failing_since", webhook.failingSince)
+      json.member("next_try_at", webhook.failures > 0 && webhook.pending > 0 ? webhook.nextTryAt : nil)
+      json.member("pending", webhook.pending)
+      json.member("dropped", webhook.dropped)
+      json.member("created_by", webhook.createdBy)
+      json.member("created_at", webhook.createdAt)
+      json.member("rotated_at", webhook.rotatedAt)
+      if let secret { json.member("secret", secret) }
+    }
+  }
+}
+
+extension WebhookDelivery: JSONWritable {
+  /// The schema `WebhookDelivery`.
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("id", uid)
+      json.member("type", type)
+      json.member("state", state.rawValue)
+      json.member("created_at", createdAt)
+      json.member("attempts", attempts)
+      json.member("tried_at", triedAt)
+      json.member("status", status)
+      json.member("duration_ms", milliseconds)
+      json.member("answer", answer)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import JSON
+import Model
+internal import OpenSSL
+internal import SQLite
+
+/// What happened to a device that webhooks are told of. Collected while devices are written: an app without a webhook
+/// pays one query for a batch in which something happened, and nothing for other batches.
+struct DeviceNews {
+  let device: Int64
+  let app: Int64
+  let event: Webhook.Event
+  /// Beside the description of the device.
+  let detail: [String: JSONValue]
+}
+
+extension Webhook {
+  /// The most devices of one event.
+  static let devicesOfEvent = 500
+  /// More pending events of a webhook are dropped: a receiver that is down must not fill the disk.
+  static let pendingLimit = 2000
+
+  /// Tells of a push that has ended, once. Nothing happens while it is under way or settling.
+  static func tell(_ database: Database, ofPush id: Int64, now: Date) throws {
+    let webhooks = try database.fetchAll(
+      """
+      SELECT w.id FROM pushes p JOIN webhooks w ON w.app_id IS NULL OR w.app_id = p.app_id
+      WHERE p.id = ? AND w.is_active = 1 AND instr(w.events, ?) > 0
+        AND p.state IN ('finished', 'cancelled', 'failed') AND p.settling = 0
+      """, id, " \(Event.pushFinished.rawValue) "
+    ) { $0.int64(0) }
+    guard !webhooks.isEmpty else { return }
+    let push = try Push.get(database, id: id)
+    let data = try describe(database, push)
+    for webhook in webhooks {
+      // A push ends once; its ID in the event's makes a repeated call harmless.
+      try add(
+        database, webhook, uid: "evt_\(push.uid)_\(webhook)", .pushFinished, data, path: "/pushes/\(push.uid)", now: now
+      )
+    }
+  }
+
+  private static func describe(_ database: Database, _ push: Push) throws -> JSONValue {
+    let app = try App.get(database, id: push.appID)
+    let schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0)?.uid }
+    var counts: [String: JSONValue] = ["target": push.target.map { .integer(Int64($0)) } ?? .null]
+    for kind in OutcomeKind.allCases { counts[kind.name] = .integer(Int64(push.counts[kind])) }
+    let reasons = try Delivery.reasonCounts(database, push: push.id).compactMap { count in
+      count.reason.map { reason -> JSONValue in
+        [
+          "provider": .string(count.provider.rawValue), "outcome": .string(count.outcome.name),
+          "reason": .string(reason), "count": .integer(Int64(count.count)),
+        ]
+      }
+    }
+    let found = try ReceiptCounts.find(database, push: push.id)
+    var receipts: [String: JSONValue] = ["devices": .integer(Int64(found.devices))]
+    for kind in ReceiptKind.allCases { receipts[kind.name] = .integer(Int64(found[kind])) }
+    return [
+      "id": .string(push.uid), "app": .string(app.bundleID), "environment": .string(push.environment.rawValue),
+      "state": .string(push.state.rawValue), "error": push.error.map { .string($0) } ?? .null,
+      "schedule": schedule.map { .string($0) } ?? .null, "source": .string(push.source),
+      "created_at": JSONValue(written: push.createdAt), "started_at": JSONValue(written: push.startedAt),
+      "finished_at": JSONValue(written: push.finishedAt), "counts": .object(counts), "reasons": .array(reasons),
+      "receipts": .object(receipts),
+    ]
+  }
+
+  /// Tells of devices, some hundreds in an event.
+  static func tell(_ database: Database, of news: [DeviceNews], now: Date) throws {
+    for event in Event.allCases {
+      for (appID, news) in Dictionary(grouping: news.filter { $0.event == event }, by: \.app) {
+        let webhooks = try database.fetchAll(
+          """
+          SELECT id FROM webhooks WHERE is_active = 1 AND (app_id IS NULL OR app_id = ?) AND instr(events, ?) > 0
+          """, appID, " \(event.rawValue) "
+        ) { $0.int64(0) }
+        guard !webhooks.isEmpty else { continue }
+        let app = JSONValue.string(try App.get(database, id: appID).bundleID)
+        for start in stride(from: 0, to: news.count, by: devicesOfEvent) {
+          let part = news[start..<min(start + devicesOfEvent, news.count)]
+          let devices = try part.compactMap { try describe(database, $0) }
+          guard !devices.isEmpty else { continue }
+          let data: JSONValue = ["app": app, "devices": .array(devices)]
+          for webhook in webhooks {
+            try add(database, webhook, uid: "evt_\(Random.token(bytes: 18))", event, data, path: nil, now: now)
+          }
+        }
+      }
+    }
+  }
+
+  /// Nil: the device was removed since.
+  private static func describe(_ database: Database, _ news: DeviceNews) throws -> JSONValue? {
+    let device = try database.fetchOne("SELECT \(Device.columns) FROM devices d WHERE d.id = ?", news.device) {
+      try Device($0)
+    }
+    guard let device else { return nil }
+    let members: [String: JSONValue] = [
+      "device": .integer(device.id), "token": .string(device.token.text), "platform": .string(device.platform.rawValue),
+      "provider": .string(device.provider.rawValue), "environment": .string(device.environment.rawValue),
+      "alias": device.alias.map { .string($0) } ?? .null,
+      "registration_id": device.registrationID.map { .string($0) } ?? .null,
+    ]
+    return .object(members.merging(news.detail) { $1 })
+  }
+
+  private static func add(
+    _ database: Database, _ webhook: Int64, uid: String, _ event: Event, _ data: JSONValue, path: String?, now: Date
+  ) throws {
+    let waiting = try database.int(
+      "SELECT count(*) FROM (SELECT 1 FROM webhook_events WHERE webhook_id = ? AND state = 'pending' LIMIT ?)", webhook,
+      pendingLimit)
+    guard waiting < pendingLimit else {
+      try database.run("UPDATE webhooks SET dropped = dropped + 1 WHERE id = ?", webhook)
+      return
+    }
+    try database.run(
+      """
+      INSERT OR IGNORE INTO webhook_events(webhook_id, uid, type, data, path, state, created_at, queued_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?6)
+      """, webhook, uid, event.rawValue, JSONWriter.text(of: data), path, now)
+  }
+}
