@@ -8,6 +8,7 @@ const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle
 const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
 // "tomorrow" for what is 47 hours away, or "next month" for 31 days, is too loose beside a certificate: count.
 const relative = new Intl.RelativeTimeFormat(language, { numeric: 'always' });
+const short = new Intl.RelativeTimeFormat(language, { numeric: 'always', style: 'short' });
 const now = new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(0, 'second');
 // Unit, its seconds, and from how many of it on it is used: 45 days are said as days.
 const spans = [
@@ -48,5 +49,9 @@ function distance(date) {
   const seconds = (date.getTime() - Date.now()) / 1000;
   const [unit, length] = spans.find(([, length, least]) => Math.abs(seconds) >= length * least) ?? [];
   // Towards zero: "in 12 days" must not promise a day that is not there.
-  return unit ? relative.format(Math.trunc(seconds / length), unit) : now;
+  const count = Math.trunc(seconds / length);
+  if (!unit) return now;
+  // As the server writes them: "4 min ago", "2 h ago", "3 days ago".
+  if (seconds < 0 && length <= 3600) return short.format(count, unit).replace('hr.', 'h').replace('min.', 'min');
+  return relative.format(count, unit);
 }

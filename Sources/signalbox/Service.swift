@@ -213,9 +213,7 @@ final class Service: Sendable {
     guard response.status == .ok else { throw HTTPError(response.status) }
   }
 
-  private static func serverConfiguration(
-    _ listen: SocketAddress, _ options: Options
-  ) throws -> ServerConfiguration {
+  private static func serverConfiguration(_ listen: SocketAddress, _ options: Options) throws -> ServerConfiguration {
     var configuration = ServerConfiguration(address: listen)
     configuration.tls = try options.tls?.load()
     configuration.maximumConnections = options.maximumConnections

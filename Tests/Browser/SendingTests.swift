@@ -114,7 +114,7 @@ extension InBrowser {
         try await scene.sees("Enter a number from 1 to", beside: "count-development")
         try await scene.fill("count-development", "1")
         try await scene.browser.click(xpath: form + "//button[.='Apply']")
-        try await scene.sees("Simulated errors are active: development: 503 ServiceUnavailable, 1.")
+        try await scene.sees("Simulated errors are active: APNs, development: 503 ServiceUnavailable, 1 response left.")
 
         try await fillForm(scene)
         try await scene.press("Review")

@@ -97,7 +97,9 @@ extension HostFailure.Code {
 
 extension HostFailure: CustomStringConvertible {
   package var problem: Problem {
-    Problem("", code.message, ["detail": detail.isEmpty ? "no reason given" : detail.singleLine])
+    // The detail stands in a sentence.
+    let line = detail.isEmpty ? "no reason given" : detail.singleLine
+    return Problem("", code.message, ["detail": line.hasSuffix(".") ? String(line.dropLast()) : line])
   }
 
   package var description: String { problem.text }

@@ -12,7 +12,9 @@ extension AudienceStep {
       }
     // Long lists of names are counted.
     let list = shown.count <= 3 ? texts.list(shown) : texts("segments.names", count: shown.count)
-    let text = texts("segments.step.\(kind.rawValue)", ["names": list, "app": app])
+    // Any of one tag is that tag.
+    let word = kind == .tag && names.count == 1 ? AudienceStep.Kind.tagAnd : kind
+    let text = texts("segments.step.\(word.rawValue)", ["names": list, "app": app])
     guard let segment, kind != .segment else { return text }
     return texts("segments.of", ["segment": segment, "part": text])
   }

@@ -138,6 +138,7 @@ struct TopicListView: PageView {
     .text("rule_names") { $0.ruleNames.isEmpty ? "–" : $0.ruleNames.joined(separator: ", ") },
     .text("pending") { $0.pending.grouped },
     .text("unchecked") { $0.unchecked.grouped },
+    .flag("underway") { $0.pending + $0.unchecked > 0 },
     .list("delays") { $0.delays },
     .list("rows") { $0.rows },
     .flag("has_rows") { !$0.rows.isEmpty },

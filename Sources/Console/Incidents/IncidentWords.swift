@@ -16,7 +16,7 @@ struct IncidentWords {
     switch incident.cause.kind {
     case .unregistered:
       return texts("incidents.unregistered", ["number": unreachable.grouped, "all": all.grouped])
-    case .parked where IncidentLimit.isMany(unreachable, of: all) || incident.pushes == 0:
+    case .parked where countsUnreachable:
       return texts("incidents.parked", ["number": unreachable.grouped, "all": all.grouped])
     case _ where incident.devices == 0:
       return texts("incidents.held_up", count: incident.pushes)
@@ -76,9 +76,22 @@ struct IncidentWords {
   /// For the Overview.
   var attention: AttentionItem {
     AttentionItem(
-      label: (unreachable > 0 ? unreachable : incident.devices > 0 ? incident.devices : incident.pushes).grouped,
-      isFailure: true, text: texts.labelled(place, heading), detail: cause, href: "/incidents/\(incident.id)",
-      action: texts("needs.show"))
+      label: number.grouped, isFailure: true, text: texts.labelled(place, heading), detail: cause,
+      href: "/incidents/\(incident.id)", action: texts("needs.show"))
+  }
+
+  /// The number that the heading ends with: devices, or pushes if no device is known to be missed.
+  private var number: Int {
+    countsUnreachable ? unreachable : incident.devices > 0 ? incident.devices : incident.pushes
+  }
+
+  /// Whether the heading counts the devices that are parked or unregistered now.
+  private var countsUnreachable: Bool {
+    switch incident.cause.kind {
+    case .unregistered: true
+    case .parked: IncidentLimit.isMany(unreachable, of: all) || incident.pushes == 0
+    case .credential, .service, .request: false
+    }
   }
 
   /// Where the cause is mended.

@@ -38,11 +38,12 @@ enum AccountPages {
       (try Session.all(database, user: user.id), isAdmin ? try APIToken.all(database) : [])
     }
     let facts = [
-      ("name", user.name), ("role", texts("account.roles.\(user.role.rawValue)")),
-      ("since", texts.minute(user.createdAt)),
+      FactView(texts("account.name"), user.name),
+      FactView(texts("account.role"), texts("account.roles.\(user.role.rawValue)")),
+      FactView(texts("account.since"), at: user.createdAt),
     ]
     let view = AccountView(
-      email: user.name, facts: facts.map { FactView(label: texts("account.\($0)"), value: $1) },
+      email: user.name, facts: facts.compactMap { $0 },
       languages: page.console.locales.texts.values.sorted { $0.code < $1.code }.map {
         ChoiceView(value: $0.code, label: $0("layout.own_name"), isSelected: $0.code == texts.code)
       },

@@ -103,7 +103,9 @@ struct FaultChoice {
   }
 
   func text(_ texts: Texts) -> String {
-    texts.clauses([texts("phones.fault_\(kind.rawValue)"), count?.grouped].compactMap { $0 })
+    let noun = [.goAway, .cut].contains(kind) ? "phones.after_requests" : "phones.responses_left"
+    let limit = count.map { texts(noun, count: $0) }
+    return texts.clauses([texts("phones.fault_\(kind.rawValue)"), limit].compactMap { $0 })
   }
 }
 
@@ -111,8 +113,8 @@ extension SimulatedServer {
   /// The name on the page.
   func word(_ texts: Texts) -> String {
     switch self {
-    case .development: Environment.development.word(texts)
-    case .production: Environment.production.word(texts)
+    case .development: texts.clauses(["APNs", Environment.development.word(texts)])
+    case .production: texts.clauses(["APNs", Environment.production.word(texts)])
     case .fcm: texts("phones.server_fcm")
     case .jpush: texts("phones.server_jpush")
     }

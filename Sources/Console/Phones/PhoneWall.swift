@@ -91,7 +91,7 @@ struct WallPhone: View {
     } else {
       (tone, news) = ("none", texts("phones.nothing"))
     }
-    line = texts.phrases([texts.clauses(place), news])
+    line = "\(texts.clauses(place)) · \(news)"
   }
 
   static let fields: [Field<Self>] = [

@@ -143,7 +143,6 @@ enum PushResultPage {
   private static func actions(_ found: Found, _ page: PageContext) -> PushActionsView {
     let (push, texts, retry) = (found.push, page.texts, found.retry)
     let may = page.may(.operator)
-    let isUndo = push.state == .queued && push.startedAt == nil && push.plannedAt != nil
     let canCancel = !push.state.isOver && may && !isHeld(push, now: page.now)
     let excluded = retry.excluded.map {
       texts.counted($0.count, $0.reason ?? texts("words.\($0.outcome.name)").lowercased())
@@ -155,7 +154,7 @@ enum PushResultPage {
     if !excluded.isEmpty { notes.append(texts("push.retry_without", ["reasons": texts.list(excluded)])) }
     if retry.unknown > 0 { notes.append(texts("push.retry_unknown", count: retry.unknown)) }
     return PushActionsView(
-      cancelText: canCancel ? texts(isUndo ? "push.undo" : "push.cancel") : nil,
+      cancelText: canCancel ? texts("push.cancel") : nil,
       canPause: [.queued, .sending].contains(push.state) && may, canResume: push.state == .paused && may,
       retryText: isRetried && may
         ? texts(push.state == .cancelled ? "push.rest" : "push.retry", count: retry.devices) : nil,
@@ -201,7 +200,10 @@ enum PushResultPage {
       FactView(texts("facts.app"), app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(push.appID)"),
       FactView(texts("facts.audience"), draft?.audience.text(texts)),
       FactView(
-        texts("facts.platforms"), draft.map { texts.list($0.platforms.map(\.rawValue).sorted()) }),
+        texts("facts.platforms"),
+        draft.map { draft in
+          texts.list(Platform.allCases.filter(draft.platforms.contains).map { texts("platform.\($0.rawValue)") })
+        }),
       FactView(texts("facts.source"), "\(texts("source.\(push.source)")) · \(push.createdBy)"),
       FactView(texts("facts.created"), at: push.createdAt), FactView(texts("facts.started"), at: push.startedAt),
       FactView(texts("facts.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),

@@ -43,7 +43,7 @@ enum SmokeTestPages {
 
   private static func find(_ database: Database, _ id: Int64) throws -> SmokeTest {
     guard let test = try SmokeTest.find(database, id: id) else {
-      throw PageError(.notFound, "missing_smoke_test", action: ("/smoke-tests", "nav.smoke"))
+      throw PageError(.notFound, "missing_smoke_test", action: ("/smoke-tests", "smoketests.title"))
     }
     return test
   }
@@ -63,7 +63,10 @@ enum SmokeTestPages {
     }
     let heading: String
     switch red.count {
-    case 0: heading = texts(rows.contains { !$0.runs.isEmpty } ? "smoketests.all_pass" : "smoketests.title")
+    case 0 where rows.allSatisfy({ $0.last == nil }): heading = texts("smoketests.title")
+    case 0:
+      let allPass = rows.allSatisfy { $0.last?.state == .passed }
+      heading = texts(allPass ? "smoketests.all_pass" : "smoketests.none_fail")
     case 1: heading = texts("smoketests.one_fails", ["name": red[0].name])
     default: heading = texts("smoketests.fail", count: red.count)
     }

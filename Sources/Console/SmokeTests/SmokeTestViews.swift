@@ -7,7 +7,7 @@ import Store
 /// `/smoke-tests`.
 struct SmokeTestListView: PageView {
   static let template = "smoketests/index"
-  static let section: Section? = .smoke
+  static let section: Section? = .pushes
 
   let heading: String
   let rows: [SmokeTestRow]
@@ -132,7 +132,7 @@ struct SmokeBar: View {
 /// `/smoke-tests/:id`: a test, one of its runs, and its history.
 struct SmokeTestView: PageView {
   static let template = "smoketests/show"
-  static let section: Section? = .smoke
+  static let section: Section? = .pushes
 
   let row: SmokeTestRow
   /// Nil: it has never run.
@@ -279,7 +279,7 @@ struct SmokeRunRow: View {
 /// Creating and changing.
 struct SmokeTestFormView: PageView {
   static let template = "smoketests/form"
-  static let section: Section? = .smoke
+  static let section: Section? = .pushes
 
   let form: Form
   let errors: FieldErrors
@@ -304,7 +304,7 @@ struct SmokeTestFormView: PageView {
 /// The confirmation before a test is deleted.
 struct SmokeTestDeleteView: PageView {
   static let template = "smoketests/remove"
-  static let section: Section? = .smoke
+  static let section: Section? = .pushes
 
   let test: SmokeTest
 

@@ -77,7 +77,7 @@ struct TopicTests {
       try await Self.addAndroid(scene, app, 2)
       var ben = try await scene.signIn(.operator)
       let path = "/apps/\(app.id)/topics"
-      #expect(try await ben.get(path).text.contains("Nobody is subscribed through Signalbox yet."))
+      #expect(try await ben.get(path).text.contains("No device is subscribed through Signalbox yet."))
       scene.provider.answerTopics(nil)
       let saved = try await ben.post(path + "/rules", [("rules", "common"), ("rules", "time_zone")])
       #expect(saved.status == 303)

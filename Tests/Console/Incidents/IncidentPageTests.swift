@@ -112,7 +112,7 @@ struct IncidentPageTests {
       #expect(try await lin.post("/incidents/1/reopen").status == 303)
       #expect(ScenePage(try await lin.get("/")).links.contains("/incidents/1"))
       let activity = ScenePage(try await lin.get("/activity"))
-      for text in ["found incident", "assigned incident", "snoozed incident", "closed incident", "reopened incident"] {
+      for text in ["opened incident", "assigned incident", "snoozed incident", "closed incident", "reopened incident"] {
         #expect(activity.text.contains(text), "\(text)")
       }
       #expect(activity.links.contains("/incidents/1"))

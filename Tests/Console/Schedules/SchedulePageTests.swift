@@ -67,7 +67,7 @@ struct SchedulePageTests {
       let page = ScenePage(try await ben.get(target))
       #expect(
         page.text.contains("Scheduled to send in 10 days, at 2026-12-01 09:00 Europe/Berlin (08:00 UTC)")
-          && page.text.contains("Undo"))
+          && page.text.contains("Cancel"))
       #expect(ScenePage(try await ben.get("/")).text.contains("next run in 10 days"))
       let list = ScenePage(try await ben.get("/pushes"))
       #expect(list.text.contains("Scheduled") && list.text.contains("next run in 10 days"))

@@ -3,8 +3,8 @@ import Store
 
 /// An entry of the navigation.
 enum Section: String, Sendable, CaseIterable {
-  case overview, incidents, send, pushes, smoke, devices, audiences, apps, certificates, phones, settings, activity
-  case docs, account
+  case overview, incidents, send, pushes, devices, audiences, apps, certificates, phones, settings, activity, docs
+  case account
 }
 
 /// A page of the console; the layout surrounds its template.
