@@ -23,8 +23,10 @@ struct WebhookProxyTests {
     }
   }
 
-  @Test("a webhook is posted through the tunnel, its certificate is checked, and NO_PROXY holds")
-  func tunnel() async throws {
+  /// A receiver of webhooks under the name `hooks.invalid`; `trust` is its authority as PEM.
+  private static func withHooks(
+    _ body: (_ address: SocketAddress, _ trust: String) async throws -> Void
+  ) async throws {
     let now = Date()
     let authority = try CertificateAuthority(
       subject: [.commonName("Authority")], notBefore: now - 3600, notAfter: now + 86_400)
@@ -34,9 +36,15 @@ struct WebhookProxyTests {
     var router = Router()
     router.on(.post, "/hook") { _ in Response(.ok, body: .bytes(Array("thanks".utf8))) }
     try await WebTestServer.with(router, tls: tls) { address in
+      try await body(address, authority.certificate.pem)
+    }
+  }
+
+  @Test("a webhook is posted through the tunnel, its certificate is checked, and NO_PROXY holds")
+  func tunnel() async throws {
+    try await Self.withHooks { address, trust in
       try await TestProxy.with(.connects(to: address.port)) { proxy in
         let rules = ProxyRules(always: proxy.server(user: "ann", password: "s3cret"))
-        let trust = authority.certificate.pem
         let answer = try await Self.post("https://hooks.invalid/hook", trust: trust, rules).get()
         #expect(answer.words == "200 thanks")
         #expect(proxy.requests.first?.hasPrefix("CONNECT hooks.invalid:443 HTTP/1.1\r\n") == true)
@@ -64,17 +72,9 @@ struct WebhookProxyTests {
     "a webhook is posted through squid, with the right password alone",
     .enabled(if: OtherProxy.installed.contains(.squid)))
   func squid() async throws {
-    let now = Date()
-    let authority = try CertificateAuthority(
-      subject: [.commonName("Authority")], notBefore: now - 3600, notAfter: now + 86_400)
-    let (certificate, key) = try authority.issueServer(
-      names: ["hooks.invalid"], notBefore: now - 3600, notAfter: now + 3600)
-    let tls = try TLSContext.server(identity: TLSIdentity(chain: [certificate], key: key), alpn: ["http/1.1"])
-    var router = Router()
-    router.on(.post, "/hook") { _ in Response(.ok, body: .bytes(Array("thanks".utf8))) }
-    try await WebTestServer.with(router, tls: tls) { address in
+    try await Self.withHooks { address, trust in
       try await OtherProxy.squid.with(login: ("ann", "s3cret"), hosts: ["hooks.invalid"]) { proxy, log in
-        let (url, trust) = ("https://hooks.invalid:\(address.port)/hook", authority.certificate.pem)
+        let url = "https://hooks.invalid:\(address.port)/hook"
         let answer = try await Self.post(url, trust: trust, ProxyRules(always: proxy)).get()
         #expect(answer.words == "200 thanks" && log().contains("CONNECT hooks.invalid:\(address.port)"), "\(log())")
         let wrong = ProxyServer(host: proxy.host, port: proxy.port, user: "ann", password: "wrong")
