@@ -50,10 +50,14 @@ function combobox(input, kind, typed, choose) {
   ]) input.setAttribute(name, value);
   let active = -1;
   let running;
+  // Whether what was typed is still a question when the pause after the last key is over.
+  let wanted = false;
 
   const close = () => {
+    wanted = false;
     running?.abort();
     list.hidden = true;
+    list.replaceChildren();
     active = -1;
     input.setAttribute('aria-expanded', 'false');
     input.removeAttribute('aria-activedescendant');
@@ -66,8 +70,9 @@ function combobox(input, kind, typed, choose) {
     list.children[index].scrollIntoView({ block: 'nearest' });
   };
   const take = (item) => {
+    const { value } = item.dataset;
     close();
-    choose(item.dataset.value);
+    choose(value);
     input.focus();
   };
   const open = async () => {
@@ -81,7 +86,11 @@ function combobox(input, kind, typed, choose) {
     input.setAttribute('aria-expanded', String(items.length > 0));
     point(-1);
   };
-  const soon = debounced(open, 120);
+  const answer = debounced(() => { if (wanted) open(); }, 120);
+  const soon = () => {
+    wanted = true;
+    answer();
+  };
   input.addEventListener('input', (event) => {
     // While a Chinese word is being composed, its letters are no name yet. What a choice sets is no question either.
     if (event.isTrusted && !event.isComposing) soon();
@@ -95,7 +104,7 @@ function combobox(input, kind, typed, choose) {
     else if (event.key === 'ArrowDown') point(active < last ? active + 1 : 0);
     else if (event.key === 'ArrowUp' && !list.hidden) point(active > 0 ? active - 1 : last);
     else if (event.key === 'Enter' && active >= 0) take(list.children[active]);
-    else if (event.key === 'Escape' && !list.hidden) close();
+    else if (event.key === 'Escape' && (wanted || !list.hidden)) close();
     else return;
     event.preventDefault();
   });
