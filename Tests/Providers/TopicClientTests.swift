@@ -70,16 +70,13 @@ struct TopicClientTests {
 
   @Test("each answer is the result of its token: done, refused, or later")
   func answers() async throws {
-    let wait = [HeaderField("retry-after", "90")]
     let answers: [(token: String, answer: ServerResponse, result: TopicResult)] = [
       ("there", ServerResponse(status: 409), .done),
       ("gone", ScriptedFCM.error(404, "UNREGISTERED"), .refused(reason: "UNREGISTERED")),
       ("other", ScriptedFCM.error(403, "SENDER_ID_MISMATCH"), .refused(reason: "SENDER_ID_MISMATCH")),
       // Perhaps the project is not there: no reason to retire a device.
       ("unclear", ServerResponse(status: 404), .refused(reason: "NOT_FOUND")),
-      ("busy", ScriptedFCM.error(429, "QUOTA_EXCEEDED", wait), .later(reason: "QUOTA_EXCEEDED", after: .seconds(90))),
       ("down", ServerResponse(status: 503), .later(reason: "UNAVAILABLE", after: nil)),
-      ("closed", ServerResponse(status: 403), .later(reason: "PERMISSION_DENIED", after: nil)),
     ]
     let tokens = answers.map { Self.token($0.token) }
     let (results, _) = try await Self.change([TopicBatch(topic: "news", joins: true, tokens: tokens)]) { token in
@@ -90,6 +87,23 @@ struct TopicClientTests {
       ServerResponse(status: 409)
     }
     #expect(left != [[.done]], "only a subscription can be there already")
+  }
+
+  @Test("a used-up quota and a refused account end the batch: what is not sent yet waits")
+  func ends() async throws {
+    let wait = [HeaderField("retry-after", "90")]
+    let endings: [(answer: ServerResponse, result: TopicResult)] = [
+      (ScriptedFCM.error(429, "QUOTA_EXCEEDED", wait), .later(reason: "QUOTA_EXCEEDED", after: .seconds(90))),
+      (ServerResponse(status: 403), .later(reason: "PERMISSION_DENIED", after: nil)),
+    ]
+    // Many more than a connection has streams.
+    let batch = TopicBatch(topic: "news", joins: true, tokens: (0..<5000).map { Self.token("device-\($0)") })
+    for (answer, result) in endings {
+      let (results, requests) = try await Self.change([batch]) { _ in answer }
+      #expect(results[0].count == 5000 && results[0].first == result && requests.count < 5000)
+      let isWaiting = results[0].allSatisfy { if case .later = $0 { true } else { false } }
+      #expect(isWaiting)
+    }
   }
 
   @Test("1000 devices leave in one batch, and a token of the service that is refused makes all wait")

@@ -38,7 +38,11 @@ package final class FCMProvider: LinkedProvider {
   }
 
   package func validate(_ push: ProviderPush, _ devices: [ProviderDevice]) -> Int {
-    let target = push.draft.audience.topicTarget ?? devices.first.map { ["token": .string($0.token.text)] }
+    let target =
+      push.draft.audience.topicTarget
+      ?? devices.first.map {
+        ["token": .string(String(decoding: Self.quotable($0.token), as: UTF8.self))]
+      }
     guard let target else { return 0 }
     let message = FCMMessage(push.draft, uid: push.uid, signature: push.signature).json.object ?? [:]
     let body: JSONValue = ["validate_only": true, "message": .object(message.merging(target) { $1 })]

@@ -157,6 +157,11 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
       }
       let request = Int(answer.id)
       hand.yield((request, result(answer.result, joins: joins[request])))
+      // A refused account and a used-up quota concern what is not sent yet, too.
+      if case .answered(let status, let detail) = answer.result, status == 403 || status == 429 {
+        let reading = FCMRules().reading(status, detail, now: tools.clock())
+        if status == 429 || reading.consequence == .stops { giveUp(reading.reason) }
+      }
     }
   }
 
