@@ -29,13 +29,12 @@ let package = Package(
   name: "signalbox",
   products: [
     .executable(name: "signalbox", targets: ["signalbox"]),
-    // The rooms that Benchmarks/ measures; nothing else uses this library.
+    // The rooms that Benchmarks/ measures and script/fuzz tries; nothing else uses this library.
     .library(
       name: "Rooms",
       targets: [
-        "Calendar", "HTTP2", "JSON", "Logging", "Model", "OpenSSL", "Providers", "Reactor", "SQLite",
-        "Store",
-        "Text",
+        "Calendar", "Certificates", "HTTP2", "HTTPServer", "JSON", "Logging", "Model", "Mustache", "OpenSSL",
+        "Providers", "Reactor", "SQLite", "Store", "Text",
       ]),
   ],
   targets: [
@@ -45,6 +44,7 @@ let package = Package(
     .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CQRencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CEpoll"),
 
     // Tools: know nothing of push
@@ -54,6 +54,7 @@ let package = Package(
     room("Reactor", knows: ["CEpoll"]),
     room("SQLite", knows: ["CSQLite"]),
     room("OpenSSL", knows: ["Calendar", "Text", "COpenSSL"]),
+    room("QRCode", knows: ["CQRencode"]),
     room("Mustache"),
     room("Logging", knows: ["Calendar", "Reactor"]),
     room("Arguments", knows: ["Text"]),
@@ -90,7 +91,7 @@ let package = Package(
       "Console",
       knows: [
         "Calendar", "Certificates", "Delivery", "HTTPServer", "JSON", "Logging", "Mail", "Model", "Mustache", "OpenSSL",
-        "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "Text", "Webhooks",
+        "Providers", "QRCode", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "Text", "Webhooks",
       ]),
     .executableTarget(
       name: "signalbox",
@@ -110,6 +111,7 @@ let package = Package(
     tests("Reactor", knows: ["Reactor"]),
     tests("SQLite", knows: ["Reactor", "SQLite"]),
     tests("OpenSSL", knows: ["OpenSSL", "Reactor", "TestSupport"]),
+    tests("QRCode", knows: ["QRCode"]),
     tests("Mustache", knows: ["Mustache"], fixtures: true),
     tests("Logging", knows: ["Logging"]),
     tests("Arguments", knows: ["Arguments"]),
@@ -156,6 +158,10 @@ let package = Package(
         "Calendar", "Certificates", "Console", "Delivery", "HTTPServer", "JSON", "Logging", "Mail", "Model", "Mustache",
         "OpenSSL", "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "Text", "TestSupport",
       ], fixtures: true),
+    tests(
+      "Fuzzing",
+      knows: ["CNGHTTP2", "Certificates", "HTTP2", "HTTPServer", "JSON", "Model", "Mustache", "Store", "TestSupport"],
+      fixtures: true),
     tests(
       "Integration",
       knows: [

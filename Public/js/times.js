@@ -16,12 +16,33 @@ const spans = [
 ];
 const dayOnly = /^\d{4}-\d\d-\d\d$/;
 
-/** Dresses every <time datetime> below `root`, and fills in the zone's name. */
+// As the server writes a time within a sentence.
+const sentenceTime = /(\d{4})(?:-|年)(\d{1,2})(?:-|月)(\d{1,2})日? (\d\d:\d\d) UTC/;
+
+/** Dresses every <time datetime> below `root`, also those within sentences, and fills in the zone's name. */
 export function showTimes(root = document) {
+  findTimes(root);
   root.querySelectorAll('time[datetime]').forEach(show);
   root.querySelectorAll('[data-zone]').forEach((element) => {
     element.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC';
   });
+}
+
+/** Makes a <time> of every time that is part of a sentence. Code and what people typed stay as they are. */
+function findTimes(root) {
+  const texts = document.createTreeWalker(root.body ?? root, NodeFilter.SHOW_TEXT, (text) =>
+    sentenceTime.test(text.data) && !text.parentElement.closest('time, pre, code, textarea, option, script, svg')
+      ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP);
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    const [whole, year, month, day, clock] = sentenceTime.exec(text.data);
+    text.splitText(text.data.indexOf(whole)).splitText(whole.length);
+    const time = document.createElement('time');
+    time.dateTime = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}T${clock}Z`;
+    time.textContent = whole;
+    text.nextSibling.replaceWith(time);
+    texts.currentNode = time;
+  }
 }
 
 /** Keeps relative times true while the page stays open. */

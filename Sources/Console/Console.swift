@@ -2,6 +2,7 @@ package import Certificates
 package import Delivery
 package import Foundation
 package import HTTPServer
+package import JSON
 package import Logging
 internal import Model
 internal import Mustache
@@ -42,8 +43,12 @@ package struct Console: Sendable {
     package var isStrict = false
     /// Whether `/metrics` works without a token; otherwise it needs an API token.
     package var isMetricsOpen = false
+    /// Calls of the API in a minute, for each token and each address that is not of this machine; 0: no limit.
+    package var rates = (token: 6000, address: 12_000)
     /// Seconds without use after which a person has to sign in again.
     package var sessionIdle: TimeInterval = 12 * 3600
+    /// What `signalbox doctor` finds, for the support bundle. Blocks.
+    package var diagnose: @Sendable () -> JSONValue = { .null }
     package init(templates: String, publicFiles: String, address: String?, version: String) {
       self.templates = templates
       self.publicFiles = publicFiles
@@ -98,6 +103,8 @@ package struct Console: Sendable {
   let simulator: PushSimulator?
   let configuration: Configuration
   let locales: Locales
+  /// Which passwords are too easy to guess.
+  let passwordRule: PasswordRule
   let views: PageViews
   let publicFiles: StaticFiles
   /// The API, as its documents describe it.
@@ -117,12 +124,18 @@ package struct Console: Sendable {
   let jpushLimits = JPushLimits()
   /// Calls of apps, by address, device and key.
   let clientLimits = ClientLimits()
+  /// Calls of the API, by token and address.
+  let rateLimits: RateLimits
+  /// Refused requests of known people and tokens.
+  let refusals = Refusals()
   /// Writes the registrations of apps.
   let registrations: WriteGroup<AppRegistration, RegistrationCode>
   /// Writes what apps report of pushes.
   let receipts: WriteGroup<ReceiptBatch, ReceiptOutcome>
   /// Tells open pages of new receipts.
   let receiptNews = ReceiptNews()
+  /// What sign-in gives out on the way.
+  let tickets = Tickets()
   let clock: @Sendable () -> Date
   let log: Logger
 
@@ -146,6 +159,7 @@ package struct Console: Sendable {
     self.configuration = configuration
     self.pools = pools
     self.clock = clock
+    rateLimits = RateLimits(.init(token: configuration.rates.token, address: configuration.rates.address))
     registrations = WriteGroup(store, most: 200) { try AppRegistration.register($0, $1, now: clock()) }
     receipts = WriteGroup(store, most: 200, pause: Self.receiptPause) {
       try ReceiptBatch.record($0, $1, now: clock())
@@ -154,6 +168,8 @@ package struct Console: Sendable {
     hosts = HostWatch(store, clock: clock, look: look)
     self.log = log.labelled("Console")
     locales = try Locales(folder: configuration.templates + "/locales")
+    passwordRule = PasswordRule(
+      try String(contentsOfFile: configuration.templates + "/session/common-passwords.txt", encoding: .utf8))
     assets = try AssetFolder(root: configuration.publicFiles, folders: Self.assetFolders)
     views = try PageViews(
       templates: try TemplateLibrary(directory: configuration.templates), locales: locales,
@@ -185,6 +201,7 @@ package struct Console: Sendable {
     DevicePages.add(to: &routes)
     AudiencePages.add(to: &routes)
     AppPages.add(to: &routes)
+    EnrollmentPages.add(to: &routes)
     ChannelPages.add(to: &routes)
     TopicPages.add(to: &routes)
     TopicChangePages.add(to: &routes)
@@ -195,10 +212,14 @@ package struct Console: Sendable {
     HostPages.add(to: &routes)
     PhonePages.add(to: &routes)
     AccountPages.add(to: &routes)
+    SecondStepPages.add(to: &routes)
+    PasskeyPages.add(to: &routes)
     ActivityPages.add(to: &routes)
     DocsPage.add(to: &routes)
+    StyleguidePage.add(to: &routes)
     SearchPage.add(to: &routes)
     RetentionPage.add(to: &routes)
+    AboutPage.add(to: &routes)
     SettingsPages.add(to: &routes)
     API.add(to: &routes)
     JPushAPI.add(to: &routes)

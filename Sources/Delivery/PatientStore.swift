@@ -56,16 +56,7 @@ struct PatientStore: Sendable {
 
   /// Checks the database for damage and reports what it finds.
   private func lookForDamage() async {
-    let words: String
-    switch await store.pool.damage() {
-    case .none: return
-    case .unreadable(let reason): words = "The database cannot be read from disk: \(reason)"
-    case .damaged(let faults):
-      words = """
-        The database is damaged: \(faults.joined(separator: "; ")). Stop the server, keep a copy of the file, then \
-        restore a backup.
-        """
-    }
+    guard let words = await store.pool.damage().text else { return }
     log.error("push is waiting for the store", ["push": push, "error": words])
     told(words)
   }

@@ -103,6 +103,11 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// Runs `work` on the loop, in the order of the calls.
   package func execute(_ work: @escaping @Sendable () -> Void) { add(.closure(work)) }
 
+  /// Returns when the loop has come to the end of what it is doing.
+  package func turn() async {
+    await withCheckedContinuation { continuation in execute { continuation.resume() } }
+  }
+
   package func enqueue(_ job: consuming ExecutorJob) { add(.task(UnownedJob(job))) }
 
   /// Ends the loop after the work already handed over, and waits for its thread.

@@ -21,6 +21,21 @@ package enum Socket {
     return descriptor
   }
 
+  /// Takes over a socket that listens already.
+  ///
+  /// - Returns: the address at which it listens.
+  /// - Throws: ``SystemError`` if it is no such socket.
+  package static func adopt(_ listener: Int32) throws -> SocketAddress {
+    var listens: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    guard getsockopt(listener, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 else { throw SystemError("getsockopt") }
+    guard listens != 0 else { throw SystemError("accept", number: EINVAL) }
+    let flags = fcntl(listener, F_GETFL)
+    guard flags >= 0, fcntl(listener, F_SETFL, flags | O_NONBLOCK) == 0, fcntl(listener, F_SETFD, FD_CLOEXEC) == 0
+    else { throw SystemError("fcntl") }
+    return try localAddress(of: listener)
+  }
+
   /// Accepts one waiting connection.
   ///
   /// - Returns: nil if none is waiting or the peer gave up.

@@ -105,6 +105,7 @@ package struct ReminderWorker: Sendable {
     let receiver: Receiver
     let secrets: Receiver.Secrets
     let entries: [ReminderContent.Entry]
+    var notice: ReminderContent.Notice?
     let zone: TimeZone
     let mail: MailSettings?
   }
@@ -120,14 +121,15 @@ package struct ReminderWorker: Sendable {
     let now = clock()
     var answer: String
     do {
-      guard let parcel = try await parcel(message, now: now), !parcel.entries.isEmpty else {
+      guard let parcel = try await parcel(message, now: now), !parcel.entries.isEmpty || parcel.notice != nil else {
         try await store.write {
           try message.record($0, .dropped, answer: "its content is out of date", now: now)
         }
         return true
       }
       let content = ReminderContent(
-        parcel.entries, texts: courier.texts[parcel.receiver.details.language], zone: parcel.zone,
+        parcel.entries, notice: parcel.notice, texts: courier.texts[parcel.receiver.details.language],
+        zone: parcel.zone,
         address: courier.address, identifier: message.uid, now: now)
       answer = try await courier.send(
         content, over: message.channel, to: parcel.secrets, mail: parcel.mail)
@@ -163,6 +165,17 @@ package struct ReminderWorker: Sendable {
       guard let receiver = try message.receiverID.flatMap({ try Receiver.find(database, id: $0) }),
         receiver.details.isActive
       else { return nil }
+      let secrets = try Receiver.secrets(database, id: receiver.id, sealer: sealer)
+      let zone = try ReminderSettings.load(database).zone
+      let mail = message.channel == .email ? try MailSettings.load(database, sealer: sealer) : nil
+      if let id = message.incidentID {
+        guard let incident = try Incident.find(database, id: id), incident.state(at: now) != .closed,
+          let app = try App.find(database, id: incident.place.app)
+        else { return nil }
+        return Parcel(
+          message: message, receiver: receiver, secrets: secrets, entries: [],
+          notice: ReminderContent.Notice(incident, app: app.name), zone: zone, mail: mail)
+      }
       let wanted = Set(
         try Reminder.of(database, message: message.id).map {
           Acknowledgement.Subject(key: $0.itemKey, fingerprint: $0.fingerprint)
@@ -172,10 +185,7 @@ package struct ReminderWorker: Sendable {
         .filter { finding in finding.item.subject.map(wanted.contains) ?? false }
         .map { ReminderContent.Entry(item: $0.item, uses: Self.uses($0.item, uses), planned: $0.planned) }
       return Parcel(
-        message: message, receiver: receiver,
-        secrets: try Receiver.secrets(database, id: receiver.id, sealer: sealer), entries: entries,
-        zone: try ReminderSettings.load(database).zone,
-        mail: message.channel == .email ? try MailSettings.load(database, sealer: sealer) : nil)
+        message: message, receiver: receiver, secrets: secrets, entries: entries, zone: zone, mail: mail)
     }
   }
 

@@ -60,11 +60,12 @@ extension Database {
     try fetchOne("PRAGMA journal_mode = DELETE") { $0.text(0) } == "delete"
   }
 
-  /// Checkpoints and truncates the write-ahead log.
+  /// Checkpoints and truncates the write-ahead log; does nothing in the mode `replicated`.
   ///
   /// - Parameter waiting: whether to wait for readers, up to the busy time-out.
   @discardableResult
   package func checkpoint(waiting: Bool = false) throws(SQLiteError) -> Checkpoint {
+    guard !leavesCheckpoints else { return Checkpoint(logged: 0, moved: 0, isPartial: false) }
     let connection = try connection()
     var logged: Int32 = 0
     var moved: Int32 = 0

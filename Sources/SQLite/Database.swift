@@ -5,6 +5,8 @@ package final class Database {
   package enum Mode: Sendable {
     /// Creates the file if it is missing; every commit is synced to the disk.
     case readWrite
+    /// The same, but leaves checkpoints to another program, which replicates the write-ahead log.
+    case replicated
     /// Refuses every change, for queries of a database that others write.
     case reader
     /// For a file that must not be touched, such as a backup under inspection.
@@ -17,6 +19,7 @@ package final class Database {
   static let busyTimeout = 5000
 
   package let path: String
+  private let mode: Mode
   private(set) var handle: OpaquePointer?
   private var cache = StatementCache()
   private var depth = 0
@@ -28,9 +31,10 @@ package final class Database {
   /// connection." (https://www.sqlite.org/c3ref/open.html) The pool's serial queue guarantees it.
   package init(path: String, mode: Mode = .readWrite) throws(SQLiteError) {
     self.path = path
+    self.mode = mode
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     switch mode {
-    case .readWrite: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    case .readWrite, .replicated: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     case .reader, .backup: flags |= SQLITE_OPEN_READWRITE
     case .readOnly: flags |= SQLITE_OPEN_READONLY
     }
@@ -124,6 +128,9 @@ package final class Database {
     }
   }
 
+  /// Whether another program checkpoints the log.
+  var leavesCheckpoints: Bool { mode == .replicated }
+
   func connection() throws(SQLiteError) -> OpaquePointer {
     guard let handle else { throw SQLiteError(.misuse, "the database was closed") }
     return handle
@@ -140,7 +147,7 @@ package final class Database {
     // No mmap_size: for a mapped file the system reads the disk's read-ahead, here 8 MB, around each page. 14 rows from
     // a cold file took 90 ms that way and 3 without; warm, both are equally fast.
     switch mode {
-    case .readWrite:
+    case .readWrite, .replicated:
       // FULL: "answered 202" means that the push will be sent, even after a power cut; in WAL mode NORMAL does not
       // guarantee that (https://www.sqlite.org/pragma.html#pragma_synchronous).
       try script(
@@ -155,6 +162,11 @@ package final class Database {
       // and OFF); removing as many writes 46 MB instead of 43.
       // (https://www.sqlite.org/pragma.html#pragma_secure_delete)
       try script("PRAGMA secure_delete = ON")
+      guard mode == .replicated else { break }
+      // Frames that are checkpointed before they were copied would be missing in the replica
+      // (https://litestream.io/tips/#disable-autocheckpoints-for-high-write-load-servers).
+      try script("PRAGMA wal_autocheckpoint = 0")
+      _ = csqlite_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     case .reader:
       try script(
         """

@@ -11,6 +11,8 @@ extension DatabasePool {
     var trouble: SQLiteError?
     var writtenAt: ContinuousClock.Instant?
     var triedAt: ContinuousClock.Instant?
+    /// What the last ``DatabasePool/damage()`` found.
+    var damage = Damage.none
   }
 
   /// The result of a suspicion of damage.
@@ -21,7 +23,23 @@ extension DatabasePool {
     case unreadable(String)
     /// One sentence for each fault.
     case damaged([String])
+
+    /// What to do; nil: nothing.
+    package var text: String? {
+      switch self {
+      case .none: nil
+      case .unreadable(let reason): "The database cannot be read from disk: \(reason)"
+      case .damaged(let faults):
+        """
+        The database is damaged: \(faults.joined(separator: "; ")). Stop the server, keep a copy of the file, then \
+        restore a backup.
+        """
+      }
+    }
   }
+
+  /// What the last ``damage()`` found.
+  package var knownDamage: Damage { disk.withLock { $0.damage } }
 
   /// With less free space, in bytes, the disk counts as full: the next write may not fit.
   package static let leastSpace: UInt64 = 1 << 20
@@ -84,10 +102,13 @@ extension DatabasePool {
   }
 
   /// Checks the whole file after a suspicion of damage, on a thread and a connection of its own. Slow for a large file.
+  @discardableResult
   package func damage() async -> Damage {
-    await withCheckedContinuation { continuation in
+    let found = await withCheckedContinuation { continuation in
       DispatchQueue.global(qos: .utility).async { [path] in continuation.resume(returning: Self.damage(of: path)) }
     }
+    disk.withLock { $0.damage = found }
+    return found
   }
 
   private static func damage(of path: String) -> Damage {

@@ -29,13 +29,15 @@ package final class DatabasePool: Sendable {
 
   /// Opens a file, or creates it readable by its owner only.
   ///
-  /// - Parameter readers: concurrent queries, at least 1; exports have a reader of their own.
+  /// - Parameters:
+  ///   - readers: concurrent queries, at least 1; exports have a reader of their own.
+  ///   - isReplicated: whether another program replicates the file, and checkpoints its log.
   /// - Throws: `SQLiteError` if it cannot be opened, is no database, or is on a network file system.
-  package init(path: String, readers: Int = 4) throws {
+  package init(path: String, readers: Int = 4, isReplicated: Bool = false) throws {
     precondition(readers > 0, "a pool without readers cannot answer")
     try FileSystem.prepare(path)
     self.path = path
-    writer = try Connection(path: path, mode: .readWrite, label: "sqlite.writer")
+    writer = try Connection(path: path, mode: isReplicated ? .replicated : .readWrite, label: "sqlite.writer")
     logIndex = Mutex(try writer.sync { try $0.logIndex() })
     requests = try ReaderLane(path: path, readers: readers, label: "sqlite.reader")
     exports = try ReaderLane(path: path, readers: 1, label: "sqlite.export")

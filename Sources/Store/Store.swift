@@ -12,7 +12,7 @@ package struct Store: Sendable {
   let access = AccessCache()
   let results = ResultCache()
 
-  /// Takes an open database with a current schema; ``open(path:sealer:readers:now:)`` creates one.
+  /// Takes an open database with a current schema; ``open(path:sealer:readers:isReplicated:now:)`` creates one.
   package init(pool: DatabasePool, sealer: any Sealer) {
     self.pool = pool
     self.sealer = sealer
@@ -44,10 +44,13 @@ package struct Store: Sendable {
 extension Store {
   /// Opens or creates a file, and migrates its schema.
   ///
+  /// - Parameter isReplicated: see `DatabasePool`.
   /// - Throws: `SQLiteError`, or `MigrationError` if the file is another program's, a newer version's, or older than
   /// the first release.
-  package static func open(path: String, sealer: any Sealer, readers: Int = 4, now: Date) throws -> Store {
-    let pool = try DatabasePool(path: path, readers: readers)
+  package static func open(
+    path: String, sealer: any Sealer, readers: Int = 4, isReplicated: Bool = false, now: Date
+  ) throws -> Store {
+    let pool = try DatabasePool(path: path, readers: readers, isReplicated: isReplicated)
     do {
       try pool.migrate(Schema.migrator, at: now.milliseconds)
     } catch {

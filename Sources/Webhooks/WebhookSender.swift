@@ -3,6 +3,7 @@ import JSON
 internal import Mail
 internal import OpenSSL
 package import Reactor
+internal import SQLite
 package import Store
 
 /// Posts events to webhooks, signed as Standard Webhooks says (docs/protocols.md §9).
@@ -44,6 +45,30 @@ package struct WebhookSender: Sendable {
         status: answer.status, milliseconds: milliseconds(), words: String(words), retryAfter: answer.retryAfter)
     } catch {
       return WebhookDelivery.Answer(status: nil, milliseconds: milliseconds(), words: "\(error)")
+    }
+  }
+}
+
+extension WebhookSender {
+  /// Sends a test event at once, and records it with an entry of the activity log.
+  ///
+  /// - Parameter audit: its subject and detail are filled in.
+  /// - Throws: `StoreError.notFound`.
+  package func test(
+    _ id: Int64, in store: Store, audit: NewAuditEntry, now: Date
+  ) async throws -> (Webhook, WebhookDelivery) {
+    let sealer = store.sealer
+    let (webhook, secrets) = try await store.read { database in
+      (try Webhook.get(database, id: id), try Webhook.secrets(database, id: id, sealer: sealer))
+    }
+    let test = WebhookDelivery.test(id, now: now)
+    let answer = await send(
+      WebhookContent(test: test, at: now), to: secrets.address, secrets: webhook.signing(secrets, now: now), now: now)
+    return try await store.write { database in
+      var entry = audit
+      (entry.subject, entry.detail) = ("webhook \(id)", ["taken": .bool(answer.isGood)])
+      try AuditEntry.add(database, entry, now: now)
+      return (webhook, try WebhookDelivery.add(database, test: test, webhook: id, answer, now: now))
     }
   }
 }

@@ -7,6 +7,8 @@ import JSON
 import Logging
 import OpenSSL
 import Reactor
+import SQLite
+import Store
 
 /// `signalbox serve`
 enum ServeCommand {
@@ -34,7 +36,7 @@ enum ServeCommand {
     guard let range = AddressRange(text) else { throw BadValue("is not an address or a range, e.g. 10.0.0.0/8") }
     return range
   }.configuration
-  private static let address = Option<String?>(
+  private static let publicAddress = Option<String?>(
     "address", "url",
     "The console's public URL for links, e.g. https://push.example.com. Requests for other hosts are refused."
   ).configuration
@@ -47,6 +49,8 @@ enum ServeCommand {
     }
     return number
   }.configuration
+  /// Bytes of a database that is checked at the start. For as long as the check takes, the log cannot be emptied.
+  private static let mostChecked = 512 << 20
   /// File descriptors reserved for everything but clients: the database, providers, mail servers, watched hosts, files.
   private static let otherDescriptors = 256
   private static let metricsOpen = Flag(
@@ -61,8 +65,33 @@ enum ServeCommand {
     }
     return minutes
   }.configuration
+  private static let tokenRate = rate("token-rate", "each token", 6000)
+  private static let addressRate = rate("address-rate", "each address", 12_000)
+
+  private static func rate(_ name: String, _ whose: String, _ usual: Int) -> Option<Int> {
+    Option(
+      name, "calls",
+      "The calls of the JSON API that \(whose) may make in a minute; 0 for no limit. Calls from this "
+        + "machine are not limited.", default: usual, showing: "\(usual)"
+    ) { text throws(BadValue) in
+      guard let number = Int(text), (0...10_000_000).contains(number) else {
+        throw BadValue("is not a number from 0 to 10000000")
+      }
+      return number
+    }.configuration
+  }
   private static let insecure = Flag(
     "insecure", "Serve plain HTTP on an address that other machines reach. Anyone on the way can read passwords."
+  ).configuration
+  private static let replicated = Flag(
+    "replicated", "Leave the checkpoints of the database's log to Litestream, which replicates it."
+  ).configuration
+  private static let standby = Option<String?>(
+    "standby", "url",
+    "Follow the replica at this URL with Litestream, and serve only after signalbox take-over."
+  ).configuration
+  private static let litestream = Option(
+    "litestream", "file", "Litestream's program, for --standby.", default: "litestream"
   ).configuration
   private static let resources = Option<String?>(
     "resources", "dir", "The folder that contains Templates and Public (default: next to the program)."
@@ -70,11 +99,15 @@ enum ServeCommand {
 
   static let command = Command<Action>(
     "serve", "Serve the console and the JSON API, and deliver pushes.",
-    discussion: "Stops on SIGTERM and SIGINT. Running pushes continue at the next start.",
+    discussion: """
+      Stops on SIGTERM and SIGINT. Running pushes continue at the next start. Under systemd it serves the socket of a \
+      .socket unit in place of --listen, says when it is ready, and answers the watchdog.
+      """,
     parameters: [
       CommonOptions.data.parameter, listen.parameter, demo.parameter, certificate.parameter, key.parameter,
-      proxies.parameter, address.parameter, connections.parameter, metricsOpen.parameter,
-      sessionIdle.parameter, insecure.parameter, resources.parameter,
+      proxies.parameter, publicAddress.parameter, connections.parameter, metricsOpen.parameter,
+      sessionIdle.parameter, tokenRate.parameter, addressRate.parameter, insecure.parameter,
+      replicated.parameter, standby.parameter, litestream.parameter, resources.parameter,
       CommonOptions.proxy.parameter, LogOptions.level.parameter, LogOptions.format.parameter,
     ]
   ) { values, io in
@@ -82,22 +115,26 @@ enum ServeCommand {
     if !SecretMemory.forbidDumps() {
       io.note("core dumps could not be disabled, so a crash may write keys to disk")
     }
+    let manager = try ServiceManager(io.environment)
+    let address = try manager.listener.map { try Socket.adopt($0) } ?? values[listen]
     let isPlain =
-      values[listen]?.isLoopback == false && values[certificate] == nil && values[key] == nil && values[proxies].isEmpty
+      address?.isLoopback == false && values[certificate] == nil && values[key] == nil && values[proxies].isEmpty
     if isPlain && !values[insecure] {
       throw CommandFailure.usage(
         "Passwords would be sent unencrypted over HTTP. Set --tls-certificate and --tls-key; or "
           + "--trusted-proxy if a TLS proxy is in front; or --insecure in a network that you trust.")
     }
     var options = Service.Options()
-    options.data = DataDirectory(values, io)
-    options.listen = values[listen]
+    options.data = DataDirectory(values, io, isReplicated: values[replicated])
+    options.listen = address
+    options.listener = manager.listener
     options.isDemo = values[demo]
     options.tls = try tls(certificate: values[certificate], key: values[key])
     options.trustedProxies = values[proxies]
-    options.address = values[address]
+    options.address = values[publicAddress]
     options.isMetricsOpen = values[metricsOpen]
     options.sessionIdle = TimeInterval(values[sessionIdle] * 60)
+    options.rates = (values[tokenRate], values[addressRate])
     options.resources = try Resources.find(values[resources])
     options.undoSeconds = 5
     options.proxies = io.proxies
@@ -109,25 +146,59 @@ enum ServeCommand {
     let stopped = StopSignal()
     // In a terminal SIGHUP means that it was closed; for a service it means that files have changed.
     let hangups = isatty(STDIN_FILENO) == 0 ? SignalStream(SIGHUP) : nil
+    var caller: TakeOverDoor.Caller?
+    if let replica = values[standby] {
+      let standby = Standby(options, replica: replica, litestream: values[litestream])
+      caller = try await standby.wait(manager, stopped: stopped) { address in
+        options.listen = address
+        io.print("Signalbox \(Signalbox.version) in standby at \(address)")
+      }
+      guard caller != nil else { return ExitCode.done }
+    }
     let service: Service
     do {
       service = try await Service(options)
-    } catch let error as SystemError {
+    } catch {
+      caller?.finish(.failure(error))
+      guard let error = error as? SystemError else { throw error }
       throw CommandFailure("\(error). Choose another address with --listen.")
     }
+    caller?.finish(.success("Serving at \(service.url)"))
     io.print("Signalbox \(Signalbox.version) at \(service.url)")
     if let path = try await service.console.firstStartPath() {
       io.print("To start, choose a password here (the link works once and for 24 hours):\n  \(service.url)\(path)")
     }
     if let warning = try await service.keyWarning() { io.note(warning) }
     if isPlain { io.note("passwords are sent unencrypted over HTTP, as --insecure allows") }
+    manager.isReady("Serving at \(service.url)")
     // Cancelled when the command ends.
     let reloads = hangups.map { hangups in
-      Task { for await _ in hangups.signals { await service.reload() } }
+      Task {
+        for await _ in hangups.signals {
+          manager.isReloading()
+          await service.reload()
+          manager.isReady("Serving at \(service.url)")
+        }
+      }
+    }
+    let watch = Task { await manager.watch { await service.turn() } }
+    // Reads the whole file, so it must not delay the start.
+    Task { [log = options.log, path = options.data.database] in
+      let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+      guard size <= mostChecked else {
+        return log.info("the database is too large to be checked at the start; signalbox doctor checks it")
+      }
+      if let damage = await service.store.pool.damage().text {
+        log.error("the database was checked", ["error": damage])
+      } else {
+        log.info("the database was checked and is sound")
+      }
     }
     // If output failed, no one saw the URL or the first-start link, so the command stops at once.
     let failure = io.outputFailure() == nil ? await service.wait { await stopped.wait() } : nil
     reloads?.cancel()
+    watch.cancel()
+    manager.isStopping()
     await service.stop()
     if let failure { io.complain(failure.description) }
     return failure == nil ? ExitCode.done : ExitCode.failed
@@ -168,7 +239,9 @@ enum Resources {
       return named
     }
     let here = FileManager.default.currentDirectoryPath
-    var folder = URL(fileURLWithPath: CommandLine.arguments.first ?? "").resolvingSymlinksInPath()
+    // Not the first argument: a program that was found on the path is called by its name alone.
+    let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    var folder = URL(fileURLWithPath: program ?? CommandLine.arguments.first ?? "").resolvingSymlinksInPath()
     var candidates = [here]
     while folder.path.count > 1 {
       folder = folder.deletingLastPathComponent()

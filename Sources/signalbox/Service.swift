@@ -20,6 +20,8 @@ final class Service: Sendable {
   struct Options: Sendable {
     var data = DataDirectory("./data")
     var listen = SocketAddress("127.0.0.1:8080")
+    /// A socket that listens there already.
+    var listener: Int32?
     /// The folder with `Templates` and `Public`.
     var resources = "."
     var isDemo = false
@@ -41,6 +43,8 @@ final class Service: Sendable {
     var isMetricsOpen = false
     /// Seconds without use after which a person has to sign in again.
     var sessionIdle: TimeInterval = 12 * 3600
+    /// Calls of the API in a minute; 0: no limit.
+    var rates = (token: 6000, address: 12_000)
     /// How watched hosts are checked; nil uses the system's trusted certificates. For tests.
     var look: HostWatch.Look?
     /// Whether a template that names an unknown key is an error; for tests.
@@ -128,7 +132,8 @@ final class Service: Sendable {
     let trimmer = Trimmer(store: store, clock: clock, log: log)
     configuration.retentionChanged = { trimmer.nudge() }
     configuration.isMetricsOpen = options.isMetricsOpen
-    configuration.sessionIdle = options.sessionIdle
+    configuration.diagnose = { [options] in Doctor.quick(options.data, options.proxies, now: clock()) }
+    (configuration.sessionIdle, configuration.rates) = (options.sessionIdle, options.rates)
     let look = try options.look ?? HostWatch.look(HostProbe(proxies: options.proxies), on: probes)
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools,
@@ -213,54 +218,6 @@ final class Service: Sendable {
     guard response.status == .ok else { throw HTTPError(response.status) }
   }
 
-  private static func serverConfiguration(_ listen: SocketAddress, _ options: Options) throws -> ServerConfiguration {
-    var configuration = ServerConfiguration(address: listen)
-    configuration.tls = try options.tls?.load()
-    configuration.maximumConnections = options.maximumConnections
-    let proxies = options.trustedProxies
-    configuration.isProxy = { address in proxies.contains { $0.contains(address.host) } }
-    let log = options.log.labelled("HTTPServer")
-    configuration.warningLog = { warning in
-      let (gaveWay, refused) = (warning.gaveWay, warning.refused)
-      switch warning.cause {
-      case .full:
-        log.warning(
-          "all connections are in use; idle ones are closed for new ones, see --max-connections",
-          ["gave_way": gaveWay, "refused": refused])
-      case .address(let address):
-        log.warning(
-          "one address holds half of all connections; its idle ones are closed for its new ones, see --trusted-proxy",
-          ["from": address.host, "gave_way": gaveWay, "refused": refused])
-      case .descriptors(let error):
-        log.warning(
-          "no file descriptors left; raise the open file limit (ulimit -n, LimitNOFILE)",
-          ["error": "\(error)", "gave_way": gaveWay, "refused": refused])
-      }
-    }
-    configuration.errorLog = { failure in
-      log.error("request aborted", ["request": failure.requestID, "error": Redaction.masking("\(failure.error)")])
-    }
-    guard log.level <= .info else { return configuration }
-    configuration.accessLog = { entry in
-      // Leaves out the query, which can contain a sign-in link or an alias.
-      let path = entry.target.map { $0[..<($0.utf8.firstIndex(of: UInt8(ascii: "?")) ?? $0.endIndex)] } ?? "-"
-      log.info(
-        "request",
-        [
-          "method": entry.method?.rawValue ?? "-", "path": Redaction.masking(String(path)), "status": entry.status,
-          "bytes": entry.bytes, "ms": entry.duration.milliseconds, "from": entry.remoteAddress?.host ?? "-",
-          "actor": entry.actor ?? "-", "request": entry.requestID,
-        ])
-    }
-    return configuration
-  }
-
-  /// The base URL of links in mails, unless `--address` sets it. A wildcard address is replaced by the host name.
-  private static func links(_ scheme: String, _ address: SocketAddress) -> String {
-    let host = ["0.0.0.0", "::"].contains(address.host) ? ProcessInfo.processInfo.hostName : nil
-    return host.map { "\(scheme)://\($0):\(address.port)" } ?? "\(scheme)://\(address)"
-  }
-
   /// A warning if the key file is missing, does not match, or cannot decrypt some keys; otherwise nil.
   func keyWarning() async throws -> String? {
     let store = store
@@ -306,6 +263,12 @@ final class Service: Sendable {
     }
   }
 
+  /// Returns when each event loop has come to the end of what it is doing: a service that hangs does not return.
+  func turn() async {
+    await server.turn()
+    for loop in [loop, engineLoop] { await loop.turn() }
+  }
+
   /// Waits until `stopped` returns or an essential worker fails.
   ///
   /// - Returns: the failure; nil if `stopped` returned.
@@ -347,11 +310,5 @@ final class Service: Sendable {
     // A host check in progress ends within seconds and finds the store closed, which loses nothing.
     store.close()
     options.data.unlock()
-  }
-}
-
-extension Duration {
-  fileprivate var milliseconds: Int64 {
-    components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
   }
 }

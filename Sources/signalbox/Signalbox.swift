@@ -14,6 +14,7 @@ enum Signalbox {
     SimulateCommand.command,
     SendCommand.command,
     IncidentsCommand.command,
+    WebhooksCommand.command,
     SchedulesCommand.command,
     SmokeCommand.command,
     AppsCommand.command,
@@ -29,6 +30,7 @@ enum Signalbox {
     RetentionCommand.command,
     BackupCommand.command,
     RestoreCommand.command,
+    TakeOverCommand.command,
     RotateKeyCommand.command,
     DoctorCommand.command,
   ]

@@ -12,10 +12,18 @@ import Testing
 extension PagesInBrowser {
   @Suite("Every page")
   struct AccessibilityTests {
-    private func audit(_ scene: BrowserScene, paths: [String]) async throws {
-      for path in paths {
-        try await scene.open(path)
-        try await scene.audit(path)
+    /// Looks at every page in each language.
+    private func audit(_ scene: BrowserScene, paths: [String], languages: [String] = ["en"]) async throws {
+      for language in languages {
+        if language != "en" {
+          try await scene.open("/")
+          try await scene.browser.click(xpath: "//button[@name='lang'][@value='\(language)']")
+          try await scene.browser.wait(for: "/html[@lang='\(language)']")
+        }
+        for path in paths {
+          try await scene.open(path)
+          try await scene.audit(path)
+        }
       }
     }
 
@@ -25,25 +33,28 @@ extension PagesInBrowser {
       "/audiences", "/audiences?kind=tags", "/audiences/segments/new", "/apps",
       "/apps/new",
       "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new",
-      "/phones/wall", "/account",
-      "/settings", "/settings/mail", "/settings/receivers", "/settings/receivers/new?channel=feishu",
-      "/settings/reminders", "/settings/webhooks", "/settings/webhooks/new", "/settings/retention", "/nothing/here",
+      "/phones/wall", "/account", "/account/second-step", "/session/confirm?return=/account",
+      "/settings", "/settings/people", "/settings/people/1", "/settings/mail", "/settings/receivers",
+      "/settings/receivers/new?channel=feishu",
+      "/settings/reminders", "/settings/webhooks", "/settings/webhooks/new", "/settings/retention", "/settings/tokens",
+      "/nothing/here",
     ]
 
     @Test("an empty installation")
     func empty() async throws {
-      try await BrowserScene.run(signedIn: false, demo: false) { scene in
+      try await BrowserScene.run(signedIn: false, demo: false, audited: true) { scene in
         try await audit(scene, paths: ["/session/new", "/session/setup?token=wrong"])
         let path = try #require(try await scene.service.console.firstStartPath())
         try await audit(scene, paths: [path])
         try await scene.setUp()
-        try await audit(scene, paths: Self.lists)
+        try await audit(scene, paths: Self.lists, languages: ["en", "zh-Hans"])
+        print(scene.table.text)
       }
     }
 
     @Test("an installation at work, with a push that partly failed")
     func full() async throws {
-      try await BrowserScene.run { scene in
+      try await BrowserScene.run(audited: true) { scene in
         let simulator = try #require(scene.service.simulator)
         let phone = try #require(simulator.phones.phones().first)
         try simulator.phones.uninstall(phone.id)
@@ -110,14 +121,23 @@ extension PagesInBrowser {
           return try Segment.add(database, app: app.id, name: "Curious", rule, by: "ada", now: .now).id
         }
         let registered = try #require(simulator.phones.phones().first { $0.provider == .jpush })
-        let (device, jpush, app, certificate) = try await scene.service.store.write { database in
+        let sealer = scene.service.store.sealer
+        let (device, jpush, app, certificate, host, webhook, key) = try await scene.service.store.write { database in
           let app = try #require(try App.all(database).first)
           let device = try #require(try Device.find(database, app: app.id, token: phone.token))
           let jpush = try #require(try Device.find(database, app: app.id, token: registered.token))
           _ = try TopicChange.create(
             database, app: app.id, environment: .development, topic: "news", joins: true, audience: .all, by: "test",
             now: Date())
-          return (device.id, jpush.id, app.id, try #require(try TrackedCertificate.all(database).first).id)
+          let host = try WatchedHost.add(
+            database, HostAddress(host: "push.example.com", port: 443), by: "ada", now: .now)
+          let webhook = try Webhook.add(
+            database, Webhook.Details(name: "Billing", target: "example.com"), address: "https://example.com/events",
+            sealer: sealer, by: "ada", now: .now
+          ).webhook
+          let certificate = try #require(try TrackedCertificate.all(database).first)
+          let key = try ClientKey.add(database, app: app, by: "ada", for: ClientKey.enrollmentTime, now: .now).key
+          return (device.id, jpush.id, app.id, certificate.id, host.id, webhook.id, key)
         }
         try await audit(
           scene,
@@ -134,7 +154,12 @@ extension PagesInBrowser {
             "/apps/\(app)/remove", "/certificates/\(certificate)", "/certificates/\(certificate)/remove",
             "/devices?q=nobody", "/pushes?q=nothing",
             String(result.dropFirst(scene.service.url.count)) + "?outcome=skipped",
-          ])
+            String(result.dropFirst(scene.service.url.count)), "/activity", "/search?q=shop", "/styleguide",
+            "/settings/about", "/docs", "/docs/pushes", "/apps/\(app)/channels",
+            "/apps/\(app)/pages", "/hosts/\(host)", "/hosts/\(host)/remove", "/settings/webhooks/\(webhook)",
+            "/settings/webhooks/\(webhook)/remove", "/apps/\(app)/phones/\(key)",
+          ], languages: ["en", "zh-Hans"])
+        print(scene.table.text)
       }
     }
   }

@@ -12,10 +12,21 @@ extension BrowserScene {
       try await browser.pretend(width: width, dark: dark)
       let found = try await browser.run(script: script) as? [String]
       #expect(found == [], "\(name), \(width) px, \(dark ? "dark" : "light")")
+      if script == PageAudit.page { try await axe(name, width: width, dark: dark) }
     }
     let complaints = try await browser.complaints()
     #expect(complaints == [], "\(name)")
     try await browser.pretend(width: 1280, dark: false)
+  }
+
+  private func axe(_ name: String, width: Int, dark: Bool) async throws {
+    guard isAudited else { return }
+    let language = try await browser.run(script: "return document.documentElement.lang") as? String
+    let look = AuditTable.Look(language: language ?? "", width: width, dark: dark)
+    guard let script = Axe.script(dark: dark, isTranslated: language != "en") else { return }
+    let found = try await browser.run(script: script) as? [String]
+    table.note(name, look, violations: found?.count ?? 1)
+    #expect(found == [], "\(name), \(look.name)")
   }
 
   /// Shows a mail as a program for mails would, and looks at it; also without the style sheet, which some take out.

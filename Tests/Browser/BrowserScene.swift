@@ -32,13 +32,19 @@ struct BrowserScene: Sendable {
   let service: Service
   let browser: WebDriver
   let folder: URL
+  /// Whether axe is in every page.
+  var isAudited = false
+  let table = AuditTable()
 
   /// Starts both, signs in by the first-start link, and ends both on every path.
   ///
-  /// - Parameter host: the name by which people reach it, which the browser takes for this machine; mails have links to
-  ///   it. Nil: by its address.
+  /// - Parameters:
+  ///   - host: the name by which people reach it, which the browser takes for this machine; mails have links to it. Nil:
+  ///     by its address.
+  ///   - audited: whether axe is put into every page.
   static func run(
     javaScript: Bool = true, signedIn: Bool = true, demo: Bool = true, undoSeconds: Int = 0, host: String? = nil,
+    audited: Bool = false,
     clock: @escaping @Sendable () -> Date = { Date() }, _ body: (BrowserScene) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("signalbox-\(UUID().uuidString)")
@@ -57,7 +63,9 @@ struct BrowserScene: Sendable {
     do {
       let hosts = host.map { [$0: "\(service.address)"] } ?? [:]
       try await WebDriver.run(javaScript: javaScript, hosts: hosts) { browser in
-        let scene = BrowserScene(service: service, browser: browser, folder: folder)
+        let axe = audited ? Axe.source : nil
+        let scene = BrowserScene(service: service, browser: browser, folder: folder, isAudited: axe != nil)
+        if let axe { try await browser.add(script: axe) }
         if signedIn { try await scene.setUp() }
         try await body(scene)
       }

@@ -44,6 +44,11 @@ extension WebDriver {
       ["features": [["name": "prefers-color-scheme", "value": dark ? "dark" : "light"]]])
   }
 
+  /// Runs a script in every page from now on, before the page's own.
+  func add(script: String) async throws {
+    try await command("Page.addScriptToEvaluateOnNewDocument", ["source": script])
+  }
+
   private func command(_ name: String, _ parameters: [String: Any]) async throws {
     _ = try await post("goog/cdp/execute", ["cmd": name, "params": parameters])
   }

@@ -36,6 +36,77 @@ struct MaintenanceTests {
     }
   }
 
+  @Test("backups of a folder have names of their own; the oldest go, and nothing else")
+  func backupFolder() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let folder = box.folder + "/backups/daily"
+      var names: [String] = []
+      for day in 0..<4 {
+        let now = CommandRunner.noon + Double(day) * 86_400
+        let done = await box.run("backup", "--to", folder, "--keep", "2", now: now)
+        #expect(done.code == 0 && done.errors.isEmpty)
+        if day == 0 {
+          for name in ["signalbox-20200101T000000Z.sqlite.txt", "signalbox-latest.sqlite", "notes"] {
+            try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+          }
+        }
+        #expect(done.output.contains("Deleted the older backup") == (day >= 2))
+        names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+      }
+      #expect(
+        names == [
+          "notes", "signalbox-20200101T000000Z.sqlite.txt", "signalbox-20261122T120000Z.sqlite",
+          "signalbox-20261123T120000Z.sqlite", "signalbox-latest.sqlite",
+        ])
+      let mode = try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int
+      #expect(mode == 0o700, "nobody else reads the backups")
+      let last = folder + "/signalbox-20261123T120000Z.sqlite"
+      #expect(await box.run("restore", last).code == 0)
+      #expect(await apps(box) == ["com.example.one"])
+    }
+  }
+
+  @Test("a failed backup deletes no older one")
+  func failedBackup() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let folder = box.folder + "/backups"
+      #expect(await box.run("backup", "--to", folder, "--keep", "1").code == 0)
+      // The same second: its name is taken.
+      #expect(await box.run("backup", "--to", folder, "--keep", "1").code == 1)
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(left == ["signalbox-20261120T120000Z.sqlite"])
+      for words in [[], ["a", "b"], ["a", "--to", folder], ["a", "--keep", "3"], ["--to", folder, "--keep", "0"]] {
+        #expect(await box.run(["backup"] + words).code == 64)
+      }
+    }
+  }
+
+  @Test("an upgrade of the schema keeps the database as it was; the next start keeps nothing")
+  func upgrade() async throws {
+    try await CommandRunner.with { box in
+      let directory = DataDirectory(box.data)
+      try directory.create()
+      _ = try SealingKey.loadOrCreate(path: directory.keyFile)
+      let former = Migrator(applicationID: Schema.applicationID, Array(Schema.migrator.migrations.dropLast(1)))
+      let database = try Database(path: directory.database)
+      try former.migrate(database, at: 0)
+      _ = try App.add(database, bundleID: "com.example.one", name: "One", now: CommandRunner.noon)
+      database.close()
+      #expect(await apps(box) == ["com.example.one"])
+      let kept = directory.database + ".before-upgrade-20261120T120000Z"
+      let copy = try Database(path: kept, mode: .readOnly)
+      defer { copy.close() }
+      #expect(try former.pending(copy).isEmpty, "the earlier version can use it")
+      #expect(try Schema.migrator.pending(copy).count == 1)
+      #expect(try App.all(copy).map(\.bundleID) == ["com.example.one"])
+      _ = await box.run("apps", "list", now: CommandRunner.noon + 60)
+      let names = try FileManager.default.contentsOfDirectory(atPath: box.data)
+      #expect(names.filter { $0.contains("before-upgrade") && $0.hasSuffix("Z") }.count == 1)
+    }
+  }
+
   @Test("a backup is taken while somebody holds the folder, but not restored")
   func locked() async throws {
     try await CommandRunner.with { box in
@@ -178,7 +249,28 @@ struct MaintenanceTests {
       #expect(result.lines.allSatisfy { $0.hasPrefix("OK       ") })
       let json = await box.run("doctor", "--json", environment: trust).json
       let subjects = json?.array?.compactMap { $0["subject"]?.string } ?? []
-      #expect(subjects == ["data", "disk", "secret.key", "database", "schema", "certificate", "clock", "trust store"])
+      #expect(
+        subjects == [
+          "data", "disk", "secret.key", "database", "schema", "activity log", "certificate", "clock", "trust store",
+        ])
+    }
+  }
+
+  @Test("a backup is recorded with the system's user, and doctor names entries that somebody removed")
+  func activity() async throws {
+    try await CommandRunner.with { box in
+      let trust = try trust(box)
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      await box.run("backup", box.folder + "/copy.sqlite")
+      let database = try Database(path: box.data + "/signalbox.sqlite")
+      defer { database.close() }
+      let entry = try #require(try AuditEntry.list(database, limit: 1).items.first).entry
+      #expect(entry.action == "database.backup" && entry.actor == commandActor)
+      try database.execute("DROP TRIGGER audit_is_never_deleted")
+      try database.execute("DELETE FROM audit WHERE id = 1")
+      let result = await box.run("doctor", environment: trust)
+      #expect(result.code == 1)
+      #expect(result.lines.contains { $0.hasPrefix("ERROR    activity log: entry 1 is missing. Fix: ") })
     }
   }
 

@@ -185,6 +185,8 @@ struct ServerLimitTests {
     try await CommandRunner.with { box in
       try await Self.serve(box) { child, port in
         let pid = try #require(child.pid)
+        // Afterwards it gives back the descriptors of the check.
+        try await eventually("the start is over") { child.errorText.contains("the database was checked") }
         let first = try TestClient(port)
         #expect(first.ask("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", until: "ok\n").status == 200)
         let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }

@@ -7,6 +7,7 @@ import Model
 import SQLite
 import Simulator
 import Store
+import TestSupport
 import Testing
 
 @testable import signalbox
@@ -228,6 +229,31 @@ struct StoreFaultTests {
       #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 10_000], "\(tally)")
       #expect(child.errorText.contains("store available again; push continues"))
       #expect(try await copy.pool.integrityCheck().isEmpty)
+    }
+  }
+
+  @Test("a database that was damaged while nobody looked is found at the start: in the log and by monitoring")
+  func damaged() async throws {
+    try await DeliveryScene.run { scene in
+      try await scene.add(2000)
+      scene.store.close()
+      // A page that the start does not read: an index's.
+      let path = scene.box.data + "/signalbox.sqlite"
+      let database = try Database(path: path, mode: .reader)
+      let page = try database.int(
+        "SELECT max(pageno) FROM dbstat WHERE name = 'devices_alias' AND pagetype = 'leaf'")
+      database.close()
+      try #require(page > 1)
+      let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+      try file.seek(toOffset: UInt64(page - 1) * 4096)
+      try file.write(contentsOf: Data(repeating: 0x55, count: 4096))
+      try file.close()
+      let child = try await scene.serve()
+      defer { child.send(SIGKILL) }
+      try await eventually("the log says so") { child.errorText.contains("The database is damaged") }
+      let address = try #require(child.outputText.firstMatch(of: /at (http:\/\/127\.0\.0\.1:\d+)/)).1
+      let ready = try await OtherProgram.run("/usr/bin/curl", ["-s", "-w", "%{http_code}", "\(address)/readyz"])
+      #expect(ready.output.contains("The database is damaged") && ready.output.hasSuffix("503"))
     }
   }
 

@@ -113,11 +113,17 @@ struct EventLoopTests {
 
   @Test("thousands of cancelled timers neither fire nor keep others from firing in their order")
   func cancelledTimers() async throws {
-    let loop = try EventLoop(name: "test")
+    // A clock that stands while the timers are set: however long that takes, their order is that of the delays.
+    let begin = EventLoop.now()
+    let isSet = Atomic(false)
+    let loop = try EventLoop(
+      name: "test", niceness: 0,
+      clock: { isSet.load(ordering: .relaxed) ? EventLoop.now() : begin }, waitsExactly: true)
     defer { loop.stop() }
     let values = await withCheckedContinuation { (continuation: CheckedContinuation<[Int], Never>) in
       loop.execute {
         var values: [Int] = []
+        defer { isSet.store(true, ordering: .relaxed) }
         for number in 0..<5000 {
           let delay = Duration.microseconds((5000 - number) * 40)
           loop.schedule(after: delay) { values.append(number) }.cancel()

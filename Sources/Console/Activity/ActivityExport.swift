@@ -6,7 +6,7 @@ package import Store
 
 /// Exports the activity log with the page's filters, newest first.
 struct ActivityExport: Sendable {
-  private static let columns = ["id", "at", "actor", "action", "subject", "detail", "address"]
+  private static let columns = ["id", "at", "actor", "action", "subject", "detail", "address", "hash"]
 
   private let pages: PagedExport<AuditEntry>
 
@@ -24,8 +24,14 @@ struct ActivityExport: Sendable {
     let entry = item.entry
     return [
       String(item.id), Timestamp.text(item.at), entry.actor, entry.action, entry.subject, entry.detail?.text() ?? "",
-      entry.address ?? "",
+      entry.address ?? "", Self.hexadecimal(item.hash),
     ]
+  }
+}
+
+extension ActivityExport {
+  static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }
 
@@ -40,6 +46,7 @@ extension AuditEntry: JSONWritable {
       json.member("subject", entry.subject)
       json.member("detail", entry.detail)
       json.member("address", entry.address)
+      json.member("hash", ActivityExport.hexadecimal(hash))
     }
   }
 }

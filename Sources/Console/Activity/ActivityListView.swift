@@ -10,6 +10,8 @@ struct ActivityListView: PageView {
 
   let filter: ActivityFilterView
   let entries: [ActivityRow]
+  /// What a check of the log found; nil: none was asked for.
+  let check: ActivityCheckView?
   /// The addresses of the exports, with the page's filters.
   let csv: String
   let json: String
@@ -19,11 +21,36 @@ struct ActivityListView: PageView {
     .view("filter") { $0.filter },
     .list("entries") { $0.entries },
     .flag("has_entries") { !$0.entries.isEmpty },
+    .view("check") { $0.check },
     .view("shown") { CountView(count: $0.entries.count) },
     .text("csv") { $0.csv },
     .text("json") { $0.json },
     .view("pager") { $0.pager },
   ]
+}
+
+/// What a check of the log found.
+struct ActivityCheckView: View {
+  let report: AuditChain.Report
+  let texts: Texts
+
+  static let fields: [Field<Self>] = [
+    .text("tone") { $0.report.faults.isEmpty ? "accent" : "red" },
+    .text("icon") { $0.report.faults.isEmpty ? "check" : "error" },
+    .text("heading") { $0.texts($0.report.faults.isEmpty ? "activity.intact" : "activity.broken") },
+    .text("entries") { $0.texts("activity.checked", count: $0.report.entries) },
+    .list("faults") { view in view.report.faults.map(view.text) },
+  ]
+
+  private func text(_ fault: AuditChain.Fault) -> String {
+    switch fault {
+    case .missing(let first, let last) where first == last: texts("activity.missing_one", ["id": "\(first)"])
+    case .missing(let first, let last): texts("activity.missing", ["first": "\(first)", "last": "\(last)"])
+    case .changed(let id): texts("activity.changed", ["id": "\(id)"])
+    case .deleted(let count, let recorded):
+      texts("activity.deleted", ["gone": "\(count)", "recorded": "\(recorded)"])
+    }
+  }
 }
 
 /// The filter form, filled in as submitted.
@@ -65,7 +92,7 @@ struct ActivityRow: View {
   private var actor: ActivityActor { ActivityActor(entry.entry.actor) }
 
   /// Who signs in, or chooses a password, is the same person twice.
-  private var isOwn: Bool { entry.entry.subject == "user " + entry.entry.actor }
+  private var isOwn: Bool { [entry.entry.actor, "user " + entry.entry.actor].contains(entry.entry.subject) }
 
   /// An action that a newer version has written keeps its code.
   private var did: String {

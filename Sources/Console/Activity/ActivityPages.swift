@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import JSON
 import Model
 import SQLite
 import Store
@@ -11,12 +12,20 @@ enum ActivityPages {
   private static let pageSize = 50
   /// More people do not fit into a menu; the search finds the rest.
   private static let mostActors = 200
+  /// For the check of the whole log: enough for some million entries.
+  static let checkPatience = Duration.seconds(10)
 
   static func add(to routes: inout ConsoleRouter) {
     // Addresses of people are not for viewers.
     routes.page(.get, "/activity", role: .operator) { page in try await index(page) }
-    routes.page(.get, "/activity.csv", role: .operator) { page in ActivityExport(page.store, filter(page)).csv() }
-    routes.page(.get, "/activity.json", role: .operator) { page in ActivityExport(page.store, filter(page)).json() }
+    routes.page(.get, "/activity.csv", role: .operator) { page in
+      try await page.note(page.audit("activity.export", "activity", ["format": "csv"]))
+      return ActivityExport(page.store, filter(page)).csv()
+    }
+    routes.page(.get, "/activity.json", role: .operator) { page in
+      try await page.note(page.audit("activity.export", "activity", ["format": "json"]))
+      return ActivityExport(page.store, filter(page)).json()
+    }
   }
 
   private static func filter(_ page: PageContext) -> AuditEntry.Filter {
@@ -27,6 +36,9 @@ enum ActivityPages {
 
   private static func index(_ page: PageContext) async throws -> Response {
     let (texts, filter, pager) = (page.texts, filter(page), Pager(page.request))
+    await page.console.noteDueRefusals(now: page.now)
+    let isChecked = page.filled("check") != nil
+    let report = isChecked ? try await page.store.read(limit: checkPatience) { try AuditChain.check($0) } : nil
     let (found, actors) = try await page.store.read { database in
       (
         try AuditEntry.list(database, filter, cursor: pager.cursor, limit: pageSize),
@@ -45,7 +57,8 @@ enum ActivityPages {
             chosen: page.query["kind"] ?? ""),
           isActive: ["q", "who", "kind", "from", "to"].contains { page.filled($0) != nil }),
         entries: found.items.map { ActivityRow(entry: $0, texts: texts, now: page.now) },
-        csv: "/activity.csv\(query)", json: "/activity.json\(query)", pager: PagerView(pager, next: found.next)))
+        check: report.map { ActivityCheckView(report: $0, texts: texts) }, csv: "/activity.csv\(query)",
+        json: "/activity.json\(query)", pager: PagerView(pager, next: found.next)))
   }
 }
 
@@ -63,7 +76,7 @@ struct ActivityActor {
     switch word {
     case "token" where !rest.isEmpty: (source, written) = (.api, rest)
     case "jpush" where !rest.isEmpty: (source, written) = (.jpush, rest)
-    case "cli" where rest.isEmpty: (source, written) = (.cli, "")
+    case "cli": (source, written) = (.cli, rest)
     case "signalbox" where rest.isEmpty, "retention" where rest.isEmpty: (source, written) = (.server, "")
     default: (source, written) = (.console, actor)
     }
@@ -71,7 +84,7 @@ struct ActivityActor {
 
   func name(_ texts: Texts) -> String {
     switch source {
-    case .cli: texts("activity.command_line")
+    case .cli: written.isEmpty ? texts("activity.command_line") : written
     case .server: texts("layout.product")
     case .console, .api, .jpush: written
     }

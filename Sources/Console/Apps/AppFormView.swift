@@ -69,13 +69,14 @@ struct AppRemovalView: PageView {
     .text("app") { $0.app.name },
     .flag("has_belongings") { view in
       let all = view.belongings
-      return all.devices + all.pushes + all.credentials + all.schedules + all.smokeTests > 0
+      return all.devices + all.pushes + all.credentials + all.schedules + all.smokeTests + all.webhooks > 0
     },
     .view("devices") { $0.devices },
     .view("pushes") { $0.pushes },
     .view("credentials") { $0.credentials },
     .view("schedules") { $0.schedules },
     .view("smoke_tests") { Self.count($0.belongings.smokeTests) },
+    .view("webhooks") { Self.count($0.belongings.webhooks) },
     .view("confirm") { FieldView(value: $0.typed, error: $0.error) },
   ]
 

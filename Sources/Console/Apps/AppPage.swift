@@ -55,7 +55,7 @@ enum AppPage {
       }
     }
     let view = AppView(
-      overview: overview,
+      overview: overview, now: page.now,
       environments: providers.flatMap { provider in
         Environment.allCases.map { environment in
           let isRefused = refused?.environment == environment && refused?.provider == provider

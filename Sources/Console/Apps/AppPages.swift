@@ -30,14 +30,21 @@ enum AppPages {
     PageRulePages.add(to: &routes)
     routes.page(.get, "/apps/:id/remove", role: .admin) { page in try await removePage(page) }
     routes.page(.post, "/apps/:id/remove", role: .admin) { page in try await remove(page) }
-    routes.page(.post, "/apps/:id/credentials/:environment", role: .admin) { page in try await AppPage.bind(page) }
-    routes.page(.post, "/apps/:id/credentials/:environment/unbind", role: .admin) { page in
+    routes.page(.post, "/apps/:id/credentials/:environment", role: .admin, proof: true) { page in
+      try await AppPage.bind(page)
+    }
+    routes.page(.post, "/apps/:id/credentials/:environment/unbind", role: .admin, proof: true) { page in
       try await AppPage.unbind(page)
     }
-    routes.page(.post, "/apps/:id/client-keys", role: .admin) { page in try await ClientKeyPages.add(page) }
-    routes.page(.post, "/apps/:id/client-keys/remove", role: .admin) { page in try await ClientKeyPages.remove(page) }
-    routes.page(.post, "/apps/:id/jpush-key", role: .admin) { page in try await JPushKeyPages.issue(page) }
-    routes.page(.post, "/apps/:id/jpush-key/remove", role: .admin) { page in try await JPushKeyPages.remove(page) }
+    routes.page(.post, "/apps/:id/client-keys", role: .admin, proof: true) { page in try await ClientKeyPages.add(page)
+    }
+    routes.page(.post, "/apps/:id/client-keys/remove", role: .admin, proof: true) { page in
+      try await ClientKeyPages.remove(page)
+    }
+    routes.page(.post, "/apps/:id/jpush-key", role: .admin, proof: true) { page in try await JPushKeyPages.issue(page) }
+    routes.page(.post, "/apps/:id/jpush-key/remove", role: .admin, proof: true) { page in
+      try await JPushKeyPages.remove(page)
+    }
   }
 
   /// The app named in the path.

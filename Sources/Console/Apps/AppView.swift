@@ -11,6 +11,7 @@ struct AppView: PageView {
   static let section: Section? = .apps
 
   let overview: AppOverview
+  let now: Date
   let environments: [AppCredentialView]
   let counts: [AppDeviceRow]
   let aliasRule: String
@@ -24,7 +25,7 @@ struct AppView: PageView {
     .text("bundle_id") { $0.overview.app.bundleID },
     .optional("package_name") { $0.overview.app.packageName },
     .text("alias_rule") { $0.aliasRule },
-    .view("created") { MomentView(date: $0.overview.app.createdAt) },
+    .view("created") { MomentView(date: $0.overview.app.createdAt, now: $0.now) },
     .number("count") { $0.overview.count() },
     // The heading shows the worse state of the two environments.
     .flag("is_unbound") { $0.bound.isEmpty },

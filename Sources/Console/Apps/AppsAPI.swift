@@ -6,14 +6,14 @@ import Store
 
 enum AppsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/apps") { call in try await list(call) }
-    routes.call(.post, "/apps", role: .operator) { call in try await create(call) }
-    routes.call(.get, "/apps/:app", role: .viewer) { call in
+    routes.list("/apps", reach: .handler) { call in try await list(call) }
+    routes.call(.post, "/apps", role: .operator, scope: .admin) { call in try await create(call) }
+    routes.call(.get, "/apps/:app", role: .viewer, scope: .read) { call in
       let app = try await call.store.read { try overview($0, try call.app($0)) }
       return APIContext.answer(app)
     }
-    routes.call(.patch, "/apps/:app", role: .operator) { call in try await update(call) }
-    routes.call(.delete, "/apps/:app", role: .admin) { call in try await delete(call) }
+    routes.call(.patch, "/apps/:app", role: .operator, scope: .admin) { call in try await update(call) }
+    routes.call(.delete, "/apps/:app", role: .admin, scope: .admin) { call in try await delete(call) }
   }
 
   private static func list(_ call: APIContext) async throws -> Response {
@@ -21,7 +21,8 @@ enum AppsAPI {
     let (limit, cursor) = (query.limit(), query.cursor())
     try query.finish()
     // There are a few dozen apps at most, and every value is a counter: page in memory.
-    let all = try await call.store.read { try AppOverview.all($0) }.sorted { $0.id < $1.id }
+    let all = try await call.store.read { try AppOverview.all($0) }.filter { call.sees(app: $0.id) }
+      .sorted { $0.id < $1.id }
     var after: Int64 = 0
     if let cursor {
       guard let id = Int64(cursor) else { throw StoreError.badCursor(cursor) }

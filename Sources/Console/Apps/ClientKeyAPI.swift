@@ -6,11 +6,11 @@ import Store
 /// `/api/v1/apps/{app}/client-keys`: the keys with which an app registers its devices.
 enum ClientKeyAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/apps/:app/client-keys", role: .viewer) { call in
+    routes.call(.get, "/apps/:app/client-keys", role: .viewer, scope: .read) { call in
       let keys = try await call.store.read { try ClientKey.all($0, app: try call.app($0).id) }
       return APIContext.answer { json in json.member("items", keys) }
     }
-    routes.call(.post, "/apps/:app/client-keys", role: .admin) { call in
+    routes.call(.post, "/apps/:app/client-keys", role: .admin, scope: .admin) { call in
       let idempotency = try Idempotency(call, content: [])
       let address = call.request.remoteAddress?.host
       return try await call.store.write { database in
@@ -21,7 +21,7 @@ enum ClientKeyAPI {
         }.answer
       }.response
     }
-    routes.call(.delete, "/apps/:app/client-keys/:key", role: .admin) { call in
+    routes.call(.delete, "/apps/:app/client-keys/:key", role: .admin, scope: .admin) { call in
       let key = call.request.parameters["key"] ?? ""
       let address = call.request.remoteAddress?.host
       try await call.store.write { database in

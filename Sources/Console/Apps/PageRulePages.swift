@@ -21,22 +21,22 @@ enum PageRulePages {
 
   static func addCalls(to routes: inout ConsoleRouter) {
     let path = "/apps/:app/pages"
-    routes.call(.get, path, role: .viewer) { call in
+    routes.call(.get, path, role: .viewer, scope: .read) { call in
       APIContext.answer(try await call.store.read { try json($0, try call.app($0)) })
     }
-    routes.call(.put, path, role: .operator) { call in
+    routes.call(.put, path, role: .operator, scope: .admin) { call in
       let rules = try PageRules(json: try await call.body())
       let app = try await call.store.read { try call.app($0) }
       let audit = call.audit("app.pages", "app \(app.bundleID)", rules.json)
       try await change(call.store, app, to: rules, audit, now: call.now)
       return APIContext.answer(try await call.store.read { try json($0, app) })
     }
-    routes.call(.delete, path, role: .operator) { call in
+    routes.call(.delete, path, role: .operator, scope: .admin) { call in
       let app = try await call.store.read { try call.app($0) }
       try await change(call.store, app, to: nil, call.audit("app.pages", "app \(app.bundleID)"), now: call.now)
       return APIContext.nothing
     }
-    routes.call(.post, path + "/try", role: .viewer) { call in
+    routes.call(.post, path + "/try", role: .viewer, scope: .read) { call in
       let fields = JSONFields(try await call.body())
       let text = fields.string("text", required: true, limit: .bytes(PastedPushView.limit), lines: true)
       try fields.finish()

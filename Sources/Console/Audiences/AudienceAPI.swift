@@ -10,15 +10,17 @@ enum AudienceAPI {
   static let patience = Duration.seconds(10)
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.post, "/audience/count", role: .viewer) { call in
+    routes.call(.post, "/audience/count", role: .viewer, scope: .read, reach: .handler) { call in
       let question = try AudienceQuestion(json: try await call.body())
+      try await call.check(app: question.app)
       return APIContext.answer(
         try await question.ask(call.store, now: call.now) { database, query, _ in try query.count(database) })
     }
-    routes.call(.post, "/audience/explain", role: .viewer) { call in
+    routes.call(.post, "/audience/explain", role: .viewer, scope: .read, reach: .handler) { call in
       let question = try AudienceQuestion(json: try await call.body(), asksDevice: true)
+      try await call.check(app: question.app)
       return APIContext.answer(
-        try await question.ask(call.store, now: call.now) { try AudienceAnswer(question, $0, $1, $2) })
+        try await question.ask(call.store, now: call.now) { try AudienceAnswer(question, $0, $1, $2, apps: call.apps) })
     }
   }
 
@@ -90,13 +92,17 @@ struct AudienceAnswer: Sendable {
   /// Devices that are offered if a text names several.
   static let most = 5
 
+  /// - Parameter apps: whose devices may be named; nil: all.
   /// - Throws: `Problems` for an audience that only the service knows.
-  init(_ question: AudienceQuestion, _ database: Database, _ query: AudienceQuery, _ app: App) throws {
+  init(
+    _ question: AudienceQuestion, _ database: Database, _ query: AudienceQuery, _ app: App, apps: Set<Int64>? = nil
+  ) throws {
     guard let explanation = try query.explained(database) else {
       throw Problems([Problem("audience", SegmentMessage.subscribers)])
     }
     self.explanation = explanation
-    devices = try question.device.map { try Self.find(database, $0, app: app.id) } ?? []
+    devices = try (question.device.map { try Self.find(database, $0, app: app.id) } ?? [])
+      .filter { apps?.contains($0.appID) ?? true }
     verdict = devices.count == 1 ? try query.verdict(database, on: devices[0]) : nil
   }
 

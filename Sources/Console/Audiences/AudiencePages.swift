@@ -60,10 +60,18 @@ enum AudiencePages {
     }
     return page.answer(
       AudienceListView(
+        heading: heading(
+          kind, app, rows.count, isWhole: next == nil && pager.cursor == nil && prefix.isEmpty, page.texts),
         kind: kind, app: app, search: prefix,
         apps: ChoiceView.list(
           apps.map { ($0.bundleID, $0.name) }, chosen: app?.bundleID ?? ""),
         rows: rows, mayChange: page.may(.operator), pager: PagerView(pager, next: next)))
+  }
+
+  /// How many there are, if the page knows.
+  private static func heading(_ kind: Kind, _ app: App?, _ count: Int, isWhole: Bool, _ texts: Texts) -> String {
+    guard let app, isWhole, count > 0, kind != .devices else { return texts("audiences.title") }
+    return texts("audiences.count_\(kind.rawValue)", count: count, ["app": app.name])
   }
 
   /// A name with how many devices have it.
@@ -152,6 +160,7 @@ struct AudienceListView: PageView {
   static let template = "audiences/index"
   static let section: Section? = .audiences
 
+  let heading: String
   let kind: AudiencePages.Kind
   /// Nil: there is no app yet.
   let app: App?
@@ -162,6 +171,7 @@ struct AudienceListView: PageView {
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
+    .text("heading") { $0.heading },
     .text("kind") { $0.kind.rawValue },
     .flag("is_segments") { $0.kind == .segments },
     .flag("is_tags") { $0.kind == .tags },
@@ -170,6 +180,7 @@ struct AudienceListView: PageView {
     .text("bundle_id") { $0.app?.bundleID ?? "" },
     .text("q") { $0.search },
     .flag("active") { !$0.search.isEmpty },
+    .flag("filterable") { !$0.rows.isEmpty || !$0.search.isEmpty || $0.apps.count > 1 },
     .list("apps") { $0.apps },
     .list("rows") { $0.rows },
     .flag("has_rows") { !$0.rows.isEmpty },

@@ -12,19 +12,19 @@ import Store
 enum ChannelsAPI {
   static func add(to routes: inout ConsoleRouter) {
     let list = "/apps/:app/channels/:environment"
-    routes.call(.get, list, role: .viewer) { call in
+    routes.call(.get, list, role: .viewer, scope: .read) { call in
       let (app, environment) = try await place(call)
       let channels = try await call.store.read { try Channel.all($0, app: app.id, environment: environment) }
       return answer(channels)
     }
-    routes.call(.post, list, role: .operator) { call in try await create(call) }
-    routes.call(.post, list + "/refresh", role: .operator) { call in
+    routes.call(.post, list, role: .operator, scope: .devices) { call in try await create(call) }
+    routes.call(.post, list + "/refresh", role: .operator, scope: .devices) { call in
       let (app, environment) = try await place(call)
       return try await telling {
         answer(try await call.console.engine.channels.list(app: app, environment, now: call.now))
       }
     }
-    routes.call(.get, list + "/:id", role: .operator) { call in
+    routes.call(.get, list + "/:id", role: .operator, scope: .devices) { call in
       let (app, environment) = try await place(call)
       let channel = try await channel(call, app, environment)
       return try await telling {
@@ -32,7 +32,7 @@ enum ChannelsAPI {
           try await call.console.engine.channels.read(channel.channel, app: app, environment, now: call.now))
       }
     }
-    routes.call(.delete, list + "/:id", role: .operator) { call in
+    routes.call(.delete, list + "/:id", role: .operator, scope: .devices) { call in
       let (app, environment) = try await place(call)
       let channel = try await channel(call, app, environment)
       return try await telling {

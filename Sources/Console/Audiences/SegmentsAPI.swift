@@ -19,11 +19,11 @@ enum SegmentsAPI {
         return try Segment.list(database, app: app.id, cursor: cursor, limit: limit).map { SegmentAnswer($0, app: app) }
       }
     }
-    routes.call(.post, list, role: .operator) { call in try await create(call) }
-    routes.call(.get, list + "/:segment", role: .viewer) { call in
+    routes.call(.post, list, role: .operator, scope: .devices) { call in try await create(call) }
+    routes.call(.get, list + "/:segment", role: .viewer, scope: .read) { call in
       APIContext.answer(try await call.store.read { SegmentAnswer(try find($0, call), app: try call.app($0)) })
     }
-    routes.call(.put, list + "/:segment", role: .operator) { call in
+    routes.call(.put, list + "/:segment", role: .operator, scope: .devices) { call in
       let input = try SegmentInput(json: try await call.body())
       return APIContext.answer(
         try await call.store.write { database in
@@ -33,7 +33,7 @@ enum SegmentsAPI {
           return SegmentAnswer(changed, app: app)
         })
     }
-    routes.call(.delete, list + "/:segment", role: .operator) { call in
+    routes.call(.delete, list + "/:segment", role: .operator, scope: .devices) { call in
       try await call.store.write { database in
         let segment = try find(database, call)
         try segment.delete(database)

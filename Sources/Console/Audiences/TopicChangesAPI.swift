@@ -11,13 +11,13 @@ enum TopicChangesAPI {
 
   static func add(to routes: inout ConsoleRouter) {
     let path = "/apps/:app/topics/:environment/changes"
-    routes.call(.get, path, role: .viewer) { call in
+    routes.call(.get, path, role: .viewer, scope: .read) { call in
       let (app, environment) = try await ChannelsAPI.place(call)
       let changes = try await call.store.read { try TopicChange.all($0, app: app.id, environment: environment) }
       return APIContext.answer(Page(items: changes, next: nil))
     }
-    routes.call(.post, path, role: .operator) { call in try await create(call) }
-    routes.call(.get, path + "/:change", role: .viewer) { call in
+    routes.call(.post, path, role: .operator, scope: .devices) { call in try await create(call) }
+    routes.call(.get, path + "/:change", role: .viewer, scope: .read) { call in
       let (app, environment) = try await ChannelsAPI.place(call)
       return APIContext.answer(try await call.store.read { try find($0, call, app, environment) })
     }

@@ -13,20 +13,20 @@ import Text
 enum TopicsAPI {
   static func add(to routes: inout ConsoleRouter) {
     let list = "/apps/:app/topics/:environment"
-    routes.call(.get, list, role: .viewer) { call in
+    routes.call(.get, list, role: .viewer, scope: .read) { call in
       let (app, environment) = try await ChannelsAPI.place(call)
       let topics = try await call.store.read { try Topic.all($0, app: app.id, environment: environment) }
       return APIContext.answer(Page(items: topics, next: nil))
     }
     for joins in [true, false] {
-      routes.call(.post, list + (joins ? "/subscribe" : "/unsubscribe"), role: .operator) { call in
+      routes.call(.post, list + (joins ? "/subscribe" : "/unsubscribe"), role: .operator, scope: .devices) { call in
         try await change(call, joins: joins)
       }
     }
-    routes.call(.get, "/apps/:app/topic-rules", role: .viewer) { call in
+    routes.call(.get, "/apps/:app/topic-rules", role: .viewer, scope: .read) { call in
       APIContext.answer(try await call.store.read { try TopicRules.find($0, app: try call.app($0).id) })
     }
-    routes.call(.put, "/apps/:app/topic-rules", role: .operator) { call in
+    routes.call(.put, "/apps/:app/topic-rules", role: .operator, scope: .devices) { call in
       let fields = JSONFields(try await call.body())
       let rules: [TopicRule] = fields.elements("rules", atMost: TopicRule.allCases.count) { word throws(Problem) in
         if let rule = TopicRule(rawValue: word) { return rule }

@@ -11,8 +11,13 @@ enum AcknowledgementAPI {
   static func add(to routes: inout ConsoleRouter) {
     for noun in Renewable.Noun.allCases {
       let path = "/\(noun.path)/:id/acknowledgement"
-      routes.call(.put, path, role: .operator) { call in try await take(noun, call) }
-      routes.call(.delete, path, role: .operator) { call in try await giveBack(noun, call) }
+      let reach: CallReach = noun == .certificate ? .certificate : .installation
+      routes.call(.put, path, role: .operator, scope: .certificates, reach: reach) { call in
+        try await take(noun, call)
+      }
+      routes.call(.delete, path, role: .operator, scope: .certificates, reach: reach) { call in
+        try await giveBack(noun, call)
+      }
     }
   }
 

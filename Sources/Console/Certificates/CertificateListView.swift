@@ -46,6 +46,7 @@ struct ExpiryListView: View {
     .view("filter") { $0.filter },
     .list("rows") { $0.rows },
     .flag("has_rows") { !$0.rows.isEmpty },
+    .flag("filterable") { !$0.rows.isEmpty || $0.filter.isActive },
     .view("shown") { CountView(count: $0.rows.count) },
     .view("pager") { $0.pager },
     .view("timeline") { $0.timeline.total > 0 ? $0.timeline : nil },

@@ -21,13 +21,15 @@ enum CertificatePages {
     routes.page(.get, "/certificates") { page in try await index(page, CertificateUploadForm()) }
     // Twice the limit of a certificate file, so that a file over the limit gets its own message.
     let limit = Route.Options(bodyLimit: 8 << 20)
-    routes.page(.post, "/certificates", role: .admin, options: limit) { page in try await upload(page) }
+    routes.page(.post, "/certificates", role: .admin, proof: true, options: limit) { page in try await upload(page) }
     routes.page(.get, "/certificates/:id") { page in try await CertificatePage.show(page) }
     routes.page(.post, "/certificates/:id", role: .admin) { page in try await CertificatePage.update(page) }
     ItemReminders.add(.certificate, to: &routes) { page, errors in try await CertificatePage.show(page, errors: errors)
     }
     routes.page(.get, "/certificates/:id/remove", role: .admin) { page in try await CertificatePage.removePage(page) }
-    routes.page(.post, "/certificates/:id/remove", role: .admin) { page in try await CertificatePage.remove(page) }
+    routes.page(.post, "/certificates/:id/remove", role: .admin, proof: true) { page in
+      try await CertificatePage.remove(page)
+    }
   }
 
   // MARK: The list

@@ -33,14 +33,18 @@ struct CertificateUpload {
     return form.texts["dry_run"] == "true" ? try await look(file) : try await keep(file, idempotency)
   }
 
-  private static func app(_ database: Database, _ texts: [String: String]) throws -> App? {
-    try APIContext.filter(database, app: texts["app"])
+  /// The app that the file is for. A token that is limited to apps must name one of them.
+  private static func app(_ database: Database, _ call: APIContext, _ texts: [String: String]) throws -> App? {
+    if texts["app"] == nil, call.apps != nil {
+      throw HTTPError(.forbidden, "This token is limited to some apps. Name one of them as app.")
+    }
+    return try call.filter(database, app: texts["app"])
   }
 
   /// Answers what the file contains, without storing it.
   private func look(_ file: InspectedFile) async throws -> Response {
-    let (texts, fileName) = (form.texts, form.fileName)
-    let app = try await call.store.read { try Self.app($0, texts) }
+    let (call, texts, fileName) = (call, form.texts, form.fileName)
+    let app = try await call.store.read { try Self.app($0, call, texts) }
     return APIContext.answer(
       UnkeptCertificateAnswer(
         file: file, app: app?.bundleID, keyID: texts["key_id"], teamID: texts["team_id"], fileName: fileName,
@@ -53,7 +57,7 @@ struct CertificateUpload {
     let answer = try await call.store.write { database in
       try idempotency.once(database) {
         let labels = CertificateTracker.Labels(
-          fileName: fileName, appID: try Self.app(database, texts)?.id, keyID: texts["key_id"],
+          fileName: fileName, appID: try Self.app(database, call, texts)?.id, keyID: texts["key_id"],
           teamID: texts["team_id"], madeBy: texts["made_by"], note: texts["note"])
         let before = try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first?.id }
         let kept: TrackedCertificate

@@ -9,18 +9,24 @@ import Store
 /// `/api/v1/certificates`.
 enum CertificatesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/certificates", filters: ["within", "band", "kind", "app", "q"]) { call in try await list(call) }
+    routes.list("/certificates", reach: .handler, filters: ["within", "band", "kind", "app", "q"]) { call in
+      try await list(call)
+    }
     let options = Route.Options(bodyLimit: CertificateUpload.bodyLimit)
-    routes.call(.post, "/certificates", role: .admin, options: options) { call in
+    routes.call(.post, "/certificates", role: .admin, scope: .certificates, reach: .handler, options: options) { call in
       try await CertificateUpload(call).answer()
     }
-    routes.call(.get, "/certificates/:id", role: .viewer) { call in
+    routes.call(.get, "/certificates/:id", role: .viewer, scope: .read, reach: .certificate) { call in
       let id: Int64 = try call.request.parameter("id")
       return APIContext.answer(
         try await call.store.read { try json($0, try TrackedCertificate.get($0, id: id), now: call.now) })
     }
-    routes.call(.patch, "/certificates/:id", role: .admin) { call in try await update(call) }
-    routes.call(.delete, "/certificates/:id", role: .admin) { call in try await delete(call) }
+    routes.call(.patch, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate) { call in
+      try await update(call)
+    }
+    routes.call(.delete, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate) { call in
+      try await delete(call)
+    }
   }
 
   /// The schema `Certificate`.
@@ -61,11 +67,13 @@ enum CertificatesAPI {
     let (found, now) = (filter, call.now)
     let page = try await call.store.read { database in
       var filter = found
-      filter.app = try APIContext.filter(database, app: bundleID)?.id
+      filter.app = try call.filter(database, app: bundleID)?.id
       let uses = try TrackedCertificate.uses(database)
       let planned = try Forecast.needs(database, now: now)
       let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
-      return try ExpiryList.page(database, filter, cursor: cursor, limit: limit).map { item -> ExpiryAnswer in
+      return try call.seen(
+        cursor: cursor, limit: limit, app: { try sole($0, uses, call) }
+      ) { try ExpiryList.page(database, filter, cursor: $0, limit: $1) }.map { item -> ExpiryAnswer in
         switch item {
         case .certificate(let certificate):
           .certificate(
@@ -82,6 +90,15 @@ enum CertificatesAPI {
       }
     }
     return APIContext.answer(page)
+  }
+
+  /// One of the apps of a certificate if the token sees them all; nil for one that it does not see, and for a host.
+  private static func sole(
+    _ item: ExpiryList.Item, _ uses: [Int64: [TrackedCertificate.Use]], _ call: APIContext
+  ) throws -> Int64? {
+    guard case .certificate(let certificate) = item else { return nil }
+    let apps = (uses[certificate.id] ?? []).map(\.appID) + [certificate.details.appID].compactMap { $0 }
+    return apps.allSatisfy(call.sees) ? apps.first : nil
   }
 
   /// Parses `12h`, `30d` or `2w`.
@@ -111,7 +128,7 @@ enum CertificatesAPI {
       try await call.store.write { database in
         var labels = try CertificateLabels(database, try TrackedCertificate.get(database, id: id))
         if let name { labels.name = name }
-        if body["app"] != nil { labels.appID = try APIContext.filter(database, app: bundleID)?.id }
+        if body["app"] != nil { labels.appID = try call.filter(database, app: bundleID)?.id }
         if body["made_by"] != nil { labels.madeBy = madeBy }
         if body["note"] != nil { labels.note = note }
         try labels.keep(database, id, audit: audit, now: call.now)

@@ -13,8 +13,12 @@ import Store
 enum RenewalAPI {
   static func add(to routes: inout ConsoleRouter) {
     let options = Route.Options(bodyLimit: CertificateUpload.bodyLimit)
-    routes.call(.post, "/certificates/:id/renew", role: .admin, options: options) { call in try await renew(call) }
-    routes.call(.post, "/certificates/:id/undo", role: .admin) { call in try await undo(call) }
+    routes.call(
+      .post, "/certificates/:id/renew", role: .admin, scope: .certificates, reach: .certificate, options: options
+    ) { call in try await renew(call) }
+    routes.call(.post, "/certificates/:id/undo", role: .admin, scope: .certificates, reach: .certificate) { call in
+      try await undo(call)
+    }
   }
 
   private static func renew(_ call: APIContext) async throws -> Response {

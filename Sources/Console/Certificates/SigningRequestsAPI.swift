@@ -10,16 +10,16 @@ package import Store
 /// `/api/v1/certificate-requests`. No answer contains a private key.
 enum SigningRequestsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/certificate-requests", role: .viewer) { call in
+    routes.call(.get, "/certificate-requests", role: .viewer, scope: .read) { call in
       let requests = try await call.store.read { try SigningRequest.all($0) }
       return APIContext.answer(Page(items: requests, next: nil))
     }
-    routes.call(.post, "/certificate-requests", role: .admin) { call in try await create(call) }
-    routes.call(.get, "/certificate-requests/:uid", role: .viewer) { call in
+    routes.call(.post, "/certificate-requests", role: .admin, scope: .certificates) { call in try await create(call) }
+    routes.call(.get, "/certificate-requests/:uid", role: .viewer, scope: .read) { call in
       let uid = call.request.parameters["uid"] ?? ""
       return APIContext.answer(try await call.store.read { try SigningRequest.get($0, uid: uid) })
     }
-    routes.call(.delete, "/certificate-requests/:uid", role: .admin) { call in
+    routes.call(.delete, "/certificate-requests/:uid", role: .admin, scope: .certificates) { call in
       let uid = call.request.parameters["uid"] ?? ""
       let base = call.audit("certificate_request.delete", "")
       try await call.store.write { database in
@@ -54,7 +54,7 @@ enum SigningRequestsAPI {
         return order
       }
       if !hosts.isEmpty { return .host(hosts) }
-      let app = try APIContext.filter(database, app: bundleID)
+      let app = try call.filter(database, app: bundleID)
       return .push(topic: app?.bundleID ?? "", app: app?.id, email: actor)
     }
     if let algorithm {

@@ -13,12 +13,15 @@ enum CredentialsAPI {
   private static let endpointLimit = 260
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/apps/:app/credentials", role: .viewer) { call in
+    routes.call(.get, "/apps/:app/credentials", role: .viewer, scope: .read) { call in
       let all = try await call.store.read { try Credential.all($0, app: try call.app($0).id) }
       return APIContext.answer(Page(items: all.map { answer($0, call) }, next: nil))
     }
-    routes.call(.put, "/apps/:app/credentials/:environment", role: .admin) { call in try await set(call) }
-    routes.call(.delete, "/apps/:app/credentials/:environment", role: .admin, query: ["provider"]) { call in
+    routes.call(.put, "/apps/:app/credentials/:environment", role: .admin, scope: .certificates) { call in
+      try await set(call)
+    }
+    routes.call(.delete, "/apps/:app/credentials/:environment", role: .admin, scope: .certificates, query: ["provider"])
+    { call in
       try await remove(call)
     }
   }
@@ -64,7 +67,11 @@ enum CredentialsAPI {
     let certificateID = id.map(Int64.init)
     let (wanted, app) = try await call.store.read { database in
       let app = try call.app(database)
-      let certificate = try certificateID.flatMap { try TrackedCertificate.find(database, id: $0) }
+      let certificate = try certificateID.flatMap { id -> TrackedCertificate? in
+        let owners = try TokenSubject.certificate(id).owners(database)?.apps ?? []
+        let isSeen = call.apps == nil || !owners.isEmpty && owners.allSatisfy(call.sees)
+        return isSeen ? try TrackedCertificate.find(database, id: id) : nil
+      }
       if let certificateID, certificate == nil {
         throw Problems([
           Problem(

@@ -11,28 +11,31 @@ struct DeviceIntake {
   private(set) var report = DeviceImportReport()
   private var parser: DeviceLineParser
   private var batch = DeviceImportBatch()
+  /// Lines of other apps are refused as those of unknown apps are; nil: none.
+  private let apps: Set<String>?
   private let store: Store
   private let now: Date
   private let actor: String
   private let audit: @Sendable (JSONValue) -> NewAuditEntry
 
-  init(_ parser: DeviceLineParser, for call: APIContext) {
-    self.init(parser, store: call.store, now: call.now, actor: call.actor) {
+  init(_ parser: DeviceLineParser, for call: APIContext, only apps: Set<String>?) {
+    self.init(parser, only: apps, store: call.store, now: call.now, actor: call.actor) {
       call.audit("device.import", "devices", $0)
     }
   }
 
   init(_ parser: DeviceLineParser, for page: PageContext) {
-    self.init(parser, store: page.store, now: page.now, actor: page.actor) {
+    self.init(parser, only: nil, store: page.store, now: page.now, actor: page.actor) {
       page.audit("device.import", "devices", $0)
     }
   }
 
   private init(
-    _ parser: DeviceLineParser, store: Store, now: Date, actor: String,
+    _ parser: DeviceLineParser, only apps: Set<String>?, store: Store, now: Date, actor: String,
     audit: @escaping @Sendable (JSONValue) -> NewAuditEntry
   ) {
     self.parser = parser
+    self.apps = apps
     self.store = store
     self.now = now
     self.actor = actor
@@ -52,6 +55,9 @@ struct DeviceIntake {
   private mutating func take(_ found: [Result<DeviceImport.Line, RejectedLine>]) async throws {
     for line in found {
       switch line {
+      case .success(let line) where apps.map({ !$0.contains(line.device.app) }) ?? false:
+        let problem = Problem("app", ImportMessage.appUnknown, ["app": line.device.app])
+        report.add(RejectedLine(line: line.number, problems: [problem]))
       case .success(let line):
         batch.add(line)
         // A piece can hold any number of lines.

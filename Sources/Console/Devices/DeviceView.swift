@@ -41,7 +41,7 @@ struct DeviceView: PageView {
     .list("deliveries") { $0.deliveries },
     .view("kept") { $0.keptDays == 0 ? nil : CountView(count: $0.keptDays) },
     .list("events") { $0.events },
-    .view("about") { DeviceFactsView(device: $0.device, details: $0.details, app: $0.app) },
+    .view("about") { DeviceFactsView(device: $0.device, details: $0.details, app: $0.app, now: $0.now) },
     .text("token") { $0.device.tokenText },
     .view("form") { $0.form },
     .view("jpush") { $0.jpush },
@@ -109,6 +109,7 @@ struct DeviceFactsView: View {
   let device: Device
   let details: DeviceDetails
   let app: App
+  let now: Date
 
   static let fields: [Field<Self>] = [
     .written("app_id") { $1.write(Int($0.app.id)) },
@@ -121,9 +122,9 @@ struct DeviceFactsView: View {
     .optional("app_version") { $0.details.appVersion },
     .optional("time_zone") { $0.details.timeZone },
     .optional("language") { $0.details.language },
-    .view("created") { MomentView(date: $0.device.createdAt) },
-    .view("registered") { MomentView(date: $0.device.registeredAt) },
-    .view("seen") { MomentView(date: $0.device.seenAt) },
+    .view("created") { MomentView(date: $0.device.createdAt, now: $0.now) },
+    .view("registered") { MomentView(date: $0.device.registeredAt, now: $0.now) },
+    .view("seen") { MomentView(date: $0.device.seenAt, now: $0.now) },
   ]
 }
 

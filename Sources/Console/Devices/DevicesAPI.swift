@@ -8,16 +8,21 @@ import Store
 enum DevicesAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list(
-      "/devices",
+      "/devices", reach: .handler,
       filters: ["app", "environment", "platform", "provider", "state", "alias", "tag", "token", "registration_id"]
     ) { call in try await list(call) }
-    routes.call(.put, "/devices", role: .operator) { call in try await register(call) }
-    routes.call(.get, "/devices/:id", role: .viewer) { call in
+    routes.call(.put, "/devices", role: .operator, scope: .devices, reach: .handler) { call in try await register(call)
+    }
+    routes.call(.get, "/devices/:id", role: .viewer, scope: .read, reach: .device) { call in
       let id = try id(call)
       return try await call.kept { try json($0, try Device.get($0, id: id)) }
     }
-    routes.call(.patch, "/devices/:id", role: .operator) { call in try await update(call) }
-    routes.call(.delete, "/devices/:id", role: .operator) { call in try await delete(call) }
+    routes.call(.patch, "/devices/:id", role: .operator, scope: .devices, reach: .device) { call in
+      try await update(call)
+    }
+    routes.call(.delete, "/devices/:id", role: .operator, scope: .devices, reach: .device) { call in
+      try await delete(call)
+    }
   }
 
   private static func id(_ call: APIContext) throws -> Int64 { try call.request.parameter("id") }
@@ -51,11 +56,11 @@ enum DevicesAPI {
     let filter = found
     return try await call.kept { database in
       var filter = filter
-      filter.app = try APIContext.filter(database, app: bundleID)?.id
+      filter.app = try call.filter(database, app: bundleID)?.id
       let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
-      return try Device.list(database, filter, cursor: cursor, limit: limit).map {
-        DeviceAnswer($0, app: apps[$0.appID] ?? "")
-      }
+      return try call.seen(cursor: cursor, limit: limit, app: \.appID) {
+        try Device.list(database, filter, cursor: $0, limit: $1)
+      }.map { DeviceAnswer($0, app: apps[$0.appID] ?? "") }
     }
   }
 
@@ -63,6 +68,7 @@ enum DevicesAPI {
 
   private static func register(_ call: APIContext) async throws -> Response {
     let input = try DeviceInput(json: try await call.body())
+    try await call.check(app: input.app)
     let (id, isNew, answer) = try await call.store.write { database in
       guard let app = try App.find(database, bundleID: input.app) else { throw APIError.noApp(input.app) }
       let problems = input.problems(rule: app.rule)
@@ -143,7 +149,9 @@ enum DeviceImportAPI {
 
   static func add(to routes: inout ConsoleRouter) {
     let options = Route.Options(bodyLimit: bodyLimit, bodyTimeLimit: .seconds(6 * 3600))
-    routes.call(.post, "/devices/import", role: .operator, options: options) { call in try await read(call) }
+    routes.call(.post, "/devices/import", role: .operator, scope: .devices, reach: .handler, options: options) { call in
+      try await read(call)
+    }
   }
 
   private static func format(_ request: Request) throws -> DeviceImport.Format {
@@ -155,7 +163,11 @@ enum DeviceImportAPI {
   }
 
   private static func read(_ call: APIContext) async throws -> Response {
-    var intake = DeviceIntake(DeviceLineParser(format: try format(call.request)), for: call)
+    let apps = call.apps
+    let bundleIDs = try await call.store.read { database in
+      try apps.map { apps in Set(try App.all(database).filter { apps.contains($0.id) }.map(\.bundleID)) }
+    }
+    var intake = DeviceIntake(DeviceLineParser(format: try format(call.request)), for: call, only: bundleIDs)
     for try await piece in call.request.body { try await intake.take(piece) }
     try await intake.finish()
     return APIContext.answer(intake.report)

@@ -17,16 +17,26 @@ enum RegistrationRoutes {
   static func add(to routes: inout ConsoleRouter) {
     let console = routes.console
     routes.app(.post, path, bodyLimit: RegistrationForm.bodyLimit) { request in
-      try await answer(console, request) { app, form, now in
+      try await answer(console, request) { key, app, form, now in
         let input = try form.registration(app)
         if let wait = console.clientLimits.wait(.device(input.registration.token.hashValue), now: now) {
           throw RegistrationRefusal(.tooOften, "Too many calls for this device.", retryAfter: wait)
         }
-        return try await console.registrations.write(input)
+        let token = input.registration.token
+        if let known = key.deviceID,
+          try await console.store.read({ try Device.find($0, app: app.id, token: token)?.id }) != known
+        {
+          throw RegistrationRefusal(.invalidKey, "This key was for one phone. Ask for another one.")
+        }
+        let code = try await console.registrations.write(input)
+        if code == .success, key.expiresAt != nil {
+          try await console.store.write { try ClientKey.note($0, key: key.key, token: token, app: app.id) }
+        }
+        return code
       }
     }
     routes.app(.delete, path, bodyLimit: RegistrationForm.bodyLimit) { request in
-      try await answer(console, request) { app, form, now in
+      try await answer(console, request) { _, app, form, now in
         let token = try form.token()
         try await console.store.write { try AppRegistration.remove($0, app: app.id, token: token, now: now) }
         return .success
@@ -36,7 +46,7 @@ enum RegistrationRoutes {
 
   private static func answer(
     _ console: Console, _ request: Request,
-    _ handler: (App, RegistrationForm, Date) async throws -> RegistrationCode
+    _ handler: (ClientKey, App, RegistrationForm, Date) async throws -> RegistrationCode
   ) async throws -> Response {
     do {
       let code = try await call(console, request, handler)
@@ -58,7 +68,8 @@ enum RegistrationRoutes {
   }
 
   private static func call(
-    _ console: Console, _ request: Request, _ handler: (App, RegistrationForm, Date) async throws -> RegistrationCode
+    _ console: Console, _ request: Request,
+    _ handler: (ClientKey, App, RegistrationForm, Date) async throws -> RegistrationCode
   ) async throws -> RegistrationCode {
     let (now, limits) = (console.clock(), console.clientLimits)
     if let address = ClientLimits.address(request), let wait = limits.wait(.registrations(address), now: now) {
@@ -68,7 +79,9 @@ enum RegistrationRoutes {
     let form = try await RegistrationForm(request)
     guard let text = bearer ?? form.clientKey, text.utf8.count <= ClientKey.length,
       let (key, app) = try await console.store.read({ database -> (ClientKey, App)? in
-        guard let key = try ClientKey.find(database, key: text) else { return nil }
+        guard let key = try ClientKey.find(database, key: text), key.expiresAt.map({ $0 > now }) ?? true else {
+          return nil
+        }
         return try App.find(database, id: key.appID).map { (key, $0) }
       })
     else {
@@ -81,7 +94,7 @@ enum RegistrationRoutes {
     if key.lastUsedAt.map({ now.timeIntervalSince($0) > 60 }) ?? true {
       await console.store.noteUse { try ClientKey.touch($0, key: text, now: now) }
     }
-    return try await handler(app, form, now)
+    return try await handler(key, app, form, now)
   }
 
   private static func key(_ request: Request) -> String? {

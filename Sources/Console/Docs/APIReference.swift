@@ -20,6 +20,8 @@ struct APIReference: Sendable {
     let description: String
     /// The least role of a token; empty if the document does not say.
     let role: String
+    /// What a token that has scopes needs; empty if the document does not say.
+    let scope: String
     let parameters: [Parameter]
     let answers: [(code: String, meaning: String)]
     let example: Example
@@ -99,7 +101,8 @@ private struct APIReferenceReader {
     return APIReference.Operation(
       id: json["operationId"]?.string ?? "", method: method.uppercased(), path: path,
       summary: json["summary"]?.string ?? "", description: json["description"]?.string ?? "",
-      role: json["x-role"]?.string ?? "", parameters: declared.compactMap(parameter) + fields,
+      role: json["x-role"]?.string ?? "", scope: json["x-scope"]?.string ?? "",
+      parameters: declared.compactMap(parameter) + fields,
       answers: (json["responses"]?.object ?? [:]).sorted { $0.key < $1.key }.map { code, answer in
         (code, resolved(answer)?["description"]?.string ?? "")
       },

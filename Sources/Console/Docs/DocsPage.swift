@@ -66,6 +66,7 @@ struct DocsOperationView: View {
     .text("summary") { $0.operation.summary },
     .list("description") { MarkedText.parts(of: $0.operation.description) },
     .optional("role") { $0.operation.role.isEmpty ? nil : $0.operation.role },
+    .optional("scope") { $0.operation.scope.isEmpty ? nil : $0.operation.scope },
     .list("parameters") { $0.operation.parameters.map { DocsParameterView(parameter: $0) } },
     .flag("has_parameters") { !$0.operation.parameters.isEmpty },
     .list("answers") { $0.operation.answers.map { DocsAnswerView(code: $0.code, meaning: $0.meaning) } },

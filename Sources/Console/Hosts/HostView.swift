@@ -77,28 +77,31 @@ extension HostView {
         FindingRow(
           level: $0.isGrave ? .stop : .warn, label: texts($0.isGrave ? "certificates.error" : "certificates.note"),
           text: texts.text($0.problem))
-      }, facts: Self.facts(host, texts), reminders: reminders.view(page, errors),
+      }, facts: Self.facts(host, texts, now: now), reminders: reminders.view(page, errors),
       history: history.map { HostEventRow($0, texts, now: now) }, mayCheck: page.may(.operator),
       mayChange: page.may(.admin), form: form, errors: errors,
       protocols: HostForm.protocols(texts, chosen: form["protocol"]))
   }
 
-  private static func facts(_ host: WatchedHost, _ texts: Texts) -> [FactView] {
+  private static func facts(_ host: WatchedHost, _ texts: Texts, now: Date) -> [FactView] {
     let seen = host.seen
     func row(_ name: String, _ value: String?, isMono: Bool = false) -> FactView? {
       FactView(texts("hosts.facts.\(name)"), value, isMono: isMono)
     }
     func row(_ name: String, at date: Date?) -> FactView? { FactView(texts("hosts.facts.\(name)"), at: date) }
+    func row(_ name: String, since date: Date?) -> FactView? {
+      FactView(texts("hosts.facts.\(name)"), at: date, now: now)
+    }
     let rows: [FactView?] = [
       row("address", "\(host.address)", isMono: true),
       row("protocol", texts("hosts.protocols.\(host.address.startProtocol.rawValue)")),
-      row("server_name", host.address.serverName, isMono: true), row("probed", at: host.probedAt),
-      row("answered", at: host.answeredAt), row("failing_since", at: host.failingSince),
+      row("server_name", host.address.serverName, isMono: true), row("probed", since: host.probedAt),
+      row("answered", since: host.answeredAt), row("failing_since", since: host.failingSince),
       row("reached", seen.map { texts.list([$0.address, $0.tlsVersion]) }), row("not_before", at: seen?.notBefore),
       row("not_after", at: seen?.notAfter), row("names", seen.map { texts.list($0.names) }, isMono: true),
       row("subject", seen?.subject), row("issuer", seen?.issuer), row("serial", seen?.serial, isMono: true),
       row("sha256", seen?.sha256, isMono: true),
-      row("added", texts("hosts.added_by", ["name": host.createdBy, "date": texts.minute(host.createdAt)])),
+      row("added", since: host.createdAt), row("added_by", host.createdBy),
       row("note", host.note),
     ]
     return rows.compactMap { $0 }

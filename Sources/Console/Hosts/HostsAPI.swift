@@ -10,15 +10,15 @@ import Store
 enum HostsAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list("/hosts") { call in try await list(call) }
-    routes.call(.post, "/hosts", role: .admin) { call in try await create(call) }
-    routes.call(.get, "/hosts/:id", role: .viewer) { call in
+    routes.call(.post, "/hosts", role: .admin, scope: .certificates) { call in try await create(call) }
+    routes.call(.get, "/hosts/:id", role: .viewer, scope: .read) { call in
       let id: Int64 = try call.request.parameter("id")
       return APIContext.answer(
         try await call.store.read { try json($0, try WatchedHost.get($0, id: id), now: call.now) })
     }
-    routes.call(.patch, "/hosts/:id", role: .admin) { call in try await update(call) }
-    routes.call(.delete, "/hosts/:id", role: .admin) { call in try await delete(call) }
-    routes.call(.post, "/hosts/:id/probe", role: .operator) { call in
+    routes.call(.patch, "/hosts/:id", role: .admin, scope: .certificates) { call in try await update(call) }
+    routes.call(.delete, "/hosts/:id", role: .admin, scope: .certificates) { call in try await delete(call) }
+    routes.call(.post, "/hosts/:id/probe", role: .operator, scope: .certificates) { call in
       let id: Int64 = try call.request.parameter("id")
       let host = try await call.console.hosts.look(at: id)
       return APIContext.answer(try await call.store.read { try json($0, host, now: call.now) })

@@ -24,6 +24,7 @@ struct IncidentListView: PageView {
     .text("state") { $0.state.rawValue },
     .list("rows") { $0.rows },
     .flag("has_rows") { !$0.rows.isEmpty },
+    .flag("filterable") { !$0.rows.isEmpty || $0.apps.contains(where: \.isSelected) },
     .text("empty") { $0.empty },
     .view("pager") { $0.pager },
   ]

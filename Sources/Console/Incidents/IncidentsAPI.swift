@@ -8,12 +8,14 @@ import Store
 /// `/api/v1/incidents`.
 enum IncidentsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/incidents", filters: ["state", "app"]) { call in try await list(call) }
-    routes.call(.get, "/incidents/:id", role: .viewer) { call in
+    routes.list("/incidents", reach: .handler, filters: ["state", "app"]) { call in try await list(call) }
+    routes.call(.get, "/incidents/:id", role: .viewer, scope: .read, reach: .incident) { call in
       let id: Int64 = try call.request.parameter("id")
       return APIContext.answer(try await call.store.read { try IncidentAnswer($0, id: id, now: call.now) })
     }
-    routes.call(.patch, "/incidents/:id", role: .operator) { call in try await update(call) }
+    routes.call(.patch, "/incidents/:id", role: .operator, scope: .send, reach: .incident) { call in
+      try await update(call)
+    }
   }
 
   private static func list(_ call: APIContext) async throws -> Response {
@@ -23,9 +25,11 @@ enum IncidentsAPI {
     try query.finish()
     return APIContext.answer(
       try await call.store.read { database in
-        let app = try APIContext.filter(database, app: bundleID)
-        return try IncidentAnswer.list(
-          database, IncidentFilter(state: state, app: app?.id, now: call.now), cursor: cursor, limit: limit)
+        let app = try call.filter(database, app: bundleID)
+        let filter = IncidentFilter(state: state, app: app?.id, now: call.now)
+        return try call.seen(cursor: cursor, limit: limit, app: \.incident.place.app) {
+          try IncidentAnswer.list(database, filter, cursor: $0, limit: $1)
+        }
       })
   }
 

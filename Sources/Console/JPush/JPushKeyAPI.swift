@@ -8,7 +8,7 @@ import Store
 /// `/api/v1/apps/{app}/jpush-key`: the key pair with which an app's server calls the API compatible with JPush.
 enum JPushKeyAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/apps/:app/jpush-key", role: .viewer) { call in
+    routes.call(.get, "/apps/:app/jpush-key", role: .viewer, scope: .read) { call in
       let key = try await call.store.read { database -> JPushKey in
         let app = try call.app(database)
         guard let key = try JPushKey.find(database, app: app.id) else {
@@ -19,7 +19,7 @@ enum JPushKeyAPI {
       return APIContext.answer(JPushKeyAnswer(key: key))
     }
     // Without Idempotency-Key: a kept answer would keep the secret.
-    routes.call(.post, "/apps/:app/jpush-key", role: .admin) { call in
+    routes.call(.post, "/apps/:app/jpush-key", role: .admin, scope: .admin) { call in
       let answer = try await call.store.write { database in
         JPushKeyAnswer(
           try JPushKey.issue(
@@ -28,7 +28,7 @@ enum JPushKeyAPI {
       }
       return APIContext.answer(answer, status: .created)
     }
-    routes.call(.delete, "/apps/:app/jpush-key", role: .admin) { call in
+    routes.call(.delete, "/apps/:app/jpush-key", role: .admin, scope: .admin) { call in
       try await call.store.write { database in
         let app = try call.app(database)
         let address = call.request.remoteAddress?.host

@@ -10,38 +10,38 @@ import Store
 /// `/api/v1/devices/{id}/jpush` and `/api/v1/apps/{app}/jpush/{environment}`: what JPush itself keeps.
 enum JPushRemoteAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/devices/:id/jpush", role: .viewer) { call in
+    routes.call(.get, "/devices/:id/jpush", role: .viewer, scope: .read, reach: .device) { call in
       let device = try await device(call)
       return try await ChannelsAPI.telling {
         APIContext.answer(try await call.console.engine.jpush.device(device))
       }
     }
-    routes.call(.post, "/devices/:id/jpush", role: .operator) { call in
+    routes.call(.post, "/devices/:id/jpush", role: .operator, scope: .devices, reach: .device) { call in
       let device = try await device(call)
       return try await ChannelsAPI.telling {
         APIContext.answer(try await call.console.engine.jpush.align(device, by: call.author))
       }
     }
     let base = "/apps/:app/jpush/:environment"
-    routes.call(.get, base + "/schedules", role: .viewer) { call in
+    routes.call(.get, base + "/schedules", role: .viewer, scope: .read) { call in
       try await asking(call) { keeper, app, environment in
         APIContext.answer(Page(items: try await keeper.schedules(app: app, environment), next: nil))
       }
     }
-    routes.call(.get, base + "/tags", role: .viewer) { call in
+    routes.call(.get, base + "/tags", role: .viewer, scope: .read) { call in
       try await asking(call) { keeper, app, environment in
         strings("tags", try await keeper.tags(app: app, environment))
       }
     }
-    routes.call(.get, base + "/tags/:name/devices/:device", role: .viewer) { call in
+    routes.call(.get, base + "/tags/:name/devices/:device", role: .viewer, scope: .read) { call in
       try await asking(call) { keeper, app, environment in
         let isTagged = try await keeper.isTagged(
           name(call), device: call.request.parameters["device"] ?? "", app: app, environment)
         return APIContext.answer { $0.member("tagged", isTagged) }
       }
     }
-    routes.call(.post, base + "/tags/:name", role: .operator) { call in try await tag(call) }
-    routes.call(.get, base + "/aliases/:name", role: .viewer) { call in
+    routes.call(.post, base + "/tags/:name", role: .operator, scope: .devices) { call in try await tag(call) }
+    routes.call(.get, base + "/aliases/:name", role: .viewer, scope: .read) { call in
       try await asking(call) { keeper, app, environment in
         strings("registration_ids", try await keeper.devices(alias: name(call), app: app, environment))
       }
@@ -49,7 +49,7 @@ enum JPushRemoteAPI {
     for (path, kind) in [
       ("/schedules/:name", JPushKeeper.Removable.schedule), ("/tags/:name", .tag), ("/aliases/:name", .alias),
     ] {
-      routes.call(.delete, base + path, role: .operator) { call in
+      routes.call(.delete, base + path, role: .operator, scope: .devices) { call in
         try await asking(call) { keeper, app, environment in
           try await keeper.remove(kind, name(call), app: app, environment, by: call.author)
           return APIContext.nothing

@@ -15,14 +15,13 @@ struct SendChart {
     let byDay = Dictionary(sums.map { (Int($0.from.timeIntervalSince(firstDay)) / 86_400, $0.counts) }) { $1 }
     let counts = (0..<days).map { byDay[$0] ?? OutcomeCounts() }
     let top = Self.rounded(counts.map { $0.accepted + $0.failed + $0.deadToken }.max() ?? 0)
-    let summary = texts(
-      "overview.chart_summary",
-      [
-        "accepted": counts.reduce(0) { $0 + $1.accepted }.grouped,
-        "failed": counts.reduce(0) { $0 + $1.failed }.grouped,
-        "dead": counts.reduce(0) { $0 + $1.deadToken }.grouped,
-        "opened": receipts.values.reduce(0) { $0 + $1.opened }.grouped,
-      ])
+    let sums = [
+      ("accepted", counts.reduce(0) { $0 + $1.accepted }), ("failed", counts.reduce(0) { $0 + $1.failed }),
+      ("dead", counts.reduce(0) { $0 + $1.deadToken }), ("opened", receipts.values.reduce(0) { $0 + $1.opened }),
+    ].filter { $0.1 > 0 }
+    let summary =
+      sums.isEmpty
+      ? texts("overview.sum.none") : texts.clauses(sums.map { texts("overview.sum.\($0.0)", ["number": $0.1.grouped]) })
     return ChartView(
       summary: summary, first: day(0), last: day(days - 1),
       days: counts.enumerated().map { index, counts in

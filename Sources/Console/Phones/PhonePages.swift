@@ -141,7 +141,10 @@ enum PhonePages {
       let refused = Refused(server: server, form: page.form, error: page.texts("phones.count_problem"))
       return try await index(page, refused: refused)
     }
+    let before = simulator.faults(server).faults.description
     simulator.faults(server).set(FaultChoice(kind: kind, count: count).faults)
+    let detail = FaultsAnswer(server, simulator).audited(before: before)
+    try await page.note(page.audit("simulator.faults", "simulator \(server.rawValue)", detail))
     return page.redirect(to: "/phones#faults", flash: "faults_set")
   }
 

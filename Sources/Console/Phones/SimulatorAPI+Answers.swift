@@ -84,6 +84,11 @@ struct FaultsAnswer: JSONWritable {
     faults = simulator.faults(server).faults.description
   }
 
+  /// For the activity log.
+  func audited(before: String) -> JSONValue {
+    ["before": ["faults": .string(before)], "after": ["faults": .string(faults)]]
+  }
+
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("environment", server.rawValue)

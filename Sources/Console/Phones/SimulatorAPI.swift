@@ -17,6 +17,16 @@ enum SimulatorAPI {
     let request: Request
     let running: PushSimulator?
     let now: Date
+    /// Writes an entry about a server of the simulator; nowhere in `signalbox simulate`.
+    var note: @Sendable (SimulatedServer, JSONValue) async throws -> Void = { _, _ in }
+
+    /// Sets a server's faults, and records it.
+    func set(_ faults: Faults, _ server: SimulatedServer) async throws {
+      let simulator = try simulator()
+      let before = simulator.faults(server).faults.description
+      simulator.faults(server).set(faults)
+      try await note(server, FaultsAnswer(server, simulator).audited(before: before))
+    }
 
     /// - Throws: 404 if the simulator does not run.
     func simulator() throws -> PushSimulator {
@@ -33,6 +43,7 @@ enum SimulatorAPI {
     let method: HTTPServer.Method
     let pattern: String
     let role: User.Role
+    var scope: CallScope { role == .viewer ? .read : role == .operator ? .devices : .admin }
     let query: [String]
     let answer: @Sendable (Call) async throws -> Response
 
@@ -83,8 +94,7 @@ enum SimulatorAPI {
     },
     Operation(.get, "/faults", role: .viewer) { call in try faults(call) },
     Operation(.delete, "/faults", role: .operator) { call in
-      let simulator = try call.simulator()
-      for server in SimulatedServer.allCases { simulator.faults(server).set(Faults()) }
+      for server in SimulatedServer.allCases { try await call.set(Faults(), server) }
       return APIContext.nothing
     },
     Operation(.put, "/faults/:server", role: .operator) { call in try await setFaults(call) },
@@ -100,9 +110,14 @@ enum SimulatorAPI {
     let simulator = routes.console.simulator
     for operation in all {
       routes.call(
-        operation.method, operation.pattern, role: operation.role, query: operation.query, under: prefix
+        operation.method, operation.pattern, role: operation.role, scope: operation.scope, query: operation.query,
+        under: prefix
       ) { call in
-        try await operation.answer(Call(request: call.request, running: simulator, now: call.now))
+        try await operation.answer(
+          Call(request: call.request, running: simulator, now: call.now) { server, detail in
+            let entry = call.audit("simulator.faults", "simulator \(server.rawValue)", detail)
+            try await call.store.write { _ = try AuditEntry.add($0, entry, now: call.now) }
+          })
       }
     }
   }
@@ -289,7 +304,7 @@ enum SimulatorAPI {
       throw APIError(.notFound, "Unknown server “\(name.prefix(40))”. Use development, production, fcm, or jpush.")
     }
     let simulator = try call.simulator()
-    simulator.faults(server).set(faults)
+    try await call.set(faults, server)
     return APIContext.answer(FaultsAnswer(server, simulator))
   }
 }

@@ -16,19 +16,20 @@ enum DeliveryPage {
       return (
         item, try Credential.find(database, app: push.appID, provider: provider, environment: push.environment),
         try SentJPushMessage.find(database, push: push.id, device: id),
-        try Delivery.badge(database, push: push.id, device: id)
+        try Delivery.badge(database, push: push.id, device: id),
+        try Delivery.lastSuccess(database, device: id, before: push.id)
       )
     }
     guard let item = found.0 else {
       if let date = push.detailsRemovedAt { throw StoreError.detailsRemoved(push: push.uid, at: date) }
       throw PageError.notFound("delivery", list: "/pushes")
     }
-    return page.answer(view(push, item, found.1, found.2, badge: found.3, page))
+    return page.answer(view(push, item, found.1, found.2, badge: found.3, last: found.4, page))
   }
 
   private static func view(
     _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ message: SentJPushMessage?, badge: Int?,
-    _ page: PageContext
+    last: Delivery.WithPush?, _ page: PageContext
   ) -> DeliveryView {
     let (texts, delivery) = (page.texts, item.delivery)
     let exchange = Exchange(push: push, item: item, credential: credential, message: message, badge: badge)
@@ -40,7 +41,9 @@ enum DeliveryPage {
       cause: delivery.reason.map { code in
         let reason = Reason.of(code)
         return DeliveryCauseView(
-          code: reason.code, isFailed: delivery.outcome == .failed, words: ReasonWords(reason, texts))
+          code: reason.code, isFailed: delivery.outcome == .failed, words: ReasonWords(reason, texts),
+          isRefused: [.failed, .deadToken].contains(delivery.outcome),
+          last: last.map { LastSuccessView(item: $0, now: page.now) })
       },
       facts: facts(push, item, credential, badge: badge, page),
       attempt: exchange.request.map { request in

@@ -1,4 +1,6 @@
+import Foundation
 import Mustache
+import Store
 
 struct DeliveryView: PageView {
   static let template = "pushes/delivery"
@@ -36,11 +38,28 @@ struct DeliveryCauseView: View {
   let code: String
   let isFailed: Bool
   let words: ReasonWords
+  /// Whether the provider refused the token or what was sent: then it matters whether it ever took the token.
+  let isRefused: Bool
+  let last: LastSuccessView?
 
   static let fields: [Field<Self>] = [
     .text("code") { $0.code },
     .flag("failed") { $0.isFailed },
     .view("words") { $0.words },
+    .flag("refused") { $0.isRefused },
+    .view("last") { $0.last },
+  ]
+}
+
+/// The last push before that was accepted for the same device.
+struct LastSuccessView: View {
+  let item: Delivery.WithPush
+  let now: Date
+
+  static let fields: [Field<Self>] = [
+    .text("href") { "/pushes/\($0.item.uid)" },
+    .text("push") { $0.item.title ?? $0.item.body ?? $0.item.uid },
+    .view("at") { MomentView(date: $0.item.delivery.at, now: $0.now) },
   ]
 }
 

@@ -11,7 +11,7 @@ enum DialectPages {
   }
 
   static func addCalls(to routes: inout ConsoleRouter) {
-    routes.call(.post, "/pushes/dialects", role: .viewer) { call in
+    routes.call(.post, "/pushes/dialects", role: .viewer, scope: .read, reach: .handler) { call in
       let draft = try PushDraft(json: try await call.body())
       let address = call.console.address(call.request)
       return APIContext.answer { json in
@@ -25,7 +25,7 @@ enum DialectPages {
         }
       }
     }
-    routes.call(.post, "/pushes/dialects/read", role: .viewer) { call in
+    routes.call(.post, "/pushes/dialects/read", role: .viewer, scope: .read, reach: .handler) { call in
       let fields = JSONFields(try await call.body())
       let text = fields.string("text", required: true, limit: .bytes(PastedPushView.limit), lines: true)
       try fields.finish()

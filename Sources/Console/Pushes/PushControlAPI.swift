@@ -8,24 +8,29 @@ import Store
 /// The actions on a push: cancel, pause, resume, retry.
 enum PushControlAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.post, "/pushes/:id/cancel", role: .operator) { call in
+    routes.call(.post, "/pushes/:id/cancel", role: .operator, scope: .send, reach: .push) { call in
       try await change(call, "push.cancel", "The push has already finished. Sent pushes cannot be recalled.") {
         try await call.console.engine.cancel($0)
       }
     }
-    routes.call(.post, "/pushes/:id/pause", role: .operator) { call in
+    routes.call(.post, "/pushes/:id/pause", role: .operator, scope: .send, reach: .push) { call in
       try await change(call, "push.pause", "The push is not being sent. Nothing was changed.") {
         try await call.console.engine.pause($0)
       }
     }
-    routes.call(.post, "/pushes/:id/resume", role: .operator) { call in
+    routes.call(.post, "/pushes/:id/resume", role: .operator, scope: .send, reach: .push) { call in
       try await change(call, "push.resume", "The push is not paused. Nothing was changed.") {
         try await call.console.engine.resume($0)
       }
     }
-    routes.call(.post, "/pushes/:id/retry", role: .operator) { call in try await retry(call) }
-    routes.call(.post, "/pushes/:id/move", role: .operator) { call in try await move(call, back: false) }
-    routes.call(.post, "/pushes/:id/move-back", role: .operator) { call in try await move(call, back: true) }
+    routes.call(.post, "/pushes/:id/retry", role: .operator, scope: .send, reach: .push) { call in try await retry(call)
+    }
+    routes.call(.post, "/pushes/:id/move", role: .operator, scope: .devices, reach: .push) { call in
+      try await move(call, back: false)
+    }
+    routes.call(.post, "/pushes/:id/move-back", role: .operator, scope: .devices, reach: .push) { call in
+      try await move(call, back: true)
+    }
   }
 
   /// - Throws: 409 with the message `otherwise` if `change` returns false.

@@ -16,6 +16,7 @@ enum PushCreation {
       body["template"] == nil
       ? try PushDraft(json: body)
       : try PushDraft(json: try await call.store.read { try PushTemplate.resolved($0, body) })
+    try await call.check(app: draft.app, sendingIn: draft.environment)
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let order = PushIntake.Order(
       draft, door: .api, by: call.actor, from: call.request.remoteAddress?.host, now: call.now)

@@ -5,6 +5,7 @@ struct PushListView: PageView {
   static let template = "pushes/index"
   static let section: Section? = .pushes
 
+  let heading: String
   let filter: PushFilterView
   let pushes: [PushRow]
   /// How far back the search went; nil if it reached the end of the history.
@@ -12,6 +13,7 @@ struct PushListView: PageView {
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
+    .text("heading") { $0.heading },
     .view("filter") { $0.filter },
     .list("pushes") { $0.pushes },
     .flag("has_pushes") { !$0.pushes.isEmpty },

@@ -27,12 +27,19 @@ enum PushPages {
     }
     PushControlPages.add(to: &routes)
     routes.page(.get, "/pushes/:uid/deliveries.csv") { page in
-      DeliveryExport(page, try await find(page)).csv()
+      try await export(page, "csv").csv()
     }
     routes.page(.get, "/pushes/:uid/deliveries.json") { page in
-      DeliveryExport(page, try await find(page)).json()
+      try await export(page, "json").json()
     }
     routes.page(.get, "/pushes/:uid/deliveries/:device") { page in try await DeliveryPage.show(page) }
+  }
+
+  /// The devices of a push as a file, which the activity log records.
+  private static func export(_ page: PageContext, _ format: String) async throws -> DeliveryExport {
+    let push = try await find(page)
+    try await page.note(page.audit("push.export", "push \(push.uid)", ["format": .string(format)]))
+    return DeliveryExport(page, push)
   }
 
   /// The push named in the URL.
@@ -51,6 +58,16 @@ enum PushPages {
 
   // MARK: History
 
+  /// What the heading counts: the last week, in seconds, and no more pushes than can be counted at once.
+  private static let week: TimeInterval = 7 * 86_400
+  private static let mostCounted = 10_000
+
+  private static func heading(_ recent: Int, isEmpty: Bool, _ texts: Texts) -> String {
+    if recent > mostCounted { return texts("pushes.week_many", ["number": mostCounted.grouped]) }
+    if recent > 0 { return texts("pushes.week", count: recent) }
+    return texts(isEmpty ? "pushes.title" : "pushes.week_none")
+  }
+
   private static func index(_ page: PageContext) async throws -> Response {
     let texts = page.texts
     var filter = PushFilter()
@@ -64,12 +81,13 @@ enum PushPages {
     filter.before = page.day("to")?.addingTimeInterval(86_400)
     let pager = Pager(page.request)
     let chosen = filter
-    let found = try await page.kept { database, _ in
+    let found = try await page.kept { database, now in
       let list = try Push.list(database, chosen, cursor: pager.cursor, limit: pageSize)
       // A page that is not full stopped at the search limit, not at the end of the history.
       let reached = list.items.count < pageSize ? list.next.flatMap(Int64.init) : nil
       return (
-        apps: try App.all(database), list: list.map(ListedPush.init),
+        apps: try App.all(database), recent: try Push.count(database, since: now - week, most: mostCounted),
+        list: list.map(ListedPush.init),
         searchedTo: try reached.map { try Push.get(database, id: $0).createdAt }
       )
     }
@@ -80,6 +98,7 @@ enum PushPages {
     }
     return page.answer(
       PushListView(
+        heading: heading(found.recent, isEmpty: list.items.isEmpty, texts),
         filter: PushFilterView(
           search: page.filled("q") ?? "", from: page.filled("from") ?? "", to: page.filled("to") ?? "",
           apps: choices("app", apps.map { (String($0.id), $0.name) }),

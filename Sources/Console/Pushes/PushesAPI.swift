@@ -9,16 +9,23 @@ import Store
 /// `/api/v1/pushes`.
 enum PushesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/pushes", filters: ["app", "environment", "state", "q", "schedule"]) { call in try await list(call) }
-    routes.call(.post, "/pushes", role: .operator) { call in try await PushCreation.answer(call) }
-    routes.call(.get, "/pushes/:id", role: .viewer) { call in
+    routes.list("/pushes", reach: .handler, filters: ["app", "environment", "state", "q", "schedule"]) { call in
+      try await list(call)
+    }
+    routes.call(.post, "/pushes", role: .operator, scope: .send, reach: .handler) { call in
+      try await PushCreation.answer(call)
+    }
+    routes.call(.get, "/pushes/:id", role: .viewer, scope: .read, reach: .push) { call in
       var answer = try await call.store.read { try json($0, try find($0, call)) }
       answer.trouble = .some(call.console.engine.trouble(push: answer.push.id))
       return APIContext.answer(answer)
     }
-    routes.list("/pushes/:id/deliveries", filters: ["outcome", "reason"]) { call in try await deliveries(call) }
-    routes.call(.get, "/pushes/:id/events", role: .viewer) { call in try await events(call) }
-    routes.call(.get, "/pushes/:id/receipts/events", role: .viewer) { call in
+    routes.list("/pushes/:id/deliveries", reach: .push, filters: ["outcome", "reason"]) { call in
+      try await deliveries(call)
+    }
+    routes.call(.get, "/pushes/:id/events", role: .viewer, scope: .read, reach: .push) { call in try await events(call)
+    }
+    routes.call(.get, "/pushes/:id/receipts/events", role: .viewer, scope: .read, reach: .push) { call in
       let push = try await call.store.read { try find($0, call) }
       let console = call.console
       return console.events(for: call.principal) { stream in
@@ -66,7 +73,7 @@ enum PushesAPI {
     let filter = found
     return try await call.kept { database in
       var filter = filter
-      filter.app = try APIContext.filter(database, app: bundleID)?.id
+      filter.app = try call.filter(database, app: bundleID)?.id
       if let schedule {
         guard let found = try Schedule.find(database, uid: schedule) else {
           throw StoreError.notFound(noun: "schedule", id: String(schedule.prefix(64)))
@@ -74,9 +81,10 @@ enum PushesAPI {
         filter.schedule = found.id
       }
       let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
-      return try Push.list(database, filter, cursor: cursor, limit: limit).map {
-        try PushAnswer($0, app: apps[$0.appID] ?? "")
+      let page = try call.seen(cursor: cursor, limit: limit, app: \.appID) {
+        try Push.list(database, filter, cursor: $0, limit: $1)
       }
+      return try page.map { try PushAnswer($0, app: apps[$0.appID] ?? "") }
     }
   }
 

@@ -15,13 +15,13 @@ enum TemplatesAPI {
       return APIContext.answer(
         try await call.store.read { try PushTemplate.list($0, cursor: cursor, limit: limit) })
     }
-    routes.call(.post, "/templates", role: .operator) { call in try await create(call) }
-    routes.call(.get, "/templates/:id", role: .viewer) { call in
+    routes.call(.post, "/templates", role: .operator, scope: .sendEverywhere) { call in try await create(call) }
+    routes.call(.get, "/templates/:id", role: .viewer, scope: .read) { call in
       let id: Int64 = try call.request.parameter("id")
       return APIContext.answer(try await call.store.read { try PushTemplate.get($0, id: id) })
     }
-    routes.call(.patch, "/templates/:id", role: .operator) { call in try await update(call) }
-    routes.call(.delete, "/templates/:id", role: .operator) { call in
+    routes.call(.patch, "/templates/:id", role: .operator, scope: .sendEverywhere) { call in try await update(call) }
+    routes.call(.delete, "/templates/:id", role: .operator, scope: .sendEverywhere) { call in
       let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
       try await call.store.write { try PushTemplate.delete($0, id: id, by: entry, now: call.now) }
       return APIContext.nothing

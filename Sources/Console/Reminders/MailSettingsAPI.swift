@@ -10,10 +10,10 @@ import Store
 /// `/api/v1/settings/mail`. The password can be set and is never returned.
 enum MailSettingsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/settings/mail", role: .admin) { call in answer(try await known(call)) }
-    routes.call(.put, "/settings/mail", role: .admin) { call in try await change(call) }
-    routes.call(.delete, "/settings/mail", role: .admin) { call in try await remove(call) }
-    routes.call(.post, "/settings/mail/test", role: .admin) { call in try await test(call) }
+    routes.call(.get, "/settings/mail", role: .admin, scope: .admin) { call in answer(try await known(call)) }
+    routes.call(.put, "/settings/mail", role: .admin, scope: .admin) { call in try await change(call) }
+    routes.call(.delete, "/settings/mail", role: .admin, scope: .admin) { call in try await remove(call) }
+    routes.call(.post, "/settings/mail/test", role: .admin, scope: .admin) { call in try await test(call) }
   }
 
   /// - Throws: 404 if no mail server is set up.

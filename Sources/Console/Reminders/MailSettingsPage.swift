@@ -10,7 +10,7 @@ import Store
 enum MailSettingsPage {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/mail", role: .admin) { page in try await show(page) }
-    routes.page(.post, "/settings/mail", role: .admin) { page in try await save(page) }
+    routes.page(.post, "/settings/mail", role: .admin, proof: true) { page in try await save(page) }
     routes.page(.post, "/settings/mail/test", role: .admin) { page in try await test(page) }
   }
 

@@ -18,6 +18,7 @@ struct ReceiverForm {
   var language = "en"
   var appID: Int64?
   var isActive = true
+  var getsIncidents = false
 
   var problems: [Problem] {
     var problems: [Problem] = []
@@ -53,7 +54,8 @@ struct ReceiverForm {
   func details(_ before: Receiver?) -> Receiver.Details {
     let shown = address.map { channel == .email ? $0 : WebAddress.host($0) } ?? before?.details.target ?? ""
     return Receiver.Details(
-      channel: channel, name: name, target: shown, language: language, appID: appID, isActive: isActive)
+      channel: channel, name: name, target: shown, language: language, appID: appID, isActive: isActive,
+      getsIncidents: getsIncidents)
   }
 
   /// The secrets to seal; nil: unchanged.
@@ -69,6 +71,7 @@ extension Receiver {
     [
       "channel": .string(details.channel.rawValue), "name": .string(details.name), "target": .string(details.target),
       "language": .string(details.language), "active": .bool(details.isActive),
+      "incidents": .bool(details.getsIncidents),
     ]
   }
 }

@@ -18,7 +18,7 @@ enum ReceiverPages {
       let form = Form([("channel", channel.rawValue), ("language", page.texts.code), ("active", "yes")])
       return try await edit(page, nil, form, FieldErrors())
     }
-    routes.page(.post, "/settings/receivers", role: .admin) { page in try await save(page, nil) }
+    routes.page(.post, "/settings/receivers", role: .admin, proof: true) { page in try await save(page, nil) }
     routes.page(.get, "/settings/receivers/:id", role: .admin) { page in
       let receiver = try await find(page)
       let details = receiver.details
@@ -26,12 +26,15 @@ enum ReceiverPages {
         ("channel", details.channel.rawValue), ("name", details.name),
         ("address", details.channel == .email ? details.target : ""), ("language", details.language),
         ("app", details.appID.map(String.init) ?? ""), ("active", details.isActive ? "yes" : ""),
+        ("incidents", details.getsIncidents ? "yes" : ""),
       ])
       return try await edit(page, receiver, form, FieldErrors())
     }
-    routes.page(.post, "/settings/receivers/:id", role: .admin) { page in try await save(page, try await find(page)) }
+    routes.page(.post, "/settings/receivers/:id", role: .admin, proof: true) { page in
+      try await save(page, try await find(page))
+    }
     routes.page(.post, "/settings/receivers/:id/test", role: .admin) { page in try await test(page) }
-    routes.page(.post, "/settings/receivers/:id/remove", role: .admin) { page in try await remove(page) }
+    routes.page(.post, "/settings/receivers/:id/remove", role: .admin, proof: true) { page in try await remove(page) }
   }
 
   private static func find(_ page: PageContext) async throws -> Receiver {
@@ -99,6 +102,7 @@ enum ReceiverPages {
     typed.language = form["language"]
     typed.appID = Int64(form["app"])
     typed.isActive = form["active"] == "yes"
+    typed.getsIncidents = form["incidents"] == "yes"
     var problems = typed.problems
     if let app = typed.appID, try await page.store.read({ try App.find($0, id: app) }) == nil {
       problems.append(CertificatePages.noApp)

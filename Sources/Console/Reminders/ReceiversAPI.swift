@@ -9,22 +9,22 @@ import Store
 
 enum ReceiversAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/receivers", role: .admin) { call in
+    routes.call(.get, "/receivers", role: .admin, scope: .admin) { call in
       let items = try await call.store.read { database in
         let apps = try apps(database)
         return try Receiver.all(database).map { ReceiverAnswer($0, apps) }
       }
       return APIContext.answer(Page(items: items, next: nil))
     }
-    routes.call(.post, "/receivers", role: .admin) { call in try await create(call) }
-    routes.call(.get, "/receivers/:id", role: .admin) { call in
+    routes.call(.post, "/receivers", role: .admin, scope: .admin) { call in try await create(call) }
+    routes.call(.get, "/receivers/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
       return APIContext.answer(
         try await call.store.read { ReceiverAnswer(try Receiver.get($0, id: id), try apps($0)) })
     }
-    routes.call(.patch, "/receivers/:id", role: .admin) { call in try await update(call) }
-    routes.call(.delete, "/receivers/:id", role: .admin) { call in try await delete(call) }
-    routes.call(.post, "/receivers/:id/test", role: .admin) { call in try await test(call) }
+    routes.call(.patch, "/receivers/:id", role: .admin, scope: .admin) { call in try await update(call) }
+    routes.call(.delete, "/receivers/:id", role: .admin, scope: .admin) { call in try await delete(call) }
+    routes.call(.post, "/receivers/:id/test", role: .admin, scope: .admin) { call in try await test(call) }
   }
 
   private static func apps(_ database: Database) throws -> [Int64: String] {
@@ -43,6 +43,7 @@ enum ReceiversAPI {
     form.secret = fields.string("secret", limit: .bytes(200))
     form.language = fields.choice("language", as: Language.self)?.rawValue ?? form.language
     form.isActive = fields.bool("active") ?? form.isActive
+    form.getsIncidents = fields.bool("incidents") ?? form.getsIncidents
     return fields.string("app", limit: .characters(AppName.bundleIDLimit))
   }
 
@@ -60,7 +61,7 @@ enum ReceiversAPI {
     let answer = try await call.store.write { database in
       try idempotency.once(database) {
         var form = wanted
-        form.appID = try APIContext.filter(database, app: bundleID)?.id
+        form.appID = try call.filter(database, app: bundleID)?.id
         let receiver = try ReceiverPages.keep(
           database, form, nil, sealer: sealer, by: call.actor, audit: call.audit("receiver.create", ""), now: call.now)
         return (
@@ -90,8 +91,11 @@ enum ReceiversAPI {
       if body["name"] == nil || body["name"] == .null { changed.name = before.details.name }
       if body["language"] == nil || body["language"] == .null { changed.language = before.details.language }
       if body["active"] == nil || body["active"] == .null { changed.isActive = before.details.isActive }
+      if body["incidents"] == nil || body["incidents"] == .null {
+        changed.getsIncidents = before.details.getsIncidents
+      }
       changed.appID = before.details.appID
-      if body["app"] != nil { changed.appID = try APIContext.filter(database, app: bundleID)?.id }
+      if body["app"] != nil { changed.appID = try call.filter(database, app: bundleID)?.id }
       if body["secret"] == .null { changed.secret = "" }
       let problems = changed.problems
       guard problems.isEmpty else { throw Problems(problems) }
@@ -165,6 +169,7 @@ private struct ReceiverAnswer: JSONWritable, Sendable {
       json.member("language", details.language)
       json.member("app", app)
       json.member("active", details.isActive)
+      json.member("incidents", details.getsIncidents)
       json.member("created_by", receiver.createdBy)
       json.member("created_at", receiver.createdAt)
     }

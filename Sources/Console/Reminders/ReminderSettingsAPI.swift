@@ -9,13 +9,13 @@ import Store
 
 enum ReminderSettingsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/settings/reminders", role: .admin) { call in
+    routes.call(.get, "/settings/reminders", role: .admin, scope: .admin) { call in
       let now = call.now
       return APIContext.answer(
         try await call.store.read { try answer($0, try ReminderSettings.load($0), now: now) })
     }
-    routes.call(.put, "/settings/reminders", role: .admin) { call in try await change(call) }
-    routes.call(.delete, "/settings/reminders/checks/cron", role: .admin) { call in
+    routes.call(.put, "/settings/reminders", role: .admin, scope: .admin) { call in try await change(call) }
+    routes.call(.delete, "/settings/reminders/checks/cron", role: .admin, scope: .admin) { call in
       let (audit, now) = (call.audit("settings.forget_cron", "settings reminders"), call.now)
       try await call.store.write { database in
         guard try CheckRun.all(database).contains(where: { $0.source == .cron }) else {

@@ -74,13 +74,15 @@ extension ReminderLog {
   func messages(_ texts: Texts, showsItems: Bool, showsReceivers: Bool, itemKey: String? = nil) -> [ReminderRow] {
     rows.map { row in
       let mine = row.reminders.filter { itemKey == nil || $0.itemKey == itemKey }
+      let incident = row.message.incidentID.map { [texts("reminders.incident", ["id": "\($0)"])] } ?? []
       return ReminderRow(
         message: row.message, channel: texts("settings.channels.\(row.message.channel.rawValue)"),
         what: texts.phrases(
-          mine.map { reminder in
-            let step = Self.step(reminder.step, texts)
-            return showsItems ? texts.labelled(reminder.itemName, step) : step
-          }), state: texts("reminders.states.\(row.message.state.rawValue)"),
+          incident
+            + mine.map { reminder in
+              let step = Self.step(reminder.step, texts)
+              return showsItems ? texts.labelled(reminder.itemName, step) : step
+            }), state: texts("reminders.states.\(row.message.state.rawValue)"),
         showsReceivers: showsReceivers)
     }
   }

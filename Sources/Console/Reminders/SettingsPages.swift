@@ -8,15 +8,17 @@ enum SettingsPages {
   static let views: [any PageView.Type] =
     [
       SettingsView.self, MailSettingsView.self, ReceiverListView.self, ReceiverView.self, ReminderSettingsView.self,
-      RetentionView.self, RetentionConfirmView.self,
-    ] + WebhookPages.views
+      RetentionView.self, RetentionConfirmView.self, AboutView.self,
+    ] + WebhookPages.views + TokenPages.views + PeoplePages.views
 
   /// The settings pages in display order: key of the texts, and path. A new page needs a line here, and texts under
   /// `settings.sections`.
   static let sections = [
+    (name: "people", path: "/settings/people"),
     (name: "receivers", path: "/settings/receivers"), (name: "mail", path: "/settings/mail"),
     (name: "reminders", path: "/settings/reminders"), (name: "webhooks", path: "/settings/webhooks"),
-    (name: "retention", path: "/settings/retention"),
+    (name: "tokens", path: "/settings/tokens"), (name: "retention", path: "/settings/retention"),
+    (name: "about", path: "/settings/about"),
   ]
 
   static func add(to routes: inout ConsoleRouter) {
@@ -34,5 +36,7 @@ enum SettingsPages {
     ReceiverPages.add(to: &routes)
     ReminderSettingsPage.add(to: &routes)
     WebhookPages.add(to: &routes)
+    TokenPages.add(to: &routes)
+    PeoplePages.add(to: &routes)
   }
 }

@@ -78,6 +78,7 @@ struct ReceiverListView: PageView {
   var test: TestResult?
 
   static let fields: [Field<Self>] = [
+    .number("count") { $0.receivers.count },
     .flag("has_receivers") { !$0.receivers.isEmpty },
     .list("receivers") { $0.receivers },
     .list("channels") { $0.channels },
@@ -143,5 +144,6 @@ struct ReceiverView: PageView {
     .view("language") { FieldView(error: $0.errors["language"], choices: $0.languages) },
     .view("app") { FieldView(error: $0.errors["app"], choices: $0.apps) },
     .flag("active") { $0.form["active"] == "yes" },
+    .flag("incidents") { $0.form["incidents"] == "yes" },
   ]
 }

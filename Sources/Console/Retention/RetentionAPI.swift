@@ -7,7 +7,7 @@ import Store
 
 enum RetentionAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/settings/retention", role: .viewer) { call in
+    routes.call(.get, "/settings/retention", role: .viewer, scope: .read) { call in
       let now = call.now
       return APIContext.answer(
         try await call.store.read(limit: RetentionPage.patience) { database in
@@ -15,7 +15,7 @@ enum RetentionAPI {
           return RetentionAnswer(policy: policy, due: try Trim.due(database, policy, now: now))
         })
     }
-    routes.call(.put, "/settings/retention", role: .admin) { call in try await change(call) }
+    routes.call(.put, "/settings/retention", role: .admin, scope: .admin) { call in try await change(call) }
   }
 
   private static func change(_ call: APIContext) async throws -> Response {

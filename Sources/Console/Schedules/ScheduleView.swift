@@ -17,6 +17,7 @@ struct ScheduleListView: PageView {
   static let fields: [Field<Self>] = [
     .view("state") { FieldView(choices: $0.states) },
     .flag("active") { $0.isFiltered },
+    .flag("filterable") { $0.isFiltered || !$0.schedules.isEmpty },
     .list("schedules") { $0.schedules },
     .flag("has_schedules") { !$0.schedules.isEmpty },
     .view("pager") { $0.pager },

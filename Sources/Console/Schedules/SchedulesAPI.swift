@@ -8,13 +8,13 @@ import Store
 /// `/api/v1/schedules`. `POST /api/v1/pushes` with `repeat` creates a schedule.
 enum SchedulesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/schedules", filters: ["app", "state"]) { call in try await list(call) }
-    routes.call(.get, "/schedules/:id", role: .viewer) { call in
+    routes.list("/schedules", reach: .handler, filters: ["app", "state"]) { call in try await list(call) }
+    routes.call(.get, "/schedules/:id", role: .viewer, scope: .read, reach: .schedule) { call in
       APIContext.answer(try await call.store.read { try json($0, try find($0, call), call) })
     }
-    routes.list("/schedules/:id/occurrences") { call in try await occurrences(call) }
+    routes.list("/schedules/:id/occurrences", reach: .schedule) { call in try await occurrences(call) }
     for change in ScheduleChange.allCases {
-      routes.call(.post, "/schedules/:id/\(change.rawValue)", role: .operator) { call in
+      routes.call(.post, "/schedules/:id/\(change.rawValue)", role: .operator, scope: .send, reach: .schedule) { call in
         try await carryOut(change, call)
       }
     }
@@ -41,9 +41,10 @@ enum SchedulesAPI {
     let state = query.choice("state", as: ScheduleState.self)
     try query.finish()
     let page = try await call.store.read { database in
-      let app = try APIContext.filter(database, app: bundleID)?.id
-      return try Schedule.list(database, app: app, state: state, cursor: cursor, limit: limit)
-        .map { try json(database, $0, call) }
+      let app = try call.filter(database, app: bundleID)?.id
+      return try call.seen(cursor: cursor, limit: limit, app: \.appID) {
+        try Schedule.list(database, app: app, state: state, cursor: $0, limit: $1)
+      }.map { try json(database, $0, call) }
     }
     return APIContext.answer(page)
   }

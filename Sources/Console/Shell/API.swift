@@ -31,23 +31,29 @@ enum API {
     AcknowledgementAPI.add(to: &routes)
     ReceiversAPI.add(to: &routes)
     WebhooksAPI.add(to: &routes)
+    PeopleAPI.add(to: &routes)
     MailSettingsAPI.add(to: &routes)
     ReminderSettingsAPI.add(to: &routes)
     RemindersAPI.add(to: &routes)
     HostsAPI.add(to: &routes)
     ActivityAPI.add(to: &routes)
+    TokensAPI.add(to: &routes)
     SimulatorAPI.add(to: &routes)
   }
 }
 
 extension ConsoleRouter {
-  /// Adds a call. Query parameters that are unknown or repeated are refused before the handler is called: a misspelled
+  /// Adds a call. Without a reach, it is about the app in its path, else about the whole installation.
+  ///
+  /// Query parameters that are unknown or repeated are refused before the handler is called: a misspelled
   /// filter must not return everything.
   mutating func call(
-    _ method: Method, _ pattern: String, role: User.Role, query names: [String] = [],
-    options: Route.Options = Route.Options(), under prefix: String = "/api/v1", _ handler: @escaping APIHandler
+    _ method: Method, _ pattern: String, role: User.Role, scope: CallScope, reach: CallReach? = nil,
+    query names: [String] = [], options: Route.Options = Route.Options(), under prefix: String = "/api/v1",
+    _ handler: @escaping APIHandler
   ) {
-    api(method, prefix + pattern, role: role, options: options) { call in
+    let reach = reach ?? (pattern.contains("/:app") ? .path : .installation)
+    api(method, prefix + pattern, CallAccess(role: role, scope: scope, reach: reach), options: options) { call in
       try await APIError.telling {
         try APIQuery.check(call.request.queryItems, names: names)
         return try await handler(call)
@@ -57,8 +63,9 @@ extension ConsoleRouter {
 
   /// Adds a list that is read in pages.
   mutating func list(
-    _ pattern: String, role: User.Role = .viewer, filters: [String] = [], _ handler: @escaping APIHandler
+    _ pattern: String, role: User.Role = .viewer, scope: CallScope = .read, reach: CallReach? = nil,
+    filters: [String] = [], _ handler: @escaping APIHandler
   ) {
-    call(.get, pattern, role: role, query: ["limit", "cursor"] + filters, handler)
+    call(.get, pattern, role: role, scope: scope, reach: reach, query: ["limit", "cursor"] + filters, handler)
   }
 }

@@ -69,13 +69,14 @@ struct APIContext: Sendable {
 
   /// Answers with what a query finds, from memory if nothing has changed since the same request.
   ///
-  /// - Parameter query: depends on the database and on the request's target alone: neither on the principal nor on the
-  ///   time.
+  /// - Parameter query: depends on the database, on the request's target and on the apps that the token sees: neither
+  ///   on the principal nor on the time.
   func kept<Answer: JSONWritable & SendableMetatype>(
     _ query: @escaping @Sendable (Database) throws -> Answer
   ) async throws -> Response {
-    Self.answer(
-      written: try await store.read(keptAs: request.target, bytes: \.count) { JSONWriter.bytes(of: try query($0)) })
+    let key = apps.map { "\($0.sorted()) \(request.target)" } ?? request.target
+    return Self.answer(
+      written: try await store.read(keptAs: key, bytes: \.count) { JSONWriter.bytes(of: try query($0)) })
   }
 
   /// The answer to a deletion.
@@ -89,17 +90,6 @@ struct APIContext: Sendable {
   static func app(_ database: Database, _ bundleID: String) throws -> App {
     guard let app = try App.find(database, bundleID: bundleID) else {
       throw StoreError.notFound(noun: "app", id: String(bundleID.prefix(AppName.bundleIDLimit)))
-    }
-    return app
-  }
-
-  /// The app that filters a list.
-  ///
-  /// - Throws: `Problems` at `app`: an empty list would hide a misspelled bundle ID.
-  static func filter(_ database: Database, app bundleID: String?) throws -> App? {
-    guard let bundleID else { return nil }
-    guard let app = try App.find(database, bundleID: bundleID) else {
-      throw Problems([Problem("app", DraftMessage.noApp, ["app": bundleID])])
     }
     return app
   }

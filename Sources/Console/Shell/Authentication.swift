@@ -14,7 +14,7 @@ enum Principal: Sendable {
   var role: User.Role {
     switch self {
     case .user(let user, _): user.role
-    case .token(let token): token.scopes.compactMap(User.Role.init).max() ?? .viewer
+    case .token(let token): token.scopes.contains(.admin) ? .admin : token.role ?? .viewer
     }
   }
 
@@ -50,18 +50,15 @@ struct Authentication: Sendable {
     return .user(user, session)
   }
 
-  /// The principal of the bearer token.
+  /// The bearer token of a request.
   ///
   /// - Throws: 401 with the challenge of RFC 6750 if the token is missing or invalid.
-  func token(_ request: Request, now: Date) async throws -> Principal {
-    let field = request.header("Authorization") ?? ""
-    let scheme = "bearer "
-    guard field.utf8.count > scheme.utf8.count, field.prefix(scheme.count).lowercased() == scheme else {
+  func token(_ request: Request, now: Date) async throws -> APIToken {
+    guard let hash = Self.tokenHash(request) else {
       throw HTTPError(
         .unauthorized, "Send an API token: Authorization: Bearer <token>. Create one with `signalbox tokens add`.",
         headers: ["WWW-Authenticate": "Bearer realm=\"Signalbox\""])
     }
-    let hash = Secret.hash(String(field.dropFirst(scheme.count).trimmedOfSpace))
     guard let token = try await store.token(hash: hash, now: now) else {
       throw HTTPError(
         .unauthorized, "This token is unknown, expired, or revoked.",
@@ -70,7 +67,20 @@ struct Authentication: Sendable {
     if token.lastUsedAt.map({ now.timeIntervalSince($0) > 60 }) ?? true {
       await store.noteUse { try APIToken.touch($0, id: token.id, now: now) }
     }
-    return .token(token)
+    return token
+  }
+
+  /// The token of a request that was refused, if it was once valid.
+  func formerToken(_ request: Request) async throws -> APIToken? {
+    guard let hash = Self.tokenHash(request) else { return nil }
+    return try await store.read { try APIToken.find($0, hash: hash) }
+  }
+
+  private static func tokenHash(_ request: Request) -> [UInt8]? {
+    let field = request.header("Authorization") ?? ""
+    let scheme = "bearer "
+    guard field.utf8.count > scheme.utf8.count, field.prefix(scheme.count).lowercased() == scheme else { return nil }
+    return Secret.hash(String(field.dropFirst(scheme.count).trimmedOfSpace))
   }
 
   /// Whether a principal admitted before is still allowed in.

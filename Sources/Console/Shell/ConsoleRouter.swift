@@ -32,7 +32,7 @@ struct ConsoleRouter {
       Middleware(
         prepare: { request in
           try address.check(request, through: proxies)
-          request = proxies.restored(request)
+          proxies.restore(&request)
           // Even behind an undeclared proxy: a console with an https address never sets cookies for plain http.
           if address.isSecure { request.isSecure = true }
         },
@@ -70,12 +70,15 @@ struct ConsoleRouter {
 
   /// A page for signed-in people with at least `role`. A form without the session's token, or from another site, is
   /// refused before the handler runs.
+  ///
+  /// - Parameter proof: whether the person must have signed in, or proved who they are, in the last minutes.
   mutating func page(
-    _ method: Method, _ pattern: String, role: User.Role = .viewer, options: Route.Options = Route.Options(),
-    _ handler: @escaping PageHandler
+    _ method: Method, _ pattern: String, role: User.Role = .viewer, proof: Bool = false,
+    options: Route.Options = Route.Options(), _ handler: @escaping PageHandler
   ) {
     personal(method, pattern, role: role, options: options) { context in
-      try await handler(method.isSafe ? context : context.reading(try await Form(context.request)))
+      let page = method.isSafe ? context : try context.reading(try await Form(context.request))
+      return proof ? try await Proof.passing(page, handler) : try await handler(page)
     }
   }
 
@@ -106,11 +109,21 @@ struct ConsoleRouter {
       let context = PageContext(
         console: console, request: request, principal: principal, texts: texts, csrf: session.csrf, form: Form(),
         now: now, openIncidents: try await IncidentPages.openCount(console.store, now: now))
+      // Thrown: a page that asks who is there answers with 403, too, and refuses nothing.
+      var isRefused = false
       var response = try await Self.answer(context) {
-        if !method.isSafe { try Self.checkSite(request) }
-        guard context.may(role) else { throw PageError(.forbidden, "role", ["role": texts("roles.\(role.rawValue)")]) }
-        return try await handler(context)
+        do {
+          if !method.isSafe { try Self.checkSite(request) }
+          guard context.may(role) else {
+            throw PageError(.forbidden, "role", ["role": texts("roles.\(role.rawValue)")])
+          }
+          return try await handler(context)
+        } catch let error as PageError where error.status == .forbidden {
+          isRefused = true
+          throw error
+        }
       }
+      if isRefused { await console.noteRefusal(of: principal, request, .forbidden, now: now) }
       response.actor = principal.name
       return response
     }
@@ -147,18 +160,31 @@ struct ConsoleRouter {
     }
   }
 
-  /// A call of the JSON API, with a bearer token of at least `role`.
+  /// A call of the JSON API, with a bearer token that may do it.
   mutating func api(
-    _ method: Method, _ pattern: String, role: User.Role, options: Route.Options = Route.Options(),
+    _ method: Method, _ pattern: String, _ access: CallAccess, options: Route.Options = Route.Options(),
     _ handler: @escaping APIHandler
   ) {
     let console = console
     router.on(method, pattern, name: "api", options: options) { request in
       let now = console.clock()
-      let principal = try await console.authentication.token(request, now: now)
-      guard principal.role >= role else {
-        throw HTTPError(
-          .forbidden, "This token has the role \(principal.role.rawValue), but this request requires \(role.rawValue).")
+      let isLimited = try console.rateLimits.take(request, now: now)
+      let token: APIToken
+      do {
+        token = try await console.authentication.token(request, now: now)
+      } catch let error as HTTPError {
+        if let former = try await console.authentication.formerToken(request) {
+          await console.noteRefusal(of: .token(former), request, error.status, error.message, now: now)
+        }
+        throw error
+      }
+      let standing = isLimited ? try console.rateLimits.take(token: token.id, now: now) : nil
+      let principal = Principal.token(token)
+      do {
+        try await access.check(token, request, console.store)
+      } catch let error as HTTPError where error.status == .forbidden {
+        await console.noteRefusal(of: principal, request, error.status, error.message, now: now)
+        throw error
       }
       // No resource has an entity tag, so a change that requires one must not happen (RFC 9110 §13.1.1).
       if !method.isSafe, let tags = request.header("If-Match"), tags != "*" {
@@ -167,6 +193,7 @@ struct ConsoleRouter {
       }
       var response = try await handler(
         APIContext(console: console, request: request, principal: principal, now: now))
+      standing?.write(to: &response.headers)
       response.actor = principal.name
       return response
     }
@@ -254,7 +281,19 @@ struct ConsoleRouter {
 
   /// Escapes a path for use as a query value.
   static func escaped(_ text: String) -> String {
-    text.addingPercentEncoding(withAllowedCharacters: plainCharacters) ?? ""
+    // Most values are plain, and Foundation's way is slow.
+    if text.utf8.allSatisfy({ byte in isPlain(byte) }) { return text }
+    return text.addingPercentEncoding(withAllowedCharacters: plainCharacters) ?? ""
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "-")...UInt8(ascii: "9"),
+      UInt8(ascii: "_"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
   }
 
   private static let plainCharacters = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~/"))

@@ -39,6 +39,8 @@ struct Form: Sendable {
   /// Whether the field was sent, even if empty.
   func has(_ name: String) -> Bool { fields.contains { $0.name == name } }
 
+  var hasFiles: Bool { !files.isEmpty }
+
   /// Nil if no file was chosen.
   func file(_ name: String) -> FormData.Item? { files.first { $0.part.name == name } }
 

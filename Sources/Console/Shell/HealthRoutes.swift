@@ -25,6 +25,7 @@ enum HealthRoutes {
     do {
       let runs = try await store.read(limit: .seconds(2)) { try CheckRun.all($0) }
       if let trouble = await store.pool.checkDisk() { return DiskWords(trouble).text }
+      if let damage = store.pool.knownDamage.text { return damage }
       if let trouble = engine.trouble { return "delivery is not running: \(trouble)" }
       // Monitoring also reports when the certificate checks stopped running.
       return Watchman.late(runs, now: now).first.map {

@@ -14,8 +14,8 @@ enum MetricsRoute {
     routes.plain(.get, "/metrics") { request in
       let now = console.clock()
       if !console.configuration.isMetricsOpen {
-        // Any role may read metrics.
-        _ = try await console.authentication.token(request, now: now)
+        let token = try await console.authentication.token(request, now: now)
+        try await CallAccess(role: .viewer, scope: .read, reach: .installation).check(token, request, console.store)
       }
       let version = console.configuration.version
       let text = try await console.store.read { try metrics($0, version: version, now: now) }
@@ -66,6 +66,16 @@ enum MetricsRoute {
     text.gauge(
       "signalbox_incidents_open", "Number of open incidents; those that are snoozed are left out.",
       [([:], Double(try Incident.counts(database, now: now).open))])
+    let webhooks = try Webhook.all(database)
+    func labels(_ webhook: Webhook) -> [String: String] {
+      ["webhook": "\(webhook.id)", "name": webhook.details.name]
+    }
+    text.gauge(
+      "signalbox_webhook_failures", "Number of attempts that failed since the webhook last accepted an event.",
+      webhooks.map { (labels($0), Double($0.failures)) })
+    text.gauge(
+      "signalbox_webhook_events_pending", "Number of events that wait for the webhook.",
+      webhooks.map { (labels($0), Double($0.pending)) })
     try hosts(database, &text)
     try pushes(database, &text)
     return text.text

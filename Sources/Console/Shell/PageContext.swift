@@ -15,7 +15,7 @@ struct PageContext: Sendable {
   let console: Console
   let request: Request
   /// Nil on pages that need no sign-in.
-  let principal: Principal?
+  var principal: Principal?
   let texts: Texts
   /// The token that this page's forms must send; pages show it masked.
   let csrf: String
@@ -59,6 +59,12 @@ struct PageContext: Sendable {
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
     NewAuditEntry(
       actor: actor, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
+  }
+
+  /// Writes an entry of the activity log that belongs to no change, such as one about an export.
+  func note(_ entry: NewAuditEntry) async throws {
+    let now = now
+    try await store.write { _ = try AuditEntry.add($0, entry, now: now) }
   }
 
   /// What a query finds, from memory if nothing has changed since the same request of the same second.

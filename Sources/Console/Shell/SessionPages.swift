@@ -10,7 +10,7 @@ import Store
 
 /// Sign-in, sign-out, the one-time link that sets a password, and the language choice.
 enum SessionPages {
-  static let views: [any PageView.Type] = [SignInView.self, SetupView.self]
+  static let views: [any PageView.Type] = [SignInView.self, SetupView.self] + Proof.views
 
   static func add(to routes: inout ConsoleRouter) {
     routes.open(.get, "/session/new") { page in
@@ -23,8 +23,16 @@ enum SessionPages {
     routes.open(.get, "/session/setup") { page in try await setUpPage(page, token: page.query["token"] ?? "") }
     routes.open(.post, "/session/setup", options: options) { page in try await setUp(page) }
     routes.open(.post, "/language") { page in try await setLanguage(page) }
+    routes.open(.post, "/session/code") { page in try await enterCode(page) }
+    Proof.add(to: &routes)
     routes.page(.post, "/session/end") { page in
-      if let session = page.session { try await page.store.write { try Session.end($0, idHash: session.idHash) } }
+      if let session = page.session {
+        let (audit, now) = (page.audit("session.close", "user \(page.actor)"), page.now)
+        try await page.store.write { database in
+          try Session.end(database, idHash: session.idHash)
+          try AuditEntry.add(database, audit, now: now)
+        }
+      }
       var response = Response.redirect(to: "/session/new")
       Cookies.set(
         Cookies.sessionName(isSecure: page.request.isSecure), "", age: 0, on: &response, page.request)
@@ -54,6 +62,7 @@ enum SessionPages {
   }
 
   private static func signIn(_ page: PageContext) async throws -> Response {
+    if PasskeyPages.isIn(page.form) { return try await enterWithPasskey(page) }
     let name = page.form["email"]
     let password = page.form.raw("password")
     let returnTo = ownPath(page.form.raw("return"))
@@ -107,13 +116,84 @@ enum SessionPages {
         // The next sign-in will rehash it.
       }
     }
-    return try await enter(page, user, returnTo: returnTo)
+    return try await go(on: page, user, returnTo: returnTo)
   }
 
-  private static func enter(_ page: PageContext, _ user: User, returnTo: String) async throws -> Response {
+  /// A passkey replaces password and second step.
+  private static func enterWithPasskey(_ page: PageContext) async throws -> Response {
+    let returnTo = ownPath(page.form.raw("return"))
+    let now = page.now
+    let subjects = SignInThrottle.subjects(address: page.request.remoteAddress)
+    let attempt: SignInThrottle.Attempt
+    switch try await page.store.write({ try SignInThrottle.begin($0, subjects, now: now) }) {
+    case .go(let counted): attempt = counted
+    case .wait(let seconds):
+      return signInPage(
+        page, returnTo: returnTo, problem: page.texts("session.slow", count: seconds), status: .tooManyRequests,
+        retryAfter: seconds)
+    }
+    guard let user = try await PasskeyPages.person(page) else {
+      let audit = page.audit("session.refused", "user unknown", ["step": "passkey"])
+      try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+      return signInPage(
+        page, returnTo: returnTo, problem: page.texts("passkeys.wrong"), status: .unprocessableContent)
+    }
+    try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
+    return try await enter(page, user, returnTo: returnTo, with: "passkey")
+  }
+
+  /// After a right password: asks for a code, or lets the person in.
+  private static func go(on page: PageContext, _ user: User, returnTo: String) async throws -> Response {
+    guard try await page.store.read({ try Authenticator.isOn($0, user: user.id) }) else {
+      return try await enter(page, user, returnTo: returnTo, with: "password")
+    }
+    return codePage(page, user, returnTo: returnTo)
+  }
+
+  private static func codePage(
+    _ page: PageContext, _ user: User, returnTo: String, problem: String? = nil
+  ) -> Response {
+    let ticket = "\(user.id).\(page.console.tickets.make(purpose(user), now: page.now))"
+    return page.answer(
+      CodeView(name: user.name, ticket: ticket, returnTo: returnTo, problem: problem),
+      status: problem == nil ? .ok : .unprocessableContent)
+  }
+
+  /// A new password makes older tickets worthless.
+  private static func purpose(_ user: User) -> String { "code \(user.id) \(user.passwordHash ?? "")" }
+
+  /// The code after the password.
+  private static func enterCode(_ page: PageContext) async throws -> Response {
+    let returnTo = ownPath(page.form.raw("return"))
+    let parts = page.form.raw("ticket").split(separator: ".", maxSplits: 1).map(String.init)
+    let id = parts.first.flatMap { Int64($0) } ?? 0
+    let (now, sealer) = (page.now, page.store.sealer)
+    guard let user = try await page.store.read({ try User.find($0, id: id) }), user.state == .active,
+      page.console.tickets.isGood(parts.last ?? "", purpose(user), now: now)
+    else {
+      return signInPage(
+        page, returnTo: returnTo, problem: page.texts("session.code_late"), status: .unprocessableContent)
+    }
+    let (code, recovery) = (page.form.raw("code"), page.form.raw("recovery"))
+    let problem = try await SecondStepCheck.problem(page, user) { database in
+      guard recovery.isEmpty else { return try RecoveryCode.use(recovery, database, user: id) }
+      return try Authenticator.find(database, user: id)?.accept(code, database, sealer: sealer, now: now) ?? false
+    }
+    if let problem {
+      let audit = page.audit("session.refused", "user \(user.name)", ["step": "code"])
+      try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+      return codePage(page, user, returnTo: returnTo, problem: problem)
+    }
+    return try await enter(page, user, returnTo: returnTo, with: recovery.isEmpty ? "code" : "recovery code")
+  }
+
+  /// - Parameter proof: what let the person in, for the activity log.
+  private static func enter(
+    _ page: PageContext, _ user: User, returnTo: String, with proof: String
+  ) async throws -> Response {
     var response = Response.redirect(to: returnTo)
     let entry = NewAuditEntry(
-      actor: user.name, action: "session.open", subject: "user \(user.name)",
+      actor: user.name, action: "session.open", subject: "user \(user.name)", detail: ["with": .string(proof)],
       address: page.request.remoteAddress?.host)
     let now = page.now
     let former = page.request.cookie(Cookies.sessionName(isSecure: page.request.isSecure))
@@ -155,11 +235,14 @@ enum SessionPages {
     let token = page.form.raw("token")
     let now = page.now
     let linkHash = Secret.hash(token)
-    let link = try await page.store.read { try SignInLink.find($0, hash: linkHash, now: now) }
+    let (link, known) = try await page.store.read { database in
+      let link = try SignInLink.find(database, hash: linkHash, now: now)
+      return (link, try link?.userID.flatMap { try User.find(database, id: $0) })
+    }
     var errors = FieldErrors()
     var password = ""
     do {
-      password = try NewPassword.read(page.form, page.texts)
+      password = try NewPassword.read(page, name: known?.name ?? page.form["email"])
     } catch {
       errors = error
     }
@@ -192,7 +275,7 @@ enum SessionPages {
       }
     }
     guard let user else { return try await setUpPage(page, token: token) }
-    return try await enter(page, user, returnTo: "/")
+    return try await go(on: page, user, returnTo: "/")
   }
 
   // MARK: Language
@@ -219,9 +302,9 @@ extension Console {
     let isNeeded = try await store.write { database in
       guard try User.activeCount(database, role: .admin) == 0 else { return false }
       try SignInLink.add(
-        database, hash: Secret.hash(token), purpose: .firstStart, user: nil, lifetime: 86_400, now: now)
+        database, hash: Secret.hash(token), purpose: .firstStart, user: nil, lifetime: SignInLink.lifetime, now: now)
       return true
     }
-    return isNeeded ? "/session/setup?token=\(token)" : nil
+    return isNeeded ? SignInLink.page + token : nil
   }
 }

@@ -24,12 +24,14 @@ enum SignInThrottle {
 
   /// The counters of an attempt from an unknown browser.
   static func subjects(account: String, address: SocketAddress?) -> [SignInFailures.Subject] {
-    let account = SignInFailures.Subject.account(String(account.prefix(255)))
-    guard let address else { return [account, .address("")] }
-    guard address.bytes.count == 16 else {
-      return [account, .address(address.bytes.map(String.init).joined(separator: "."))]
-    }
-    return [account, .network(address.network(64)), .network(address.network(48))]
+    [.account(String(account.prefix(255)))] + subjects(address: address)
+  }
+
+  /// The counters of an attempt that names no account.
+  static func subjects(address: SocketAddress?) -> [SignInFailures.Subject] {
+    guard let address else { return [.address("")] }
+    guard address.bytes.count == 16 else { return [.address(address.bytes.map(String.init).joined(separator: "."))] }
+    return [.network(address.network(64)), .network(address.network(48))]
   }
 
   /// Counts an attempt. Run in the transaction that decides whether it is allowed.
@@ -69,7 +71,7 @@ enum SignInThrottle {
   /// An address gets more than an account, because offices share one; a provider's /48 gets more than a customer's /64.
   private static func free(_ subject: SignInFailures.Subject) -> Int {
     switch subject {
-    case .account, .device, .session: 5
+    case .account, .device, .session, .code: 5
     case .address: 20
     case .network(let network): network.hasSuffix("/48") ? 100 : 20
     }

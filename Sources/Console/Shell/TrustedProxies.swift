@@ -36,23 +36,20 @@ struct TrustedProxies: Sendable {
   /// Told about senders of forwarding headers that are not trusted.
   var undeclared: UndeclaredProxies?
 
-  /// The request with the client's own address and scheme.
-  func restored(_ request: Request) -> Request {
-    guard let peer = request.remoteAddress else { return request }
+  /// Gives the request the client's own address and scheme.
+  func restore(_ request: inout Request) {
+    guard let peer = request.remoteAddress else { return }
     guard isTrusted(peer) else {
-      guard UndeclaredProxies.headers.contains(where: { request.header($0) != nil }) else { return request }
+      guard UndeclaredProxies.headers.contains(where: { request.header($0) != nil }) else { return }
       undeclared?.note(peer)
-      var request = request
       request.context[UndeclaredProxies.Peer.self] = peer
-      return request
+      return
     }
-    var request = request
     if let proto = request.header("X-Forwarded-Proto") { request.isSecure = proto.lowercased() == "https" }
     // Each proxy appends the address that it saw; entries before the last trusted proxy may be forged.
     let hops = request.headers.values(of: "X-Forwarded-For").flatMap { $0.split(separator: ",") }.map(Self.address)
     let stranger = hops.lastIndex { hop in hop.map { !isTrusted($0) } ?? true } ?? 0
     if stranger < hops.count, let client = hops[stranger] { request.remoteAddress = client }
-    return request
   }
 
   private func isTrusted(_ address: SocketAddress) -> Bool { ranges.contains { $0.contains(address.host) } }

@@ -13,22 +13,28 @@ enum SmokeTestsAPI {
   private static let longestWait = Duration.seconds(300)
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/smoke-tests", filters: ["app"]) { call in try await list(call) }
-    routes.call(.post, "/smoke-tests", role: .operator) { call in try await create(call) }
-    routes.call(.get, "/smoke-tests/:id", role: .viewer) { call in
+    routes.list("/smoke-tests", reach: .handler, filters: ["app"]) { call in try await list(call) }
+    routes.call(.post, "/smoke-tests", role: .operator, scope: .send, reach: .handler) { call in try await create(call)
+    }
+    routes.call(.get, "/smoke-tests/:id", role: .viewer, scope: .read, reach: .smokeTest) { call in
       let id: Int64 = try call.request.parameter("id")
       return APIContext.answer(
         try await call.store.read { try SmokeTestAnswer($0, try SmokeTest.get($0, id: id)) })
     }
-    routes.call(.patch, "/smoke-tests/:id", role: .operator) { call in try await update(call) }
-    routes.call(.delete, "/smoke-tests/:id", role: .operator) { call in
+    routes.call(.patch, "/smoke-tests/:id", role: .operator, scope: .send, reach: .smokeTest) { call in
+      try await update(call)
+    }
+    routes.call(.delete, "/smoke-tests/:id", role: .operator, scope: .send, reach: .smokeTest) { call in
       let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
       try await call.store.write { try SmokeTest.delete($0, id: id, by: entry, now: call.now) }
       return APIContext.nothing
     }
-    routes.list("/smoke-tests/:id/runs") { call in try await runs(call) }
-    routes.call(.post, "/smoke-tests/:id/runs", role: .operator, query: ["wait"]) { call in try await run(call) }
-    routes.call(.get, "/smoke-tests/:id/runs/:run", role: .viewer, query: ["wait"]) { call in
+    routes.list("/smoke-tests/:id/runs", reach: .smokeTest) { call in try await runs(call) }
+    routes.call(.post, "/smoke-tests/:id/runs", role: .operator, scope: .send, reach: .smokeTest, query: ["wait"]) {
+      call in try await run(call)
+    }
+    routes.call(.get, "/smoke-tests/:id/runs/:run", role: .viewer, scope: .read, reach: .smokeTest, query: ["wait"]) {
+      call in
       let (id, run): (Int64, Int64) = (try call.request.parameter("id"), try call.request.parameter("run"))
       let wait = try wait(call)
       let found = try await call.store.read { try SmokeRun.get($0, id: run) }
@@ -43,9 +49,10 @@ enum SmokeTestsAPI {
     try query.finish()
     return APIContext.answer(
       try await call.store.read { database in
-        let app = try APIContext.filter(database, app: bundleID)
-        return try SmokeTest.list(database, app: app?.id, cursor: cursor, limit: limit)
-          .map { try SmokeTestAnswer(database, $0) }
+        let app = try call.filter(database, app: bundleID)
+        return try call.seen(cursor: cursor, limit: limit, app: \.appID) {
+          try SmokeTest.list(database, app: app?.id, cursor: $0, limit: $1)
+        }.map { try SmokeTestAnswer(database, $0) }
       })
   }
 
@@ -83,6 +90,7 @@ enum SmokeTestsAPI {
       // Each is nil only with a reported problem, so that finish() has thrown.
       throw Problems([Problem("", FieldMessage.required)])
     }
+    try await call.check(app: draft.app, sendingIn: draft.environment)
     let content = SmokeTestContent(name: name, draft: draft, expected: fields.expected ?? SmokeExpectation())
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let entry = call.audit("", "")
@@ -103,6 +111,7 @@ enum SmokeTestsAPI {
     let fields = try Fields(body, required: false)
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
+    if let draft = fields.draft { try await call.check(app: draft.app, sendingIn: draft.environment) }
     return APIContext.answer(
       try await call.store.write { database in
         let test = try SmokeTest.get(database, id: id)

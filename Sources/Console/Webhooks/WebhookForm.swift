@@ -3,10 +3,8 @@ import HTTPServer
 import JSON
 import Mail
 import Model
-import Reactor
 import SQLite
 import Store
-import Webhooks
 
 /// An event webhook from the form or the API, validated.
 struct WebhookForm {
@@ -86,26 +84,5 @@ extension Webhook {
     entry.subject = "webhook \(id)"
     entry.detail = ["before": before, "after": audited]
     try AuditEntry.add(database, entry, now: now)
-  }
-}
-
-extension Console {
-  /// Sends a test event at once, and adds it to the webhook's deliveries.
-  ///
-  /// - Throws: `StoreError.notFound`; the sealer's error.
-  func testWebhook(_ id: Int64, audit: NewAuditEntry, now: Date) async throws -> (Webhook, WebhookDelivery) {
-    let sealer = store.sealer
-    let (webhook, secrets) = try await store.read { database in
-      (try Webhook.get(database, id: id), try Webhook.secrets(database, id: id, sealer: sealer))
-    }
-    let test = WebhookDelivery.test(id, now: now)
-    let answer = await webhooks.send(
-      WebhookContent(test: test, at: now), to: secrets.address, secrets: webhook.signing(secrets, now: now), now: now)
-    return try await store.write { database in
-      var entry = audit
-      (entry.subject, entry.detail) = ("webhook \(id)", ["taken": .bool(answer.isGood)])
-      try AuditEntry.add(database, entry, now: now)
-      return (webhook, try WebhookDelivery.add(database, test: test, webhook: id, answer, now: now))
-    }
   }
 }

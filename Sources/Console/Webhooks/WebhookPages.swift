@@ -6,6 +6,7 @@ import Mustache
 import Reactor
 import SQLite
 import Store
+import Webhooks
 
 /// `/settings/webhooks`: what other servers are told of, and what became of it.
 enum WebhookPages {
@@ -29,10 +30,12 @@ enum WebhookPages {
       let form = Form([("active", "yes")] + Webhook.Event.allCases.map { ("events", $0.rawValue) })
       return try await show(page, nil, form)
     }
-    routes.page(.post, "/settings/webhooks", role: .admin) { page in try await save(page, nil) }
+    routes.page(.post, "/settings/webhooks", role: .admin, proof: true) { page in try await save(page, nil) }
     routes.page(.get, "/settings/webhooks/:id", role: .admin) { page in try await show(page, try await find(page)) }
-    routes.page(.post, "/settings/webhooks/:id", role: .admin) { page in try await save(page, try await find(page)) }
-    routes.page(.post, "/settings/webhooks/:id/secret", role: .admin) { page in
+    routes.page(.post, "/settings/webhooks/:id", role: .admin, proof: true) { page in
+      try await save(page, try await find(page))
+    }
+    routes.page(.post, "/settings/webhooks/:id/secret", role: .admin, proof: true) { page in
       let (id, sealer, now, audit) = (
         try await find(page).id, page.store.sealer, page.now, page.audit("webhook.rotate", "")
       )
@@ -45,8 +48,8 @@ enum WebhookPages {
       return try await show(page, webhook, secret: secret)
     }
     routes.page(.post, "/settings/webhooks/:id/test", role: .admin) { page in
-      let (webhook, sent) = try await page.console.testWebhook(
-        try await find(page).id, audit: page.audit("webhook.test", ""), now: page.now)
+      let (webhook, sent) = try await page.console.webhooks.test(
+        try await find(page).id, in: page.store, audit: page.audit("webhook.test", ""), now: page.now)
       let isGood = sent.state == .delivered
       let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": webhook.details.name])
       let answer = [sent.status.map(String.init), sent.answer].compactMap { $0 }.joined(separator: " ")
@@ -66,7 +69,7 @@ enum WebhookPages {
       return page.answer(
         WebhookRemoveView(name: webhook.details.name, href: "\(list)/\(webhook.id)", pending: webhook.pending))
     }
-    routes.page(.post, "/settings/webhooks/:id/remove", role: .admin) { page in
+    routes.page(.post, "/settings/webhooks/:id/remove", role: .admin, proof: true) { page in
       let (webhook, now, audit) = (try await find(page), page.now, page.audit("webhook.delete", ""))
       try await page.store.write { database in
         try webhook.note(database, audit, now: now)

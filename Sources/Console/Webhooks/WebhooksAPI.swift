@@ -2,26 +2,27 @@ import Foundation
 import HTTPServer
 package import JSON
 import Model
-import SQLite
+package import SQLite
 package import Store
+import Webhooks
 
 /// `/api/v1/webhooks`: what other servers are told of.
 enum WebhooksAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/webhooks", role: .admin) { call in
+    routes.call(.get, "/webhooks", role: .admin, scope: .admin) { call in
       let items = try await call.store.read { database in
         try Webhook.all(database).map { try WebhookAnswer(database, $0) }
       }
       return APIContext.answer(Page(items: items, next: nil))
     }
     // Without Idempotency-Key: a kept answer would keep the secret.
-    routes.call(.post, "/webhooks", role: .admin) { call in try await create(call) }
-    routes.call(.get, "/webhooks/:id", role: .admin) { call in
+    routes.call(.post, "/webhooks", role: .admin, scope: .admin) { call in try await create(call) }
+    routes.call(.get, "/webhooks/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
       return APIContext.answer(try await call.store.read { try WebhookAnswer($0, try Webhook.get($0, id: id)) })
     }
-    routes.call(.patch, "/webhooks/:id", role: .admin) { call in try await update(call) }
-    routes.call(.delete, "/webhooks/:id", role: .admin) { call in
+    routes.call(.patch, "/webhooks/:id", role: .admin, scope: .admin) { call in try await update(call) }
+    routes.call(.delete, "/webhooks/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
       try await call.store.write { database in
         try Webhook.get(database, id: id).note(database, call.audit("webhook.delete", ""), now: call.now)
@@ -29,7 +30,7 @@ enum WebhooksAPI {
       }
       return APIContext.nothing
     }
-    routes.call(.post, "/webhooks/:id/secret", role: .admin) { call in
+    routes.call(.post, "/webhooks/:id/secret", role: .admin, scope: .admin) { call in
       let (id, sealer): (Int64, any Sealer) = (try call.request.parameter("id"), call.store.sealer)
       let answer = try await call.store.write { database in
         let secret = try Webhook.rotate(database, id: id, sealer: sealer, now: call.now)
@@ -39,12 +40,13 @@ enum WebhooksAPI {
       }
       return APIContext.answer(answer)
     }
-    routes.call(.post, "/webhooks/:id/test", role: .admin) { call in
+    routes.call(.post, "/webhooks/:id/test", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
-      let (_, delivery) = try await call.console.testWebhook(id, audit: call.audit("webhook.test", ""), now: call.now)
+      let (_, delivery) = try await call.console.webhooks.test(
+        id, in: call.store, audit: call.audit("webhook.test", ""), now: call.now)
       return APIContext.answer(delivery)
     }
-    routes.list("/webhooks/:id/deliveries", role: .admin) { call in
+    routes.list("/webhooks/:id/deliveries", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
       var query = APIQuery(call.request)
       let (limit, cursor) = (query.limit(), query.cursor())
@@ -55,7 +57,7 @@ enum WebhooksAPI {
           return try WebhookDelivery.list(database, webhook: id, cursor: cursor, limit: limit)
         })
     }
-    routes.call(.post, "/webhooks/:id/deliveries/:uid/redeliver", role: .admin) { call in
+    routes.call(.post, "/webhooks/:id/deliveries/:uid/redeliver", role: .admin, scope: .admin) { call in
       let (id, uid): (Int64, String) = (try call.request.parameter("id"), call.request.parameters["uid"] ?? "")
       let delivery = try await call.store.write { database in
         try Webhook.get(database, id: id).note(database, call.audit("webhook.redeliver", ""), now: call.now)
@@ -93,7 +95,7 @@ enum WebhooksAPI {
     let (form, sealer) = (typed, call.store.sealer)
     let answer = try await call.store.write { database in
       var form = form
-      form.appID = try APIContext.filter(database, app: bundleID)?.id
+      form.appID = try call.filter(database, app: bundleID)?.id
       let added = try form.add(database, sealer: sealer, audit: call.audit("webhook.create", ""), now: call.now)
       return try WebhookAnswer(database, added.webhook, secret: added.secret)
     }
@@ -117,7 +119,7 @@ enum WebhooksAPI {
         if !has("active") { form.isActive = before.details.isActive }
         // `null` is every app.
         form.appID =
-          body["app"] == nil ? before.details.appID : try APIContext.filter(database, app: bundleID)?.id
+          body["app"] == nil ? before.details.appID : try call.filter(database, app: bundleID)?.id
         let problems = form.problems
         guard problems.isEmpty else { throw Problems(problems) }
         return try WebhookAnswer(
@@ -129,18 +131,18 @@ enum WebhooksAPI {
 }
 
 /// The schema `Webhook`; with the secret only when it was just made.
-private struct WebhookAnswer: JSONWritable, Sendable {
-  let webhook: Webhook
+package struct WebhookAnswer: JSONWritable, Sendable {
+  package let webhook: Webhook
   /// Bundle ID.
   private let app: String?
   private let secret: String?
 
-  init(_ database: Database, _ webhook: Webhook, secret: String? = nil) throws {
+  package init(_ database: Database, _ webhook: Webhook, secret: String? = nil) throws {
     (self.webhook, self.secret) = (webhook, secret)
     app = try webhook.details.appID.map { try App.get(database, id: $0).bundleID }
   }
 
-  func write(to json: inout JSONWriter) {
+  package func write(to json: inout JSONWriter) {
     let details = webhook.details
     json.object { json in
       json.member("id", webhook.id)

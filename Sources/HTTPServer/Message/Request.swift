@@ -89,7 +89,9 @@ package struct Request: Sendable {
   }
 
   package func cookie(_ name: String) -> String? {
-    head.first(named: "Cookie") == nil ? nil : cookies.first { $0.name == name }?.value
+    guard let first = head.first(named: "Cookie") else { return nil }
+    // Browsers send one field; HTTP/2 proxies may split it.
+    return Cookie.value(of: name, in: first) ?? cookies.first { $0.name == name }?.value
   }
 
   /// The request's name in logs and in `X-Request-Id`: the client's own id if it is at most 64 letters, digits, `-`,

@@ -44,7 +44,7 @@ package final class Server: Sendable {
     Socket.ignoreBrokenPipeSignal()
     let (workers, listener, address) = try state.withLock { state in
       guard case .ready = state else { preconditionFailure("a server starts once") }
-      let descriptor = try Socket.listen(on: configuration.address)
+      let descriptor = try configuration.listener ?? Socket.listen(on: configuration.address)
       let address: SocketAddress
       let alarm = Alarm(configuration.warningLog ?? { _ in })
       var workers: [Worker] = []
@@ -69,6 +69,12 @@ package final class Server: Sendable {
       workers[0].loop.execute { continuation.resume(with: Result { try listener.open() }) }
     }
     return address
+  }
+
+  /// Returns when every loop has come to the end of what it is doing; at once if the server does not run.
+  package func turn() async {
+    guard case .running(let workers, _) = state.withLock({ $0 }) else { return }
+    for worker in workers { await worker.loop.turn() }
   }
 
   /// Returns when ``stop(within:)`` has closed everything, or its task is cancelled. For one task.

@@ -4,6 +4,8 @@ package import Reactor
 package struct ServerConfiguration: Sendable {
   /// Where to listen; port 0 asks for a free one.
   package var address: SocketAddress
+  /// A socket that listens already, see `Socket.adopt`; closed by the server. Nil: the server opens one at ``address``.
+  package var listener: Int32?
   /// The server's side of TLS; nil serves plain HTTP.
   package var tls: TLSContext?
   /// Event loops, each a thread. One serves about 100,000 small requests a second.

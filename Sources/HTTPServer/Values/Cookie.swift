@@ -52,12 +52,27 @@ package struct Cookie: Sendable, Equatable {
 
   /// Reads the pairs of a `Cookie` field; pieces without `=` are skipped, quotes around a value removed.
   static func pairs(in field: String) -> [(name: String, value: String)] {
-    field.split(separator: ";").compactMap { piece in
-      guard let equals = piece.firstIndex(of: "=") else { return nil }
-      let name = piece[..<equals].trimmedOfSpace
-      var value = piece[piece.index(after: equals)...].trimmedOfSpace
-      if value.utf8.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") { value = value.dropFirst().dropLast() }
-      return name.isEmpty ? nil : (String(name), String(value))
+    field.utf8.split(separator: UInt8(ascii: ";")).compactMap { piece in
+      pair(Substring(piece)).map { (String($0.name), String($0.value)) }
     }
+  }
+
+  /// The value of the first pair with this name, without the cost of reading all of them.
+  static func value(of name: String, in field: String) -> String? {
+    for piece in field.utf8.split(separator: UInt8(ascii: ";")) {
+      if let pair = pair(Substring(piece)), pair.name == name { return String(pair.value) }
+    }
+    return nil
+  }
+
+  private static func pair(_ piece: Substring) -> (name: Substring, value: Substring)? {
+    guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+    let name = piece[..<equals].trimmedOfSpace
+    var value = piece[piece.utf8.index(after: equals)...].trimmedOfSpace
+    let quote = UInt8(ascii: "\"")
+    if value.utf8.count >= 2, value.utf8.first == quote, value.utf8.last == quote {
+      value = value.dropFirst().dropLast()
+    }
+    return name.isEmpty ? nil : (name, value)
   }
 }

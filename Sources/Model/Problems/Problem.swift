@@ -25,10 +25,10 @@ package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
     guard template.utf8.contains(UInt8(ascii: "{")) else { return template }
     var filled = ""
     var rest = template[...]
-    while let open = rest.firstIndex(of: "{") {
+    while let open = rest.utf8.firstIndex(of: UInt8(ascii: "{")) {
       filled += rest[..<open]
       rest = rest[open...]
-      guard let close = rest.firstIndex(of: "}") else { break }
+      guard let close = rest.utf8.firstIndex(of: UInt8(ascii: "}")) else { break }
       let name = String(rest[rest.index(after: open)..<close])
       filled += arguments[name] ?? "{\(name)}"
       rest = rest[rest.index(after: close)...]
@@ -100,7 +100,8 @@ package enum MessageCatalogue {
     PayloadMessage.self,
     FCMMessageProblem.self, JPushMessageProblem.self, LintMessage.self, RepeatMessage.self,
     CallbackContradiction.self, CallbackNote.self, ChannelMessage.self, TopicMessage.self, DialectMessage.self,
-    PageMessage.self, SmokeMessage.self, TemplateMessage.self, SegmentMessage.self,
+    PageMessage.self, SmokeMessage.self, TemplateMessage.self, SegmentMessage.self, PersonMessage.self,
+    PasswordMessage.self,
   ]
 
   private static func add<Set: MessageSet>(_ set: Set.Type, to all: inout [String: String]) {

@@ -60,10 +60,10 @@ struct Binder {
       switch slot {
       case .value(let write, _, _):
         guard escaped else { throw TemplateError("“\(name.text)” is text: write it with two braces", at: place) }
-        binder.program.operations.append(.value(depth: depth, write))
+        binder.program.append(write, depth: depth)
       case .html(let write, _):
         guard !escaped else { throw TemplateError("“\(name.text)” is HTML: write it with three braces", at: place) }
-        binder.program.operations.append(.value(depth: depth, write))
+        binder.program.append(write, depth: depth)
       case .flag: throw TemplateError("“\(name.text)” is true or false: it can only be used in a section", at: place)
       case .children: throw TemplateError("“\(name.text)” is a view: it can only be used in a section", at: place)
       }
@@ -85,11 +85,9 @@ struct Binder {
           return (forms[wanted] == nil ? "other" : wanted) == form
         }
         try count(key, place) { (binder, depth, number) throws(TemplateError) in
-          let start = binder.program.operations.count
-          binder.program.operations.append(.plural(depth: depth, number, isForm, end: 0))
+          let start = binder.program.begin(Program.Plural(number: number, isForm: isForm), depth: depth)
           try binder.write(pieces: text, key, escaped: escaped, place)
-          binder.program.operations[start] = .plural(
-            depth: depth, number, isForm, end: binder.program.operations.count)
+          binder.program.finish(start)
           // The following belongs to every plural form.
           binder.white.seal()
         }
@@ -163,13 +161,12 @@ struct Binder {
   private mutating func within(
     _ children: Slot.Children, _ depth: Int, _ scope: Scope, _ body: (inout Binder) throws(TemplateError) -> Void
   ) throws(TemplateError) {
-    let start = program.operations.count
-    program.operations.append(.children(depth: depth, children, end: 0))
+    let start = program.begin(children.visit, depth: depth)
     scopes.append(scope)
     program.depth = max(program.depth, scopes.count)
     try body(&self)
     scopes.removeLast()
-    program.operations[start] = .children(depth: depth, children, end: program.operations.count)
+    program.finish(start)
   }
 
   private mutating func bind(_ section: Node.Section) throws(TemplateError) {
@@ -184,13 +181,10 @@ struct Binder {
           binder.white.close(into: &binder.program)
         }
       } else {
-        let start = binder.program.operations.count
-        let expected = !section.inverted
-        binder.program.operations.append(.test(depth: depth, slot.isTrue, expected: expected, end: 0))
+        let start = binder.program.begin(slot.isTrue, depth: depth, expected: !section.inverted)
         try binder.bind(section.nodes)
         binder.white.close(into: &binder.program)
-        binder.program.operations[start] = .test(
-          depth: depth, slot.isTrue, expected: expected, end: binder.program.operations.count)
+        binder.program.finish(start)
       }
     }
     white.seal()

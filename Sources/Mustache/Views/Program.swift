@@ -1,21 +1,31 @@
 /// A template bound to its views in one language: fixed output is one run of bytes, and values are read from the views
 /// by position, without names.
 struct Program: Sendable {
-  /// `depth` counts the views around a place, from 0 for the outermost.
-  enum Operation: Sendable {
+  /// `depth` counts the views around a place, from 0 for the outermost. Readers are positions in the lists below: so an
+  /// operation is plain numbers, and stepping over it counts no references.
+  enum Operation: BitwiseCopyable {
     /// A run of the fixed bytes.
     case bytes(start: Int, count: Int)
-    case value(depth: Int, Slot.Write)
+    case value(depth: Int, write: Int)
     /// Jumps to `end` unless the test gives `expected`.
-    case test(depth: Int, Slot.Test, expected: Bool, end: Int)
+    case test(depth: Int, test: Int, expected: Bool, end: Int)
     /// Repeats the operations up to `end` for each child.
-    case children(depth: Int, Slot.Children, end: Int)
+    case children(depth: Int, visit: Int, end: Int)
     /// Runs the operations up to `end` if the number has this plural form.
-    case plural(depth: Int, @Sendable (UnsafeRawPointer) -> Int, @Sendable (Int) -> Bool, end: Int)
+    case plural(depth: Int, plural: Int, end: Int)
+  }
+
+  struct Plural: Sendable {
+    let number: @Sendable (UnsafeRawPointer) -> Int
+    let isForm: @Sendable (Int) -> Bool
   }
 
   var operations: [Operation] = []
   var bytes: [UInt8] = []
+  var writes: [Slot.Write] = []
+  var tests: [Slot.Test] = []
+  var visits: [Slot.Visit] = []
+  var plurals: [Plural] = []
   /// The greatest nesting of views.
   var depth = 0
 
@@ -23,17 +33,11 @@ struct Program: Sendable {
   func run(_ views: [UnsafeRawPointer], into output: inout Output) {
     withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: max(depth, 1)) { stack in
       for (index, view) in views.enumerated() { stack[index] = view }
-      operations.withUnsafeBufferPointer { operations in
-        bytes.withUnsafeBufferPointer { bytes in
-          Self.run(
-            operations, bytes, stack, from: 0, to: operations.count, depth: views.count, into: &output)
-        }
-      }
+      run(stack, from: 0, to: operations.count, depth: views.count, into: &output)
     }
   }
 
-  private static func run(
-    _ operations: UnsafeBufferPointer<Operation>, _ bytes: UnsafeBufferPointer<UInt8>,
+  private func run(
     _ stack: UnsafeMutableBufferPointer<UnsafeRawPointer>, from start: Int, to end: Int, depth: Int,
     into output: inout Output
   ) {
@@ -41,22 +45,64 @@ struct Program: Sendable {
     while index < end {
       switch operations[index] {
       case .bytes(let start, let count):
-        output.write(UnsafeBufferPointer(rebasing: bytes[start..<start + count]))
+        bytes.withUnsafeBufferPointer { output.write(UnsafeBufferPointer(rebasing: $0[start..<start + count])) }
       case .value(let depth, let write):
-        write(stack[depth], &output)
+        writes[write](stack[depth], &output)
       case .test(let depth, let test, let expected, let end):
-        if test(stack[depth]) != expected { index = end - 1 }
-      case .plural(let depth, let number, let isForm, let end):
-        if !isForm(number(stack[depth])) { index = end - 1 }
-      case .children(let from, let children, let end):
+        if tests[test](stack[depth]) != expected { index = end - 1 }
+      case .plural(let depth, let plural, let end):
+        if !plurals[plural].isForm(plurals[plural].number(stack[depth])) { index = end - 1 }
+      case .children(let from, let visit, let end):
         let first = index + 1
-        children.visit(stack[from]) { child in
+        visits[visit](stack[from]) { child in
           stack[depth] = child
-          run(operations, bytes, stack, from: first, to: end, depth: depth + 1, into: &output)
+          run(stack, from: first, to: end, depth: depth + 1, into: &output)
         }
         index = end - 1
       }
       index += 1
     }
+  }
+}
+
+extension Program {
+  private mutating func begin(_ operation: Operation) -> Int {
+    operations.append(operation)
+    return operations.count - 1
+  }
+
+  /// Ends the part whose beginning was this operation.
+  mutating func finish(_ start: Int) {
+    let end = operations.count
+    switch operations[start] {
+    case .test(let depth, let test, let expected, _):
+      operations[start] = .test(depth: depth, test: test, expected: expected, end: end)
+    case .children(let depth, let visit, _): operations[start] = .children(depth: depth, visit: visit, end: end)
+    case .plural(let depth, let plural, _): operations[start] = .plural(depth: depth, plural: plural, end: end)
+    case .bytes, .value: preconditionFailure("an operation without a part")
+    }
+  }
+
+  mutating func append(_ write: @escaping Slot.Write, depth: Int) {
+    writes.append(write)
+    operations.append(.value(depth: depth, write: writes.count - 1))
+  }
+
+  /// Begins a part, which ``finish(_:)`` ends.
+  ///
+  /// - Returns: the operation's position.
+  mutating func begin(_ test: @escaping Slot.Test, depth: Int, expected: Bool) -> Int {
+    tests.append(test)
+    return begin(.test(depth: depth, test: tests.count - 1, expected: expected, end: 0))
+  }
+
+  mutating func begin(_ visit: @escaping Slot.Visit, depth: Int) -> Int {
+    visits.append(visit)
+    return begin(.children(depth: depth, visit: visits.count - 1, end: 0))
+  }
+
+  mutating func begin(_ plural: Plural, depth: Int) -> Int {
+    plurals.append(plural)
+    return begin(.plural(depth: depth, plural: plurals.count - 1, end: 0))
   }
 }

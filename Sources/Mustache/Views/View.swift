@@ -149,6 +149,7 @@ extension String: View {
 enum Slot: Sendable {
   @usableFromInline typealias Write = @Sendable (UnsafeRawPointer, inout Output) -> Void
   @usableFromInline typealias Test = @Sendable (UnsafeRawPointer) -> Bool
+  @usableFromInline typealias Visit = @Sendable (UnsafeRawPointer, (UnsafeRawPointer) -> Void) -> Void
 
   @usableFromInline
   struct Children: Sendable {
@@ -156,12 +157,12 @@ enum Slot: Sendable {
     let members: @Sendable () -> Members
     let isList: Bool
     let isTrue: Test
-    let visit: @Sendable (UnsafeRawPointer, (UnsafeRawPointer) -> Void) -> Void
+    let visit: Visit
 
     @usableFromInline
     init(
       members: @escaping @Sendable () -> Members, isList: Bool, isTrue: @escaping Test,
-      visit: @escaping @Sendable (UnsafeRawPointer, (UnsafeRawPointer) -> Void) -> Void
+      visit: @escaping Visit
     ) {
       self.members = members
       self.isList = isList

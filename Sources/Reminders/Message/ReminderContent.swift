@@ -22,7 +22,18 @@ package struct ReminderContent: Sendable {
     }
   }
 
+  /// An incident that opened.
+  package struct Notice: Sendable {
+    let incident: Incident
+    /// The app's name.
+    let app: String
+
+    package init(_ incident: Incident, app: String) { (self.incident, self.app) = (incident, app) }
+  }
+
   let entries: [Entry]
+  /// Nil: it is about the entries.
+  let notice: Notice?
   let texts: MailTexts.Language
   let zone: TimeZone
   let address: String?
@@ -31,21 +42,26 @@ package struct ReminderContent: Sendable {
   let isTest: Bool
 
   /// - Parameters:
-  ///   - entries: the most urgent first; empty: a test message.
+  ///   - entries: the most urgent first; empty without a notice: a test message.
   ///   - address: the beginning of links; nil: no links.
   package init(
-    _ entries: [Entry], texts: MailTexts.Language, zone: TimeZone, address: String?, identifier: String, now: Date
+    _ entries: [Entry], notice: Notice? = nil, texts: MailTexts.Language, zone: TimeZone, address: String?,
+    identifier: String, now: Date
   ) {
     self.entries = entries
+    self.notice = notice
     self.texts = texts
     self.zone = zone
     self.address = address.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
     self.identifier = identifier
     self.now = now
-    isTest = entries.isEmpty
+    isTest = entries.isEmpty && notice == nil
   }
 
   var subject: String {
+    if let notice {
+      return texts("incident.subject", ["app": notice.app, "reason": notice.incident.cause.reason])
+    }
     guard let first = entries.first else { return texts("test.subject") }
     let arguments = ["name": first.item.name, "left": left(first.item)]
     return entries.count == 1
@@ -53,7 +69,10 @@ package struct ReminderContent: Sendable {
       : texts("subject.other", arguments.merging(["count": "\(entries.count)"]) { $1 })
   }
 
-  var lead: String { isTest ? texts("test.lead") : texts("lead", count: entries.count) }
+  var lead: String {
+    if notice != nil { return texts("incident.lead") }
+    return isTest ? texts("test.lead") : texts("lead", count: entries.count)
+  }
 
   func left(_ item: TrackedExpiry) -> String {
     guard let days = item.daysLeft(now: now) else { return "" }
@@ -116,6 +135,19 @@ package struct ReminderContent: Sendable {
     return facts.compactMap { label, value in value.map { (texts("facts.\(label)"), $0) } }
   }
 
+  private func link(_ notice: Notice) -> String? { address.map { "\($0)/incidents/\(notice.incident.id)" } }
+
+  private func facts(_ notice: Notice) -> [(label: String, value: String)] {
+    let place = notice.incident.place
+    return [
+      (texts("facts.app"), notice.app),
+      (texts("facts.environments"), texts("environments.\(place.environment.rawValue)")),
+      (texts("incident.provider"), place.provider.name), (texts("incident.since"), day(notice.incident.openedAt)),
+    ]
+  }
+
+  private func missed(_ notice: Notice) -> String { texts("incident.devices", count: notice.incident.devices) }
+
   /// How to renew it, in one or two sentences.
   func renewal(_ item: TrackedExpiry) -> String {
     texts.known("renew.\(item.kind.rawValue)") ?? texts("renew.other")
@@ -135,27 +167,54 @@ package struct ReminderContent: Sendable {
   var value: Value {
     [
       "t": texts.value, "lang": .string(texts.code), "subject": .string(subject), "lead": .string(lead),
-      "footer": .string(texts("footer")), "home": .string(address.map { $0 + "/certificates" } ?? ""),
+      "footer": .string(texts(notice == nil ? "footer" : "incident.footer")),
+      "home": .string(notice == nil ? address.map { $0 + "/certificates" } ?? "" : ""),
       "test": .bool(isTest), "test_text": .string(isTest ? texts("test.text") : ""),
-      "items": .list(
-        entries.map { entry in
-          let tone = tone(entry.item)
-          return [
-            "name": .string(entry.item.name), "left": .string(left(entry.item)), "bad": .bool(tone == "bad"),
-            "soon": .bool(tone == "soon"), "calm": .bool(tone == "calm"), "link": .string(link(entry.item) ?? ""),
-            "renewal": .string(renewal(entry.item)),
-            "renewal_line": .string(line(texts("renew_title"), renewal(entry.item))),
-            "facts": .list(
-              facts(entry).map { label, value in
-                ["label": .string(label), "value": .string(value), "line": .string(line(label, value))]
-              }),
-          ]
-        }),
+      "items": .list(notice == nil ? entries.map(rendered) : items),
+    ]
+  }
+
+  /// An incident as an item of the templates.
+  private var items: [Value] {
+    guard let notice else { return [] }
+    return [
+      [
+        "name": .string(notice.incident.cause.reason), "left": .string(missed(notice)), "bad": .bool(true),
+        "soon": .bool(false), "calm": .bool(false), "link": .string(link(notice) ?? ""),
+        "renewal": .string(texts("incident.means")), "renewal_title": .string(texts("incident.next")),
+        "renewal_line": .string(line(texts("incident.next"), texts("incident.means"))),
+        "facts": .list(facts(notice).map(rendered)),
+      ]
+    ]
+  }
+
+  private func rendered(_ fact: (label: String, value: String)) -> Value {
+    [
+      "label": .string(fact.label), "value": .string(fact.value), "line": .string(line(fact.label, fact.value)),
+    ]
+  }
+
+  private func rendered(_ entry: Entry) -> Value {
+    let tone = tone(entry.item)
+    return [
+      "name": .string(entry.item.name), "left": .string(left(entry.item)), "bad": .bool(tone == "bad"),
+      "soon": .bool(tone == "soon"), "calm": .bool(tone == "calm"), "link": .string(link(entry.item) ?? ""),
+      "renewal": .string(renewal(entry.item)), "renewal_title": .string(texts("renew_title")),
+      "renewal_line": .string(line(texts("renew_title"), renewal(entry.item))),
+      "facts": .list(facts(entry).map(rendered)),
     ]
   }
 
   var chat: ChatMessage {
-    ChatMessage(
+    if let notice {
+      let item = ChatMessage.Item(
+        heading: line(notice.incident.cause.reason, missed(notice)),
+        lines: facts(notice).map { line($0.label, $0.value) } + [texts("incident.means")], link: link(notice),
+        linkText: texts("open"))
+      return ChatMessage(
+        title: subject, lead: lead, items: [item], more: texts("more"), json: json, identifier: identifier)
+    }
+    return ChatMessage(
       title: subject, lead: isTest ? texts("test.text") : lead,
       items: entries.map { entry in
         ChatMessage.Item(
@@ -173,11 +232,24 @@ package struct ReminderContent: Sendable {
   var json: [UInt8] {
     var json = JSONWriter()
     json.object { json in
-      json.member("type", isTest ? "test" : "reminder")
+      json.member("type", notice != nil ? "incident" : isTest ? "test" : "reminder")
       json.member("id", identifier)
       json.member("at", now)
       json.member("subject", subject)
       json.member("language", texts.code)
+      if let notice {
+        let incident = notice.incident
+        json.object("incident") { json in
+          json.member("id", incident.id)
+          json.member("environment", incident.place.environment.rawValue)
+          json.member("provider", incident.place.provider.rawValue)
+          json.member("reason", incident.cause.reason)
+          json.member("devices", incident.devices)
+          json.member("opened_at", incident.openedAt)
+          json.member("url", link(notice))
+        }
+        return
+      }
       let report = ExpiryReport(entries.map(\.item), planned: planned, now: now)
       json.array("items", report.findings) { json, finding in
         json.object { json in

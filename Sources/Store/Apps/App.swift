@@ -83,6 +83,7 @@ extension App {
     package let schedules: Int
     /// With their runs.
     package let smokeTests: Int
+    package let webhooks: Int
   }
 
   /// What ``delete(_:id:)`` would delete too.
@@ -92,7 +93,8 @@ extension App {
       pushes: try database.int("SELECT count(*) FROM pushes WHERE app_id = ?", id),
       credentials: try database.int("SELECT count(*) FROM credentials WHERE app_id = ?", id),
       schedules: try database.int("SELECT count(*) FROM schedules WHERE app_id = ? AND state <> 'ended'", id),
-      smokeTests: try database.int("SELECT count(*) FROM smoke_tests WHERE app_id = ?", id))
+      smokeTests: try database.int("SELECT count(*) FROM smoke_tests WHERE app_id = ?", id),
+      webhooks: try database.int("SELECT count(*) FROM webhooks WHERE app_id = ?", id))
   }
 
   /// Deletes an app and everything that belongs to it, except certificates. Blocks the writer, for a million devices

@@ -1,6 +1,6 @@
 package import Foundation
 package import JSON
-import Model
+package import Model
 internal import OpenSSL
 package import SQLite
 
@@ -15,13 +15,19 @@ package struct ClientKey: Sendable, Hashable {
   package let createdAt: Date
   /// Accurate to a minute; nil: never.
   package let lastUsedAt: Date?
+  /// Of a key that is for one phone; nil: valid until it is removed.
+  package let expiresAt: Date?
+  /// The phone that registered with such a key.
+  package let deviceID: Int64?
 
+  /// How long a key for one phone is valid: half an hour, in seconds.
+  package static let enrollmentTime: TimeInterval = 1800
   /// Keys of one app.
   package static let limit = 10
   /// Characters of a longer text are not looked up.
   package static let length = 28
 
-  private static let columns = "k.key, k.app_id, k.created_by, k.created_at, k.last_used_at"
+  private static let columns = "k.key, k.app_id, k.created_by, k.created_at, k.last_used_at, k.expires_at, k.device_id"
 
   private init(_ row: borrowing Row) {
     key = row.text(0)
@@ -29,12 +35,15 @@ package struct ClientKey: Sendable, Hashable {
     createdBy = row.text(2)
     createdAt = row.date(3)
     lastUsedAt = row.optionalDate(4)
+    expiresAt = row.optionalDate(5)
+    deviceID = row.optionalInt64(6)
   }
 
-  /// An app's keys, newest first.
+  /// An app's keys, newest first, without those for one phone.
   package static func all(_ database: Database, app: Int64) throws -> [ClientKey] {
     try database.fetchAll(
-      "SELECT \(columns) FROM client_keys k WHERE k.app_id = ? ORDER BY k.created_at DESC, k.key", app
+      "SELECT \(columns) FROM client_keys k WHERE k.app_id = ? AND k.expires_at IS NULL ORDER BY k.created_at DESC, k.key",
+      app
     ) { ClientKey($0) }
   }
 
@@ -44,16 +53,25 @@ package struct ClientKey: Sendable, Hashable {
 
   /// Gives an app another key, with a line of the activity log. Earlier ones stay valid until they are removed.
   ///
-  /// - Parameter address: the client's; nil: this machine.
+  /// - Parameters:
+  ///   - address: the client's; nil: this machine.
+  ///   - time: how long it is valid, in seconds; nil: until it is removed.
   /// - Throws: `StoreError.inUse` if it has ``limit`` keys.
   package static func add(
-    _ database: Database, app: App, by actor: String, from address: String? = nil, now: Date
+    _ database: Database, app: App, by actor: String, from address: String? = nil, for time: TimeInterval? = nil,
+    now: Date
   ) throws -> ClientKey {
-    let count = try database.int("SELECT count(*) FROM client_keys WHERE app_id = ?", app.id)
-    guard count < limit else { throw StoreError.inUse(noun: "app", by: ["\(limit) client keys, the most"]) }
+    // Kept for a day more, so that its page can say what became of it.
+    try database.run("DELETE FROM client_keys WHERE expires_at < ?", now.addingTimeInterval(-86_400))
+    let count = try database.int(
+      "SELECT count(*) FROM client_keys WHERE app_id = ? AND expires_at IS NULL", app.id)
+    guard time != nil || count < limit else {
+      throw StoreError.inUse(noun: "app", by: ["\(limit) client keys, the most"])
+    }
     let key = "sbc_" + Random.token(bytes: 18)
     try database.run(
-      "INSERT INTO client_keys(key, app_id, created_by, created_at) VALUES (?, ?, ?, ?)", key, app.id, actor, now)
+      "INSERT INTO client_keys(key, app_id, created_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?)", key, app.id,
+      actor, now, time.map { now.addingTimeInterval($0) })
     try note(database, "create", key, app, by: actor, from: address, now: now)
     guard let added = try find(database, key: key) else { throw StoreError.notFound(noun: "client key", id: key) }
     return added
@@ -70,6 +88,15 @@ package struct ClientKey: Sendable, Hashable {
     }
     try note(database, "delete", key, app, by: actor, from: address, now: now)
     return true
+  }
+
+  /// Records which phone registered with a key for one phone.
+  package static func note(_ database: Database, key: String, token: DeviceToken, app: Int64) throws {
+    try database.run(
+      """
+      UPDATE client_keys SET device_id = (SELECT id FROM devices WHERE token = ?2 AND app_id = ?3)
+      WHERE key = ?1 AND device_id IS NULL
+      """, key, token.bytes, app)
   }
 
   /// Records its use, at most once a minute.

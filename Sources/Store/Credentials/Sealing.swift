@@ -209,5 +209,6 @@ package struct SealedColumn: Sendable, Hashable {
     SealedColumn("receivers"),
     SealedColumn("webhooks"),
     SealedColumn("mail_passwords"),
+    SealedColumn("authenticators"),
   ]
 }

@@ -39,6 +39,16 @@ extension Incident {
         opened_at = iif(?7, ?4, opened_at), turn = iif(?7, \(nextTurn), turn)
       WHERE id = ?1
       """, before.id, state.rawValue, until, now, actor, remark, isOpening)
+    if isOpening { try announce(database, before.id, now: now) }
+    if state == .closed, before.stored != .closed {
+      try Webhook.tell(database, ofIncident: before.id, .incidentClosed, now: now)
+    }
+  }
+
+  /// Tells webhooks and receivers that it has opened.
+  private static func announce(_ database: Database, _ id: Int64, now: Date) throws {
+    try Webhook.tell(database, ofIncident: id, .incidentOpened, now: now)
+    try ReminderMessage.add(database, of: try get(database, id: id), now: now)
   }
 
   private static let nextTurn = "(SELECT coalesce(max(turn), 0) + 1 FROM incidents)"
@@ -65,6 +75,7 @@ extension Incident {
         certificate, max(devices, most), at, at, now)
       let id = database.lastInsertedID
       try log(database, id, "incident.open", cause, now: now)
+      try announce(database, id, now: now)
       return id
     }
     try database.run(

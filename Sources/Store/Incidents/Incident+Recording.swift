@@ -100,19 +100,38 @@ struct IncidentBatch {
     ) { $0.int64(0) } ?? 0
   }
 
-  /// Devices that waited behind a refused credential belong to the incident of the refusal.
+  /// A refused credential is one incident: devices that waited behind the refusal belong to it, and another word for the
+  /// refusal is no second one while the first is open.
   private static func whole(
     _ database: Database, _ place: IncidentPlace, _ cause: IncidentCause, _ certificate: Int64
   ) throws -> IncidentCause {
-    guard cause.reason == OwnReason.credentialRefused.rawValue else { return cause }
-    let refusal = try database.fetchOne(
+    let waited = OwnReason.credentialRefused.rawValue
+    guard cause.kind == .credential, cause.reason == waited || isRefusal(cause.reason) else { return cause }
+    let known = try database.fetchAll(
       """
-      SELECT reason FROM incidents WHERE app_id = ? AND environment = ? AND provider = ? AND kind = ?
-        AND certificate_id = ? ORDER BY last_at DESC LIMIT 1
+      SELECT id, reason, state FROM incidents WHERE app_id = ? AND environment = ? AND provider = ? AND kind = ?
+        AND certificate_id = ? ORDER BY last_at DESC
       """, place.app, place.environment.rawValue, place.provider.rawValue, IncidentKind.credential.rawValue,
       certificate
-    ) { $0.text(0) }
-    return refusal.map { IncidentCause(.credential, $0) } ?? cause
+    ) { (id: $0.int64(0), reason: $0.text(1), isClosed: $0.text(2) == IncidentState.closed.rawValue) }
+    if cause.reason == waited { return known.first.map { IncidentCause(.credential, $0.reason) } ?? cause }
+    guard let open = known.first(where: { !$0.isClosed && ($0.reason == waited || isRefusal($0.reason)) }) else {
+      return cause
+    }
+    // The batch of what waited came first: now the reason is known.
+    if open.reason == waited, !known.contains(where: { $0.reason == cause.reason }) {
+      try database.run("UPDATE incidents SET reason = ? WHERE id = ?", cause.reason, open.id)
+      return cause
+    }
+    return IncidentCause(.credential, open.reason)
+  }
+
+  /// Whether the provider refuses the credential itself, whatever is sent with it.
+  private static func isRefusal(_ reason: String) -> Bool {
+    switch Reason.of(reason).retry {
+    case .afterCredential, .resignOnce: true
+    default: false
+    }
   }
 
   private func heal(_ database: Database, _ place: IncidentPlace, asked: Date, now: Date) throws {

@@ -3,19 +3,29 @@ package import JSON
 import Model
 package import SQLite
 
-/// Who did what, when, from where. Triggers in the file prevent changes and deletions.
+/// Who did what, when, from where. Triggers in the file prevent changes and deletions, and ``AuditChain`` shows those
+/// that go past them.
 package struct AuditEntry: Sendable, Hashable, Identifiable {
   package let id: Int64
   package let at: Date
   package let entry: NewAuditEntry
+  /// Its place in the ``AuditChain``.
+  package let hash: [UInt8]
 
   /// Adds an entry, in the transaction of the action.
   @discardableResult
   package static func add(_ database: Database, _ entry: NewAuditEntry, now: Date) throws -> Int64 {
+    // The number goes on after a removed last line, so that the gap can be seen.
+    let id = try AuditChain.lastID(database) + 1
+    let previous = try database.fetchOne("SELECT hash FROM audit ORDER BY id DESC LIMIT 1") { $0.blob(0) } ?? []
+    let detail = entry.detail?.text()
+    let hash = AuditChain.hash(
+      after: previous, id: id, at: now.milliseconds, actor: entry.actor, action: entry.action, subject: entry.subject,
+      detail: detail, address: entry.address)
     try database.run(
-      "INSERT INTO audit(at, actor, action, subject, detail, address) VALUES (?, ?, ?, ?, ?, ?)", now, entry.actor,
-      entry.action, entry.subject, entry.detail?.text(), entry.address)
-    return database.lastInsertedID
+      "INSERT INTO audit(id, at, actor, action, subject, detail, address, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", id,
+      now, entry.actor, entry.action, entry.subject, detail, entry.address, hash)
+    return id
   }
 
   /// Conditions that all hold; nil: any.
@@ -68,7 +78,7 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
     let arguments = [try position(cursor) ?? .max] + filters.flatMap(\.values)
     let found = try database.fetchAll(
       """
-      SELECT id, at, actor, action, subject, detail, address FROM audit
+      SELECT id, at, actor, action, subject, detail, address, hash FROM audit
       WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?
       """, arguments: arguments + [limit + 1]
     ) { row in
@@ -76,7 +86,8 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
         id: row.int64(0), at: row.date(1),
         entry: NewAuditEntry(
           actor: row.text(2), action: row.text(3), subject: row.text(4),
-          detail: try json(row.optionalText(5), "audit.detail"), address: row.optionalText(6)))
+          detail: try json(row.optionalText(5), "audit.detail"), address: row.optionalText(6)),
+        hash: row.blob(7))
     }
     return Page(found, limit: limit, key: \.id)
   }
@@ -102,18 +113,18 @@ package enum ActivityKind: String, Sendable, CaseIterable {
   /// What the actions are done to, as in `push.create`.
   package var nouns: [String] {
     switch self {
-    case .pushes: ["push", "schedule", "incident", "smoke_test", "template"]
+    case .pushes: ["push", "schedule", "incident", "smoke_test", "template", "simulator"]
     case .devices: ["device", "alias", "tag", "segment"]
     case .apps: ["app", "credential", "jpush", "jpush_key", "client_key", "channel", "topic", "demo"]
     case .certificates: ["certificate", "certificate_request", "host"]
-    case .people: ["user", "session", "token", "calendar"]
+    case .people: ["user", "session", "token", "calendar", "activity"]
     case .settings: ["settings", "setting", "receiver", "webhook", "retention", "key", "database"]
     }
   }
 }
 
 package struct NewAuditEntry: Sendable, Hashable {
-  /// A user's name, `token <name>`, `cli`, `signalbox`.
+  /// A user's name, `token <name>`, `cli <user of the system>`, `signalbox`.
   package var actor: String
   /// Such as `push.create`.
   package var action: String

@@ -8,6 +8,8 @@ package struct Session: Sendable, Hashable {
   package let userID: Int64
   package let csrf: String
   package let createdAt: Date
+  /// The last proof of who is there: the sign-in, or a password since.
+  package var provedAt: Date
   /// Accurate to a minute.
   package let seenAt: Date
   /// The absolute end.
@@ -16,9 +18,10 @@ package struct Session: Sendable, Hashable {
   package let userAgent: String?
 
   static let columns = """
-    s.id_hash, s.user_id, s.csrf, s.created_at, s.seen_at, s.expires_at, s.address, s.user_agent
+    s.id_hash, s.user_id, s.csrf, s.created_at, s.seen_at, s.expires_at, s.address, s.user_agent,
+    s.proved_at
     """
-  static let columnCount = 8
+  static let columnCount = 9
 
   init(_ row: borrowing Row) {
     idHash = row.blob(0)
@@ -29,6 +32,7 @@ package struct Session: Sendable, Hashable {
     expiresAt = row.date(5)
     address = row.optionalText(6)
     userAgent = row.optionalText(7)
+    provedAt = row.optionalDate(8) ?? createdAt
   }
 
   package static func open(
@@ -40,6 +44,7 @@ package struct Session: Sendable, Hashable {
       INSERT INTO sessions(id_hash, user_id, csrf, created_at, seen_at, expires_at, address, user_agent)
       VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7)
       """, idHash, user, csrf, now, now.addingTimeInterval(lifetime), address, userAgent)
+    try database.run("UPDATE users SET signed_in_at = ? WHERE id = ?", now, user)
   }
 
   /// A cookie's session with its person; nil if there is none, it has ended, was unused for `idle` seconds, or the
@@ -64,6 +69,11 @@ package struct Session: Sendable, Hashable {
   /// Records its use.
   package static func touch(_ database: Database, idHash: [UInt8], now: Date) throws {
     try database.run("UPDATE sessions SET seen_at = ?1 WHERE id_hash = ?2 AND seen_at < ?1", now, idHash)
+  }
+
+  /// Records a proof of who is there.
+  package static func prove(_ database: Database, idHash: [UInt8], now: Date) throws {
+    try database.run("UPDATE sessions SET proved_at = ? WHERE id_hash = ?", now, idHash)
   }
 
   package static func all(_ database: Database, user: Int64) throws -> [Session] {

@@ -16,6 +16,8 @@ package struct SignInFailures: Sendable, Hashable {
     case device([UInt8])
     /// A signed-in person, by the session's hash.
     case session([UInt8])
+    /// Codes for a person whose password was right.
+    case code(user: Int64)
 
     var key: String {
       switch self {
@@ -24,6 +26,7 @@ package struct SignInFailures: Sendable, Hashable {
       case .network(let network): "network:" + network
       case .device(let hash): "device:" + Base64URL.encode(hash)
       case .session(let hash): "session:" + Base64URL.encode(hash)
+      case .code(let user): "code:\(user)"
       }
     }
   }

@@ -13,6 +13,11 @@ package struct SignInLink: Sendable, Hashable {
     case reset
   }
 
+  /// In seconds: a day.
+  package static let lifetime: TimeInterval = 86_400
+  /// The page that a link opens; its token follows.
+  package static let page = "/session/setup?token="
+
   package let purpose: Purpose
   package let userID: Int64?
   package let expiresAt: Date
@@ -25,6 +30,17 @@ package struct SignInLink: Sendable, Hashable {
     try database.run(
       "INSERT INTO sign_in_links(hash, purpose, user_id, expires_at) VALUES (?, ?, ?, ?)", hash, purpose.rawValue,
       user, now.addingTimeInterval(lifetime))
+  }
+
+  /// Adds a link that sets a person's password, valid for a day; only its hash is stored.
+  ///
+  /// - Returns: the path of its page.
+  static func path(_ database: Database, for user: User, now: Date) throws -> String {
+    let token = Secret.text()
+    try add(
+      database, hash: Secret.hash(token), purpose: user.state == .invited ? .invitation : .reset, user: user.id,
+      lifetime: lifetime, now: now)
+    return page + token
   }
 
   /// A valid link, for the page that asks for the password.

@@ -12,6 +12,8 @@ package struct User: Sendable, Hashable, Identifiable {
   package let language: String?
   package let createdAt: Date
   package let disabledAt: Date?
+  /// Nil: never.
+  package let signedInAt: Date?
 
   /// Stored as text.
   package enum Role: String, Sendable, CaseIterable {
@@ -22,8 +24,9 @@ package struct User: Sendable, Hashable, Identifiable {
     case viewer
   }
 
-  static let columns = "u.id, u.name, u.password_hash, u.role, u.language, u.created_at, u.disabled_at"
-  static let columnCount = 7
+  static let columns =
+    "u.id, u.name, u.password_hash, u.role, u.language, u.created_at, u.disabled_at, u.signed_in_at"
+  static let columnCount = 8
 
   init(_ row: borrowing Row, from first: Int = 0) throws {
     id = row.int64(first)
@@ -33,7 +36,14 @@ package struct User: Sendable, Hashable, Identifiable {
     language = row.optionalText(first + 4)
     createdAt = row.date(first + 5)
     disabledAt = row.optionalDate(first + 6)
+    signedInAt = row.optionalDate(first + 7)
   }
+
+  package enum State: String, Sendable, CaseIterable {
+    case active, invited, disabled
+  }
+
+  package var state: State { disabledAt != nil ? .disabled : passwordHash == nil ? .invited : .active }
 }
 
 extension User.Role: Comparable {

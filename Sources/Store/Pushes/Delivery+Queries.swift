@@ -104,6 +104,18 @@ extension Delivery {
     }
   }
 
+  /// The last push before this one that a provider accepted for the device; nil: there is none.
+  package static func lastSuccess(_ database: Database, device: Int64, before push: Int64) throws -> WithPush? {
+    try database.fetchOne(
+      """
+      SELECT \(columns), p.uid, p.seed, p.title, p.body, p.created_at
+      FROM deliveries x INDEXED BY deliveries_device JOIN pushes p ON p.id = x.push_id \(reasons)
+      WHERE x.device_id = ? AND x.push_id < ? AND x.outcome = \(OutcomeKind.accepted.rawValue)
+      ORDER BY x.push_id DESC LIMIT 1
+      """, device, push
+    ) { try withPush($0) }
+  }
+
   /// The number that a counting badge became on a device; nil: the push does not count, or was not accepted.
   package static func badge(_ database: Database, push: Int64, device: Int64) throws -> Int? {
     try database.fetchOne("SELECT badge FROM deliveries WHERE push_id = ? AND device_id = ?", push, device) {
@@ -121,13 +133,15 @@ extension Delivery {
       FROM deliveries x INDEXED BY deliveries_device JOIN pushes p ON p.id = x.push_id \(reasons)
       WHERE x.device_id = ? AND x.push_id < ? ORDER BY x.push_id DESC LIMIT ?
       """, device, try position(cursor) ?? .max, limit + 1
-    ) { row in
-      let next = columnCount
-      return WithPush(
-        delivery: try Delivery(row), uid: row.text(next), seed: UInt64(bitPattern: row.int64(next + 1)),
-        title: row.optionalText(next + 2), body: row.optionalText(next + 3), createdAt: row.date(next + 4))
-    }
+    ) { try withPush($0) }
     return Page(found, limit: limit, key: \.delivery.pushID)
+  }
+
+  private static func withPush(_ row: borrowing Row) throws -> WithPush {
+    let next = columnCount
+    return WithPush(
+      delivery: try Delivery(row), uid: row.text(next), seed: UInt64(bitPattern: row.int64(next + 1)),
+      title: row.optionalText(next + 2), body: row.optionalText(next + 3), createdAt: row.date(next + 4))
   }
 
   /// The reasons of refusals, most frequent first, and the accepted number; from counters.

@@ -67,6 +67,15 @@ extension Push {
     ) { $0.int64(0) }
   }
 
+  /// How many pushes were created since then.
+  ///
+  /// - Parameter most: more are not counted: the answer is one more.
+  package static func count(_ database: Database, since: Date, most: Int) throws -> Int {
+    try database.int(
+      "SELECT count(*) FROM (SELECT 1 FROM pushes INDEXED BY pushes_created WHERE created_at >= ? LIMIT ?)", since,
+      most + 1)
+  }
+
   /// The outcomes of all pushes created in a period.
   package struct Sum: Sendable, Hashable {
     package let from: Date

@@ -20,10 +20,12 @@ package struct Receiver: Sendable, Hashable, Identifiable {
     package var appID: Int64?
     /// Whether it receives anything.
     package var isActive: Bool
+    /// Whether it is told when an incident opens.
+    package var getsIncidents: Bool
 
     package init(
       channel: Channel, name: String, target: String, language: String = "en", appID: Int64? = nil,
-      isActive: Bool = true
+      isActive: Bool = true, getsIncidents: Bool = false
     ) {
       self.channel = channel
       self.name = name
@@ -31,6 +33,7 @@ package struct Receiver: Sendable, Hashable, Identifiable {
       self.language = language
       self.appID = appID
       self.isActive = isActive
+      self.getsIncidents = getsIncidents
     }
   }
 
@@ -60,13 +63,14 @@ package struct Receiver: Sendable, Hashable, Identifiable {
   package let createdBy: String
   package let createdAt: Date
 
-  private static let columns = "id, channel, name, target, language, app_id, is_active, created_by, created_at"
+  private static let columns =
+    "id, channel, name, target, language, app_id, is_active, created_by, created_at, incidents"
 
   private init(_ row: borrowing Row) throws {
     id = row.int64(0)
     details = Details(
       channel: try row.value(1, as: Channel.self), name: row.text(2), target: row.text(3), language: row.text(4),
-      appID: row.optionalInt64(5), isActive: row.bool(6))
+      appID: row.optionalInt64(5), isActive: row.bool(6), getsIncidents: row.bool(9))
     createdBy = row.text(7)
     createdAt = row.date(8)
   }
@@ -76,10 +80,11 @@ package struct Receiver: Sendable, Hashable, Identifiable {
   ) throws -> Receiver {
     try database.run(
       """
-      INSERT INTO receivers(channel, name, target, sealed, language, app_id, is_active, created_by, created_at)
-      VALUES (?, ?, ?, x'', ?, ?, ?, ?, ?)
+      INSERT INTO receivers(channel, name, target, sealed, language, app_id, is_active, incidents, created_by,
+        created_at)
+      VALUES (?, ?, ?, x'', ?, ?, ?, ?, ?, ?)
       """, details.channel.rawValue, details.name, details.target, details.language, details.appID, details.isActive,
-      user, now)
+      details.getsIncidents, user, now)
     let id = database.lastInsertedID
     try seal(database, id: id, secrets, sealer, now: now)
     return try get(database, id: id)
@@ -92,9 +97,10 @@ package struct Receiver: Sendable, Hashable, Identifiable {
   ) throws -> Receiver {
     try database.run(
       """
-      UPDATE receivers SET channel = ?, name = ?, target = ?, language = ?, app_id = ?, is_active = ? WHERE id = ?
+      UPDATE receivers SET channel = ?, name = ?, target = ?, language = ?, app_id = ?, is_active = ?, incidents = ?
+      WHERE id = ?
       """, details.channel.rawValue, details.name, details.target, details.language, details.appID, details.isActive,
-      id)
+      details.getsIncidents, id)
     if let secrets { try seal(database, id: id, secrets, sealer, now: now) }
     return try get(database, id: id)
   }

@@ -32,10 +32,12 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
   package let answer: String?
   /// The end of the sending process's lease; in the past: none.
   package let leasedUntil: Date
+  /// Nil: it is about what expires.
+  package let incidentID: Int64?
 
   private static let columns = """
     m.id, m.uid, m.receiver_id, m.channel, m.target, m.state, m.created_at, m.attempts, m.next_try_at, m.sent_at,
-    m.answer, m.leased_until
+    m.answer, m.leased_until, m.incident_id
     """
 
   private init(_ row: borrowing Row) throws {
@@ -51,6 +53,7 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
     sentAt = row.optionalDate(9)
     answer = row.optionalText(10)?.singleLine
     leasedUntil = row.date(11)
+    incidentID = row.optionalInt64(12)
   }
 
   /// The lease's length in seconds; every transport times out earlier.
@@ -77,6 +80,17 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
     for reminder in reminders {
       try database.run("INSERT INTO reminder_message_items(message_id, reminder_id) VALUES (?, ?)", id, reminder)
     }
+  }
+
+  /// Queues a message about an incident that opened, for each receiver that wants it, once for each opening.
+  static func add(_ database: Database, of incident: Incident, now: Date) throws {
+    try database.run(
+      """
+      INSERT OR IGNORE INTO reminder_messages(uid, receiver_id, channel, target, state, created_at, next_try_at,
+        incident_id)
+      SELECT 'incident-' || ?1 || '-' || ?2 || '-' || id, id, channel, target, 'pending', ?3, ?3, ?1 FROM receivers
+      WHERE is_active = 1 AND incidents = 1 AND (app_id IS NULL OR app_id = ?4)
+      """, incident.id, incident.turn, now, incident.place.app)
   }
 
   /// Pending messages, oldest first.

@@ -72,6 +72,7 @@ package final class Trimmer: Sendable {
     var removed: [Trim.Kind: Int] = [:]
     do {
       for kind in Trim.Kind.allCases { try await trim(kind, now, &removed) }
+      try await trimSignIns(now)
     } catch {
       try await note(removed, now)
       throw error
@@ -93,6 +94,21 @@ package final class Trimmer: Sendable {
       }
       if step.removed > 0 { removed[kind, default: 0] += step.removed }
       if step.isDone { return }
+      try await wait(pace.after(took: ContinuousClock.now - began, waited: began - asked))
+    }
+  }
+
+  /// The failed sign-ins of the activity log, which records their removal itself.
+  private func trimSignIns(_ now: Date) async throws {
+    var pace = TrimPace()
+    while true {
+      try Task.checkCancellation()
+      let (rows, asked) = (pace.rows, ContinuousClock.now)
+      let (removed, began) = try await store.write { database in
+        let began = ContinuousClock.now
+        return (try AuditChain.trim(database, limit: rows, now: now), began)
+      }
+      if removed < rows { return }
       try await wait(pace.after(took: ContinuousClock.now - began, waited: began - asked))
     }
   }

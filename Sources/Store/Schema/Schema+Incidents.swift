@@ -39,4 +39,14 @@ extension Schema {
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX incident_pushes_push ON incident_pushes(push_id);
       """)
+
+  /// Who is told when an incident opens.
+  static let incidentMessages = Migration(
+    id: "2026-11-23 incident messages",
+    sql: """
+      ALTER TABLE receivers ADD COLUMN incidents INTEGER NOT NULL DEFAULT 0;
+      -- Of a message about an incident; others have their items in reminder_message_items.
+      ALTER TABLE reminder_messages ADD COLUMN incident_id INTEGER REFERENCES incidents(id) ON DELETE CASCADE;
+      CREATE INDEX reminder_messages_incident ON reminder_messages(incident_id) WHERE incident_id IS NOT NULL;
+      """)
 }

@@ -1,4 +1,5 @@
-import JSON
+import SQLite
+
 extension Schema {
   static let people = """
     CREATE TABLE users(
@@ -102,4 +103,61 @@ extension Schema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX idempotency_expires ON idempotency(expires_at);
     """
+
+  /// Apps and addresses that tokens are limited to.
+  static let tokenLimits = Migration(
+    id: "2026-11-23 token limits",
+    sql: """
+      ALTER TABLE tokens ADD COLUMN apps TEXT;                       -- JSON: IDs of apps; NULL: all
+      ALTER TABLE tokens ADD COLUMN addresses TEXT NOT NULL DEFAULT '[]';  -- JSON: CIDR; empty: any
+      """)
+
+  /// The chain of the activity log, and the one deletion that it allows.
+  static let auditChain = Migration(id: "2026-11-23 activity chain") { database in
+    try database.script(
+      """
+      DROP TRIGGER audit_is_never_changed;
+      DROP TRIGGER audit_is_never_deleted;
+      ALTER TABLE audit ADD COLUMN hash BLOB NOT NULL DEFAULT x'';  -- AuditChain.hash
+
+      -- Failed sign-ins that retention has deleted.
+      CREATE TABLE audit_gaps(
+        first_id INTEGER PRIMARY KEY,
+        last_id INTEGER NOT NULL,
+        hash BLOB NOT NULL                 -- of the last one
+      ) STRICT;
+      CREATE INDEX audit_refusals ON audit(at) WHERE action = 'session.refused';
+      """)
+    var (previous, last): ([UInt8], Int64) = ([], 0)
+    while true {
+      let rows = try database.fetchAll(
+        """
+        SELECT id, at, actor, action, subject, detail, address FROM audit WHERE id > ? ORDER BY id LIMIT 1000
+        """, last
+      ) { row in
+        previous = AuditChain.hash(
+          after: previous, id: row.int64(0), at: row.int64(1), actor: row.text(2), action: row.text(3),
+          subject: row.text(4), detail: row.optionalText(5), address: row.optionalText(6))
+        return (row.int64(0), previous)
+      }
+      guard let end = rows.last?.0 else { break }
+      for (id, hash) in rows { try database.run("UPDATE audit SET hash = ? WHERE id = ?", hash, id) }
+      last = end
+    }
+    try database.script(
+      """
+      CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
+        BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+      -- Only failed sign-ins, 90 days before the newest entry, whose place in the chain is kept.
+      CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit
+        WHEN NOT (OLD.action = 'session.refused'
+          AND OLD.at < (SELECT at FROM audit ORDER BY id DESC LIMIT 1) - 7776000000
+          AND EXISTS (SELECT 1 FROM audit_gaps WHERE OLD.id BETWEEN first_id AND last_id))
+        BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+      CREATE TRIGGER audit_gaps_are_never_changed BEFORE UPDATE ON audit_gaps
+        BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+      CREATE TRIGGER audit_gaps_are_never_deleted BEFORE DELETE ON audit_gaps
+        BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+      """)
+  }
 }

@@ -46,4 +46,12 @@ extension Schema {
         PRIMARY KEY(push_id, platform)
       ) STRICT, WITHOUT ROWID;
       """)
+
+  /// Client keys for one phone.
+  static let enrollments = Migration(
+    id: "2026-11-23 enrollments",
+    sql: """
+      ALTER TABLE client_keys ADD COLUMN expires_at INTEGER;   -- NULL: valid until it is removed
+      ALTER TABLE client_keys ADD COLUMN device_id INTEGER;    -- which phone registered with it; it may be deleted
+      """)
 }

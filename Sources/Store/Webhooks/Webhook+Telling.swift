@@ -40,6 +40,34 @@ extension Webhook {
     }
   }
 
+  /// Tells of an incident that has opened or closed, once for each opening.
+  static func tell(_ database: Database, ofIncident id: Int64, _ event: Event, now: Date) throws {
+    let webhooks = try database.fetchAll(
+      """
+      SELECT w.id FROM incidents i JOIN webhooks w ON w.app_id IS NULL OR w.app_id = i.app_id
+      WHERE i.id = ? AND w.is_active = 1 AND instr(w.events, ?) > 0
+      """, id, " \(event.rawValue) "
+    ) { $0.int64(0) }
+    guard !webhooks.isEmpty else { return }
+    let incident = try Incident.get(database, id: id)
+    let reason = Reason.of(incident.cause.reason)
+    let data: JSONValue = [
+      "id": .integer(id), "app": .string(try App.get(database, id: incident.place.app).bundleID),
+      "environment": .string(incident.place.environment.rawValue),
+      "provider": .string(incident.place.provider.rawValue), "kind": .string(incident.cause.kind.rawValue),
+      "reason": .string(incident.cause.reason), "cause": .string(reason.cause), "remedy": .string(reason.remedy),
+      "state": .string(incident.state(at: now).rawValue), "devices": .integer(Int64(incident.devices)),
+      "opened_at": JSONValue(written: incident.openedAt), "closed_at": JSONValue(written: incident.closedAt),
+      "closed_by": incident.closedBy.map { .string($0) } ?? .null,
+    ]
+    for webhook in webhooks {
+      // The turn changes with each opening.
+      try add(
+        database, webhook, uid: "evt_\(event.rawValue)_\(id)_\(incident.turn)_\(webhook)", event, data,
+        path: "/incidents/\(id)", now: now)
+    }
+  }
+
   private static func describe(_ database: Database, _ push: Push) throws -> JSONValue {
     let app = try App.get(database, id: push.appID)
     let schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0)?.uid }

@@ -12,6 +12,10 @@ package struct Webhook: Sendable, Hashable, Identifiable {
     case deviceDead = "device.dead"
     /// Devices moved to the other environment, to another alias, or to another token.
     case deviceMoved = "device.moved"
+    /// An incident opened, for the first time or again.
+    case incidentOpened = "incident.opened"
+    /// An incident was closed, by a person or because its cause is gone.
+    case incidentClosed = "incident.closed"
   }
 
   package struct Details: Sendable, Hashable {
@@ -155,6 +159,13 @@ package struct Webhook: Sendable, Hashable, Identifiable {
     guard let sealed else { throw StoreError.notFound(noun: "webhook", id: "\(id)") }
     return try Receiver.Secrets(
       opened: try sealer.open(sealed, associatedData: place("webhooks", id)), column: "webhooks.sealed")
+  }
+
+  /// Whether somebody has to look after it: it has failed for a day, so that events are given up, or its receiver is
+  /// gone.
+  package func isTroubled(at now: Date) -> Bool {
+    if goneAt != nil { return true }
+    return details.isActive && failingSince.map { now.timeIntervalSince($0) >= WebhookDelivery.patience } ?? false
   }
 
   /// The secrets that sign now, the newest first.

@@ -199,8 +199,8 @@ enum AppsCommand {
     let issued = try withStore(values, io) { store in
       try store.writeSync { database -> (key: JPushKey, secret: String)? in
         let app = try App.named(values[app], database)
-        guard values[removal] else { return try JPushKey.issue(database, app: app, by: "cli", now: now) }
-        guard try JPushKey.remove(database, app: app, by: "cli", now: now) else {
+        guard values[removal] else { return try JPushKey.issue(database, app: app, by: commandActor, now: now) }
+        guard try JPushKey.remove(database, app: app, by: commandActor, now: now) else {
           throw CommandFailure("\(app.bundleID) has no JPush keys.")
         }
         return nil

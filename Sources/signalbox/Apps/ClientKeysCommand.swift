@@ -23,8 +23,8 @@ enum ClientKeysCommand {
       let keys = try withStore(values, io) { store in
         try store.writeSync { database in
           let app = try App.named(values[bundleID], database)
-          if adds { _ = try ClientKey.add(database, app: app, by: "cli", now: now) }
-          if let removed, try !ClientKey.remove(database, app: app, key: removed, by: "cli", now: now) {
+          if adds { _ = try ClientKey.add(database, app: app, by: commandActor, now: now) }
+          if let removed, try !ClientKey.remove(database, app: app, key: removed, by: commandActor, now: now) {
             throw CommandFailure("\(app.bundleID) has no client key \(removed).")
           }
           return try ClientKey.all(database, app: app.id)

@@ -98,7 +98,7 @@ enum TopicsCommand {
     let store = try DataDirectory(values, io).open(now: io.now())
     defer { store.close() }
     let (bundleID, environment, name) = (values[app], values[environment], values[topic])
-    let author = ChannelKeeper.Author("cli", now: io.now())
+    let author = ChannelKeeper.Author(commandActor, now: io.now())
     do {
       let change = try store.writeSync { database in
         try TopicKeeper.queue(
@@ -183,7 +183,7 @@ enum TopicsCommand {
       )
     }
     let batch = TopicBatch(topic: values[topic], joins: joins, tokens: devices)
-    let author = ChannelKeeper.Author("cli", now: io.now())
+    let author = ChannelKeeper.Author(commandActor, now: io.now())
     let results = try await ChannelsCommand.routed(values, io, values[app]) { routes, app, store in
       try await TopicKeeper(store: store, routes: routes, clock: io.now)
         .change(batch, app: app, values[environment], by: author)
@@ -216,7 +216,7 @@ enum TopicsCommand {
         try AuditEntry.add(
           database,
           NewAuditEntry(
-            actor: "cli", action: "topic.rules", subject: "app \(bundleID)", detail: ["rules": .array(names)],
+            actor: commandActor, action: "topic.rules", subject: "app \(bundleID)", detail: ["rules": .array(names)],
             address: nil), now: now)
       }
       return try TopicRules.find(database, app: app.id)

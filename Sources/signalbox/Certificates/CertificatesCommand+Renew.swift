@@ -94,7 +94,7 @@ enum RenewalCommands {
       return report.outcome == .ready ? ExitCode.done : ExitCode.failed
     }
     let switched = try await store.write { [sealer = store.sealer] database in
-      try CertificateSwitch.commit(database, report, sealer: sealer, by: "cli", now: now, load)
+      try CertificateSwitch.commit(database, report, sealer: sealer, by: commandActor, now: now, load)
     }
     summary.successor = switched.successor.id
     if values[CommonOptions.json] {
@@ -159,7 +159,7 @@ enum RenewalCommands {
       io.complain("nothing was changed.")
       return ExitCode.failed
     }
-    let back = try await store.write { try found.commit($0, by: "cli", now: now) }
+    let back = try await store.write { try found.commit($0, by: commandActor, now: now) }
     guard let back else { throw CommandFailure("Certificate \(id) is no longer replaced.") }
     io.print("Certificate \(id) is in use again; \(back.count) credentials switched back.")
     return ExitCode.done
@@ -194,7 +194,7 @@ enum RenewalCommands {
       }
       let made = try SigningRequest.make(order)
       return try store.writeSync { database in
-        let request = try SigningRequest.keep(database, made, sealer: store.sealer, by: "cli", now: now)
+        let request = try SigningRequest.keep(database, made, sealer: store.sealer, by: commandActor, now: now)
         try audit(
           database, "certificate_request.create", "certificate request \(request.uid)",
           ["subject": .string(request.details.subject)], now: now)

@@ -151,7 +151,7 @@ enum CertificatesCommand {
           CertificateTracker.Labels(
             fileName: InspectCommand.fileName(values[file]), appID: app?.id, keyID: values[keyID],
             teamID: values[teamID], madeBy: values[madeBy], note: values[note]),
-          sealer: store.sealer, by: "cli", now: now)
+          sealer: store.sealer, by: commandActor, now: now)
         try audit(database, "certificate.create", "certificate \(kept.id)", now: now)
         for environment in environments {
           guard let app else { continue }

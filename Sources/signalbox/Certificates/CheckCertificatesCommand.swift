@@ -71,7 +71,7 @@ enum CheckCertificatesCommand {
       var key: SealingKey?
       do { key = try directory.storedKey() } catch { io.note("\(error)") }
       let ring = KeyRing(key, path: directory.keyFile) { throw SealingMismatch.missing }
-      let store = try Store.open(path: directory.database, sealer: ring, readers: 1, now: now)
+      let store = try directory.openStore(ring, readers: 1, now: now)
       defer { store.close() }
       let report = try store.readSync { try CertificateTracker.report($0, sealer: ring, now: now, within: days) }
       tell(report, isJSON: isJSON, isNagios: isNagios, io)
@@ -139,7 +139,7 @@ enum CheckCertificatesCommand {
     do {
       // Nothing sealed is read or written here.
       let ring = KeyRing(nil, path: directory.keyFile) { throw SealingMismatch.missing }
-      let store = try Store.open(path: directory.database, sealer: ring, readers: 1, now: io.now())
+      let store = try directory.openStore(ring, readers: 1, now: io.now())
       defer { store.close() }
       let watch = HostWatch(store, clock: io.now, look: HostWatch.look(try HostProbe(proxies: io.proxies), on: pool))
       try await watch.look { hosts, now in HostSchedule.olderThan(3600, hosts, now: now) }

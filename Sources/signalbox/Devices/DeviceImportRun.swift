@@ -48,7 +48,7 @@ struct DeviceImportRun {
     let outcome: DeviceImportBatch.Outcome
     do {
       outcome = try store.writeSync { database in
-        let outcome = try lines.register(database, by: "cli", now: now)
+        let outcome = try lines.register(database, by: commandActor, now: now)
         // Rolls the batch back. Its counts are correct within the batch.
         if isDryRun { throw DryRun(outcome: outcome) }
         return outcome

@@ -157,7 +157,9 @@ enum DevicesExportCommand {
     parameters: [format.parameter] + DevicesCommand.filterParameters + [CommonOptions.data.parameter]
   ) { values, io in
     var count = 0
+    let now = io.now()
     try withStore(values, io) { store in
+      try store.writeSync { try audit($0, "device.export", "devices", now: now) }
       if let header = DeviceExport.header(values[format]) { io.write(header) }
       try DevicesCommand.forEachPage(store, values, order: .oldestFirst, limit: 0) { page, apps in
         io.write(page.map { DeviceExport.line($0, app: apps[$0.appID] ?? "", values[format]) }.joined())

@@ -50,7 +50,7 @@ enum HostCommands {
       if let known = try WatchedHost.find(database, address) {
         throw CommandFailure("\(known.name) is already watched as host \(known.id).")
       }
-      let added = try WatchedHost.add(database, address, note: text, by: "cli", now: now)
+      let added = try WatchedHost.add(database, address, note: text, by: commandActor, now: now)
       try audit(database, "host.create", "host \(address)", now: now)
       return added
     }

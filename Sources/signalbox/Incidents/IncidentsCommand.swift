@@ -17,13 +17,14 @@ enum IncidentsCommand {
   }.among(IncidentState.allCases.map(\.rawValue))
   private static let remark = Option<String>("remark", "text", "Why it is closed.", default: "")
   private static let days = Option<Int>("for", "days", "How long, e.g. 7d.", default: 1, showing: "1d", parseDays)
+  private static let person = Option<String?>("to", "email", "Who looks after it; without it: nobody.")
   private static let common = [id.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   /// More are for the API, which pages.
   private static let limit = 500
 
   static let command = Command<Action>(
-    "incidents", "List incidents, and close, snooze, or reopen them.",
+    "incidents", "List incidents, and assign, close, snooze, or reopen them.",
     subcommands: [
       Command(
         "list", "List incidents, the last opened first.",
@@ -38,6 +39,9 @@ enum IncidentsCommand {
       Command("snooze", "Snooze an incident.", parameters: common + [days.parameter]) { values, io in
         let until = io.now().addingTimeInterval(Double(values[days]) * 86_400)
         return try change(IncidentChange(event: .snooze(until: until)), values, io)
+      },
+      Command("assign", "Give an incident to a person.", parameters: common + [person.parameter]) { values, io in
+        try change(IncidentChange(assignee: .some(values[person])), values, io)
       },
       Command("reopen", "Open an incident again.", parameters: common) { values, io in
         try change(IncidentChange(event: .reopen), values, io)
@@ -87,7 +91,7 @@ enum IncidentsCommand {
         let before = try answer(database, values[id], now: now)
         do {
           try change.carryOut(
-            database, id: before.incident.id, by: NewAuditEntry(actor: "cli", action: "", subject: ""), now: now)
+            database, id: before.incident.id, by: NewAuditEntry(actor: commandActor, action: "", subject: ""), now: now)
         } catch let problems as Problems {
           throw CommandFailure.usage(problems.all.map(\.text).joined(separator: " "))
         }
@@ -111,6 +115,7 @@ enum IncidentsCommand {
     io.print("Incident \(incident.id): \(incident.state(at: io.now()).rawValue)")
     io.print("\(found.app), \(incident.place.environment.rawValue), \(incident.place.provider.name): \(reason.code)")
     io.print("\(incident.devices) devices in \(incident.pushes) pushes, last seen \(incident.lastAt.text)")
+    if let assignee = incident.assignee { io.print("Assigned to \(assignee)") }
     io.print("\(reason.cause) \(reason.remedy)")
   }
 }

@@ -1,4 +1,5 @@
 import Arguments
+import Console
 import Foundation
 import JSON
 import Model
@@ -7,16 +8,30 @@ import Store
 enum TokensCommand {
   private static let name = Argument<String>("name", "What the token is for.")
   private static let id = Argument<Int64>("id", "The token's ID, as shown by list.", parseID)
-  private static let role = Option(
-    "role", "role", "The permissions: viewer (read only), operator (can send), or admin (full access).",
-    default: User.Role.operator, showing: "operator"
+  private static let role = Option<User.Role?>(
+    "role", "role",
+    "The permissions of a person's role instead of scopes: viewer (read only), operator (can send), or admin (full "
+      + "access). Default without --scope: operator."
   ) { text throws(BadValue) in
     guard let role = User.Role(rawValue: text) else { throw BadValue("is not admin, operator, or viewer") }
     return role
   }.among(User.Role.allCases.map(\.rawValue))
+  private static let scopes = Option(
+    repeated: "scope", "scope",
+    "What the token may do: read, send-development, send-production, devices, certificates, or admin. Repeat for "
+      + "several."
+  ) { text throws(BadValue) in
+    guard let scope = TokenScope(rawValue: text) else { throw BadValue("is not a scope; see --help") }
+    return scope
+  }.among(TokenScope.allCases.map(\.rawValue))
+  private static let apps = Option(
+    repeated: "app", "bundle-id", "Only for this app. Repeat for several (default: all apps).")
+  private static let addresses = Option(
+    repeated: "from", "cidr",
+    "Only from this address or range, e.g. 10.0.0.0/8. Repeat for several (default: from anywhere).")
   private static let expires = Option<Int?>(
-    "expires-in", "days",
-    "The lifetime, e.g. 90d (default: never expires).", parseDays)
+    "expires-in", "days", "The lifetime, e.g. 30d, or never.", default: APIToken.usualDays, showing: "90d"
+  ) { text throws(BadValue) in text == "never" ? nil : try parseDays(text) }
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   static let command = Command<Action>(
@@ -25,22 +40,27 @@ enum TokensCommand {
       Command("list", "List API tokens, newest first.", parameters: common, action: list),
       Command(
         "add", "Create a token and print it. It is shown only once.",
-        parameters: [name.parameter, role.parameter, expires.parameter] + common, action: add),
+        parameters: [
+          name.parameter, role.parameter, scopes.parameter, apps.parameter, addresses.parameter, expires.parameter,
+        ] + common, action: add),
       Command(
         "remove", "Revoke a token.", parameters: [id.parameter, CommonOptions.data.parameter], action: remove),
     ])
 
   private static let list: Action = { values, io in
     let now = io.now()
-    let tokens = try withStore(values, io) { store in try store.readSync { try APIToken.all($0) } }
+    let tokens = try withStore(values, io) { store in try store.readSync { try TokenAnswer.all($0, now: now) } }
     if values[CommonOptions.json] {
-      io.print(tokens.map { TokenSummary(token: $0, now: now) }.prettyJSON)
+      io.print(tokens.prettyJSON)
     } else {
-      var table = TextTable("ID", "NAME", "SCOPES", "STATE", "ADDED", "LAST USED", "EXPIRES")
-      for token in tokens {
+      var table = TextTable("ID", "NAME", "SCOPES", "APPS", "FROM", "STATE", "ADDED", "LAST USED", "EXPIRES")
+      for answer in tokens {
+        let token = answer.token
         table.add(
-          "\(token.id)", token.name, token.scopes.joined(separator: " "), token.state(now), token.createdAt.text,
-          token.lastUsedAt?.text ?? "never", token.expiresAt?.text ?? "never")
+          "\(token.id)", token.name, token.words.joined(separator: " "),
+          answer.apps?.joined(separator: " ") ?? "all",
+          token.addresses.isEmpty ? "anywhere" : token.addresses.joined(separator: " "), token.state(now).rawValue,
+          token.createdAt.text, token.lastUsedAt?.text ?? "never", token.expiresAt?.text ?? "never")
       }
       io.print(table)
     }
@@ -49,24 +69,28 @@ enum TokensCommand {
 
   private static let add: Action = { values, io in
     let now = io.now()
-    if let problem = AppName.problem(withName: values[name]) {
-      throw CommandFailure(problem.under("name").description)
-    }
-    let text = Secret.apiToken()
-    let added = try withStore(values, io, creating: true) { store in
+    var typed = TokenForm()
+    typed.name = values[name]
+    typed.words = values[scopes].map(\.rawValue)
+    if let role = values[role] { typed.words.append(role.rawValue) }
+    if typed.words.isEmpty { typed.words = [User.Role.operator.rawValue] }
+    typed.apps = values[apps].isEmpty ? nil : values[apps]
+    typed.addresses = values[addresses]
+    typed.days = values[expires]
+    let form = typed
+    guard form.problems.isEmpty else { throw CommandFailure(Problems(form.problems).description) }
+    let (answer, secret) = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
-        let token = try APIToken.add(
-          database, name: values[name], hash: Secret.hash(text), scopes: [values[role].rawValue],
-          user: nil, expiresAt: values[expires].map { now.addingTimeInterval(Double($0) * 86_400) }, now: now)
-        try audit(
-          database, "token.create", "token \(token.name)", ["scopes": .string(values[role].rawValue)], now: now)
-        return token
+        for app in form.apps ?? [] { _ = try App.named(app, database) }
+        let added = try form.add(
+          database, user: nil, audit: NewAuditEntry(actor: commandActor, action: "", subject: ""), now: now)
+        return (try TokenAnswer(database, added.token, now: now, secret: added.secret), added.secret)
       }
     }
     if values[CommonOptions.json] {
-      io.print(TokenSummary(token: added, now: now, text: text).prettyJSON)
+      io.print(answer.prettyJSON)
     } else {
-      io.print(text)
+      io.print(secret)
       io.note("Copy it now: only its hash is stored. To use it: Authorization: Bearer <token>")
     }
     return ExitCode.done
@@ -87,33 +111,5 @@ enum TokensCommand {
     }
     io.print("Revoked token \(values[id]).")
     return ExitCode.done
-  }
-}
-
-extension APIToken {
-  fileprivate func state(_ now: Date) -> String {
-    revokedAt != nil ? "revoked" : expiresAt.map { $0 <= now } == true ? "expired" : "active"
-  }
-}
-
-/// An API token.
-private struct TokenSummary: JSONWritable {
-  let token: APIToken
-  let now: Date
-  /// The secret; present only when the token was just created.
-  var text: String?
-
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", token.id)
-      json.member("name", token.name)
-      json.member("scopes", token.scopes)
-      json.member("state", token.state(now))
-      json.member("created_at", token.createdAt.text)
-      json.member("last_used_at", token.lastUsedAt)
-      json.member("expires_at", token.expiresAt)
-      json.member("revoked_at", token.revokedAt)
-      if let text { json.member("token", text) }
-    }
   }
 }

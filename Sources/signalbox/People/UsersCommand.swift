@@ -1,9 +1,10 @@
 import Arguments
+import Console
 import Foundation
-package import JSON
+import JSON
 import Model
 import SQLite
-package import Store
+import Store
 
 enum UsersCommand {
   private static let name = Argument<String>("name", "The email address to sign in with.")
@@ -13,11 +14,10 @@ enum UsersCommand {
     return role
   }.among(User.Role.allCases.map(\.rawValue))
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
-  /// Seconds that an invitation is valid.
-  private static let lifetime: TimeInterval = 86_400
+  private static let one = [name.parameter, CommonOptions.data.parameter]
 
   static let command = Command<Action>(
-    "users", "List, add, and delete users, and create sign-in links.",
+    "users", "List, add, change, and delete users, and create sign-in links.",
     subcommands: [
       Command("list", "List users.", parameters: common, action: list),
       Command(
@@ -27,33 +27,50 @@ enum UsersCommand {
         "link", "Print a new one-time link for a user who cannot sign in.",
         parameters: [name.parameter] + common, action: link),
       Command(
-        "remove", "Delete a user.", parameters: [name.parameter, CommonOptions.data.parameter], action: remove),
+        "role", "Change a user's role.", parameters: [name.parameter, role.parameter, CommonOptions.data.parameter],
+        action: { values, io in try change(.role(values[role]), "Changed the role of", values, io) }),
+      Command(
+        "disable", "Disable a user: ends all sessions and links, and revokes all tokens.", parameters: one,
+        action: { values, io in try change(.disable, "Disabled", values, io) }),
+      Command(
+        "enable", "Enable a disabled user.", parameters: one,
+        action: { values, io in try change(.enable, "Enabled", values, io) }),
+      Command(
+        "sign-out", "End all sessions of a user.", parameters: one,
+        action: { values, io in try change(.endSessions, "Ended the sessions of", values, io) }),
+      Command(
+        "reset-second-step",
+        "Remove a user's authenticator app, recovery codes, and passkeys, so that the password alone is asked for.",
+        parameters: one, action: { values, io in try change(.resetSecondStep, "Reset the second step of", values, io) }
+      ),
+      Command(
+        "remove", "Delete a user.", parameters: one,
+        action: { values, io in try change(.delete, "Removed", values, io) }),
     ])
 
   private static let list: Action = { values, io in
-    let users = try withStore(values, io) { store in try store.readSync { try User.all($0) } }
+    let people = try withStore(values, io) { store in try store.readSync { try Person.all($0) } }
     if values[CommonOptions.json] {
-      io.print(users.prettyJSON)
+      io.print(people.prettyJSON)
     } else {
-      var table = TextTable("NAME", "ROLE", "STATE", "ADDED")
-      for user in users { table.add(user.name, user.role.rawValue, user.state, user.createdAt.text) }
+      var table = TextTable("NAME", "ROLE", "STATE", "SECOND STEP", "LAST SIGN-IN", "ADDED")
+      for person in people {
+        let user = person.user
+        table.add(
+          user.name, user.role.rawValue, user.state.rawValue, person.hasSecondStep ? "yes" : "no",
+          user.signedInAt?.text ?? "never", user.createdAt.text)
+      }
       io.print(table)
     }
     return ExitCode.done
   }
 
   private static let add: Action = { values, io in
-    let now = io.now()
-    // The console's sign-in form accepts only email addresses.
-    let parts = values[name].split(separator: "@", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }), !values[name].contains(where: \.isWhitespace),
-      AppName.problem(withName: values[name], limit: 254) == nil
-    else { throw CommandFailure("name: Enter a valid email address, e.g. lin@example.com.") }
     let path = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
-        let user = try User.add(database, name: values[name], role: values[role], now: now)
-        try audit(database, "user.create", "user \(user.name)", ["role": .string(user.role.rawValue)], now: now)
-        return try makeLink(database, user, .invitation, now: now)
+        try telling {
+          try Person.invite(database, name: values[name], role: values[role], audit: entry, now: io.now()).path
+        }
       }
     }
     tell(path, values, io)
@@ -61,46 +78,34 @@ enum UsersCommand {
   }
 
   private static let link: Action = { values, io in
-    let now = io.now()
     let path = try withStore(values, io) { store in
       try store.writeSync { database in
-        let user = try named(values[name], database)
-        guard user.disabledAt == nil else {
-          throw CommandFailure("\(user.name) is disabled. Enable the user in the console's settings first.")
-        }
-        try audit(database, "user.link", "user \(user.name)", now: now)
-        return try makeLink(database, user, user.passwordHash == nil ? .invitation : .reset, now: now)
+        let person = try Person.get(database, id: try named(values[name], database).id)
+        return try telling { try person.link(database, audit: entry, now: io.now()) }
       }
     }
     tell(path, values, io)
     return ExitCode.done
   }
 
-  private static let remove: Action = { values, io in
-    let now = io.now()
+  /// Makes a change, and prints what was done.
+  private static func change(_ change: PersonChange, _ done: String, _ values: Parsed, _ io: CommandIO) throws -> Int32
+  {
     try withStore(values, io) { store in
       try store.writeSync { database in
         let user = try named(values[name], database)
-        let isLast = user.role == .admin && user.disabledAt == nil && user.passwordHash != nil
-        if isLast, try User.activeCount(database, role: .admin) == 1 {
-          throw CommandFailure("\(user.name) is the only admin. Add another admin first.")
-        }
-        try User.delete(database, id: user.id)
-        try audit(database, "user.delete", "user \(user.name)", now: now)
+        try telling { try change.apply(database, to: user.id, by: nil, audit: entry, now: io.now()) }
       }
     }
-    io.print("Removed \(values[name]).")
+    io.print("\(done) \(values[name]).")
     return ExitCode.done
   }
 
-  /// Creates a one-time link; only its hash is stored.
-  private static func makeLink(
-    _ database: Database, _ user: User, _ purpose: SignInLink.Purpose, now: Date
-  ) throws -> String {
-    let token = Secret.text()
-    try SignInLink.add(
-      database, hash: Secret.hash(token), purpose: purpose, user: user.id, lifetime: lifetime, now: now)
-    return "/session/setup?token=\(token)"
+  private static let entry = NewAuditEntry(actor: commandActor, action: "", subject: "")
+
+  /// Reports what a rule refuses as a failure of the command.
+  private static func telling<Value>(_ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let problems as Problems { throw CommandFailure(problems.description) }
   }
 
   private static func tell(_ path: String, _ values: Parsed, _ io: CommandIO) {
@@ -117,19 +122,5 @@ enum UsersCommand {
       throw CommandFailure("User \(name) not found. See: signalbox users list")
     }
     return user
-  }
-}
-
-extension User: JSONWritable {
-  fileprivate var state: String { disabledAt != nil ? "disabled" : passwordHash == nil ? "invited" : "active" }
-
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("name", name)
-      json.member("role", role.rawValue)
-      json.member("state", state)
-      json.member("created_at", createdAt.text)
-      json.member("disabled_at", disabledAt)
-    }
   }
 }

@@ -59,7 +59,7 @@ enum SchedulesCommand {
         guard let schedule = try Schedule.find(database, uid: uid) else {
           throw CommandFailure("Schedule \(uid) not found. See: signalbox schedules list")
         }
-        guard try change.carryOut(database, schedule, by: "cli", now: now) else {
+        guard try change.carryOut(database, schedule, by: commandActor, now: now) else {
           throw CommandFailure("\(uid): \(change.otherwise)")
         }
       }

@@ -1,35 +1,105 @@
 import Arguments
+import Calendar
 import Foundation
 import SQLite
 import Store
 
-/// `signalbox backup FILE`: works while a server runs.
+/// `signalbox backup FILE` and `signalbox backup --to DIR`: works while a server runs.
 enum BackupCommand {
-  private static let file = Argument<String>("file", "The backup file. An existing file is not overwritten.")
+  private static let file = Argument<[String]>(
+    rest: "file", "The backup file. An existing file is not overwritten.", atLeastOne: false)
+  private static let folder = Option<String?>(
+    "to", "dir", "In place of a file: the folder in which each backup gets a name with its time (UTC).")
+  private static let keep = Option<Int?>(
+    "keep", "number", "With --to: delete older backups of that folder, so that this many are left."
+  ) { text throws(BadValue) in
+    guard let number = Int(text), number > 0 else { throw BadValue("is not a number from 1") }
+    return number
+  }
 
   static let command = Command<Action>(
     "backup", "Back up the database to a file while the server keeps running.",
     discussion: """
       The backup does not contain secret.key. Keep a copy of that file in a different place: anyone who has both can \
       read every stored credential, and a backup alone is not enough.
+
+      For cron: signalbox backup --to /var/backups/signalbox --keep 14. Older backups are deleted only after the new \
+      one is complete and checked; other files in the folder are never touched.
       """,
-    parameters: [file.parameter, CommonOptions.data.parameter]
+    parameters: [file.parameter, folder.parameter, keep.parameter, CommonOptions.data.parameter]
   ) { values, io in
     let directory = DataDirectory(values, io)
+    let destination: String
+    switch (values[file].count, values[folder]) {
+    case (1, nil): destination = values[file][0]
+    case (0, let folder?):
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      destination = "\(folder)/\(BackupFolder.name(io.now()))"
+    default: throw CommandFailure.usage("Name either one file, or a folder with --to.")
+    }
+    guard values[keep] == nil || values[folder] != nil else {
+      throw CommandFailure.usage("--keep belongs to --to: a single file is never deleted.")
+    }
     try directory.mustExist()
     // Opened without migrating, so that the copy equals the original.
-    let pool = try DatabasePool(path: directory.database, readers: 1)
+    let pool = try DatabasePool(path: directory.database, readers: 1, isReplicated: directory.isReplicated)
     defer { pool.close() }
+    var isCurrent = false
     do {
-      _ = try pool.readSync { try Schema.migrator.pending($0) }
+      isCurrent = try pool.readSync { try Schema.migrator.pending($0) }.isEmpty
     } catch MigrationError.newer {
       // A newer version wrote this database, and can restore the copy.
     }
-    try pool.backup(to: values[file]) { progress in
+    try pool.backup(to: destination) { progress in
       io.progress("\(progress.done * 100 / max(1, progress.total)) %")
     }
     io.endProgress()
-    io.print("Backed up to \(values[file]). Keep a copy of \(directory.keyFile) too, in a different place.")
+    // A database of another version has another activity log.
+    if isCurrent {
+      let now = io.now()
+      do {
+        try pool.writeSync { try audit($0, "database.backup", "file \(destination)", now: now) }
+      } catch {
+        io.note("the backup is complete, but could not be recorded in the activity log: \(error)")
+      }
+    }
+    io.print("Backed up to \(destination). Keep a copy of \(directory.keyFile) too, in a different place.")
+    if let folder = values[folder], let keep = values[keep] {
+      for name in try BackupFolder.prune(folder, keep: keep) { io.print("Deleted the older backup \(folder)/\(name).") }
+    }
     return ExitCode.done
+  }
+}
+
+extension Date {
+  /// As `20261120T120000Z`, for names of files: in order they are in the order of time.
+  var fileStamp: String {
+    Timestamp.text(self).prefix { $0 != "." && $0 != "Z" }.filter { $0 != "-" && $0 != ":" } + "Z"
+  }
+}
+
+/// The folder of `backup --to`.
+enum BackupFolder {
+  private static let (beginning, ending) = ("signalbox-", ".sqlite")
+
+  /// As `signalbox-20261120T120000Z.sqlite`: names in order are backups in order.
+  static func name(_ time: Date) -> String { beginning + time.fileStamp + ending }
+
+  /// Deletes all but the newest backups. Files with other names are somebody else's.
+  ///
+  /// - Returns: the names of those deleted.
+  static func prune(_ folder: String, keep: Int) throws -> [String] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter(isBackup).sorted()
+    let old = Array(names.dropLast(keep))
+    for name in old { try FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
+    return old
+  }
+
+  private static func isBackup(_ name: String) -> Bool {
+    guard name.hasPrefix(beginning), name.hasSuffix("Z" + ending) else { return false }
+    let stamp = name.dropFirst(beginning.count).dropLast(ending.count + 1)
+    let digits = stamp.replacing("T", with: "", maxReplacements: 1)
+    return stamp.count == 15 && digits.count == 14 && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 }

@@ -1,6 +1,7 @@
 import Arguments
 import Calendar
 import Foundation
+import Glibc
 import JSON
 import Model
 import Reactor
@@ -104,12 +105,20 @@ func withStore<Result>(
   return try body(store)
 }
 
+/// Who runs this command, for the activity log: `cli` and the name of the system's user.
+let commandActor: String = {
+  // Nil for a user that the system does not know, as in some containers.
+  guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else { return "cli \(getuid())" }
+  return "cli \(String(cString: name))"
+}()
+
 /// Writes an audit entry for a command.
 func audit(
   _ database: Database, _ action: String, _ subject: String, _ detail: [String: JSONValue] = [:], now: Date
 ) throws {
   try AuditEntry.add(
     database,
-    NewAuditEntry(actor: "cli", action: action, subject: subject, detail: detail.isEmpty ? nil : .object(detail)),
+    NewAuditEntry(
+      actor: commandActor, action: action, subject: subject, detail: detail.isEmpty ? nil : .object(detail)),
     now: now)
 }

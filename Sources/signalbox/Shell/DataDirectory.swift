@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import OpenSSL
 import Reactor
+import SQLite
 import Store
 import Synchronization
 
@@ -22,16 +23,23 @@ final class DataDirectory: Sendable {
   var database: String { path + "/signalbox.sqlite" }
   /// `secret.key` in the folder, or the path in `SIGNALBOX_SECRET_KEY_FILE`.
   let keyFile: String
+  /// Whether Litestream replicates the database, and checkpoints its log: `serve --replicated`, or for every command
+  /// `SIGNALBOX_REPLICATED`.
+  let isReplicated: Bool
 
   /// Does not access the disk.
-  init(_ path: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
+  init(
+    _ path: String, environment: [String: String] = ProcessInfo.processInfo.environment, isReplicated: Bool = false
+  ) {
     self.path = path
+    self.isReplicated =
+      isReplicated || ["1", "true", "yes", "on"].contains(environment["SIGNALBOX_REPLICATED"]?.lowercased() ?? "")
     let named = environment["SIGNALBOX_SECRET_KEY_FILE"] ?? ""
     keyFile = named.isEmpty ? path + "/secret.key" : named
   }
 
-  convenience init(_ values: Parsed, _ io: CommandIO) {
-    self.init(values[CommonOptions.data], environment: io.environment)
+  convenience init(_ values: Parsed, _ io: CommandIO, isReplicated: Bool = false) {
+    self.init(values[CommonOptions.data], environment: io.environment, isReplicated: isReplicated)
   }
 
   deinit { unlock() }
@@ -71,7 +79,30 @@ final class DataDirectory: Sendable {
     } else {
       try mustExist()
     }
-    return try Store.open(path: database, sealer: try key(), readers: readers, now: now)
+    return try openStore(try key(), readers: readers, now: now)
+  }
+
+  /// Opens the store with a key that was read already, and migrates its schema.
+  func openStore(_ sealer: any Sealer, readers: Int, now: Date) throws -> Store {
+    try keepBeforeUpgrade(now)
+    return try Store.open(path: database, sealer: sealer, readers: readers, isReplicated: isReplicated, now: now)
+  }
+
+  /// Copies a database whose schema this version is about to change, so that the earlier version can go on with the copy.
+  private func keepBeforeUpgrade(_ now: Date) throws {
+    guard exists else { return }
+    let present = try Database(path: database, mode: .reader)
+    defer { present.close() }
+    let steps = try Schema.migrator.pending(present).count
+    guard steps > 0, try !Schema.migrator.applied(present).isEmpty else { return }
+    let copy = "\(database).before-upgrade-\(now.fileStamp)"
+    let pool = try DatabasePool(path: database, readers: 1, isReplicated: isReplicated)
+    defer { pool.close() }
+    do { try pool.backup(to: copy) } catch {
+      throw CommandFailure(
+        "This version changes the database, and the copy to be kept of it, \(copy), cannot be made: \(error). Nothing was "
+          + "changed.")
+    }
   }
 
   /// Like ``open(creating:readers:now:)`` with `creating`, for a server. Takes the lock first and keeps it, so that no
@@ -87,7 +118,7 @@ final class DataDirectory: Sendable {
       try begin()
       try KeyRotation(directory: self).finishIfBrokenOff()
       let ring = try keyRing()
-      let store = try Store.open(path: database, sealer: ring, readers: readers, now: now)
+      let store = try openStore(ring, readers: readers, now: now)
       _ = try store.writeSync { try Sealing.recordKey($0, ring, now: now) }
       return store
     } catch {

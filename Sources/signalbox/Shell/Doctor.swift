@@ -26,6 +26,8 @@ struct Doctor {
   let environment: [String: String]
   var proxies = ProxyRules.none
   let now: Date
+  /// Whether the whole database is read, which takes minutes for many gigabytes.
+  var isThorough = true
 
   /// All checks that need no network.
   func findings() -> [Finding] {
@@ -144,22 +146,25 @@ struct Doctor {
       let database = try Database(path: directory.database, mode: .reader)
       defer { database.close() }
       let pending = try Schema.migrator.pending(database)
-      let faults = try database.integrityCheck(limit: 3)
-      findings.append(
-        faults.isEmpty
-          ? Finding(subject: "database", level: .ok, message: "integrity check passed")
-          : Finding(
-            subject: "database", level: .error, message: "damaged: \(faults.joined(separator: "; "))",
-            remedy: "Stop the server, keep a copy of the file, then run signalbox restore <backup>."))
+      let faults = isThorough ? try database.integrityCheck(limit: 3) : []
+      if isThorough {
+        findings.append(
+          faults.isEmpty
+            ? Finding(subject: "database", level: .ok, message: "integrity check passed")
+            : Finding(
+              subject: "database", level: .error, message: "damaged: \(faults.joined(separator: "; "))",
+              remedy: "Stop the server, keep a copy of the file, then run signalbox restore <backup>."))
+      }
       findings.append(
         pending.isEmpty
           ? Finding(subject: "schema", level: .ok, message: "up to date")
           : Finding(subject: "schema", level: .ok, message: "\(pending.count) migrations run at the next start"))
       guard faults.isEmpty, pending.isEmpty else { return findings }
+      findings.append(activity(try AuditChain.check(database)))
       latest = try database.fetchOne(
         "SELECT max(coalesce((SELECT max(at) FROM audit), 0), coalesce((SELECT max(created_at) FROM pushes), 0))"
       ) { Date(timeIntervalSince1970: Double($0.int64(0)) / 1000) }
-      return try findings + credentials(database) + apps(database)
+      return try findings + credentials(database) + apps(database) + webhooks(database)
     } catch let error as MigrationError {
       let remedy =
         if case .unreleased = error {
@@ -175,6 +180,24 @@ struct Doctor {
           remedy: "Stop the server, keep a copy of the file, then run signalbox restore <backup>.")
       ]
     }
+  }
+
+  private func activity(_ report: AuditChain.Report) -> Finding {
+    guard !report.faults.isEmpty else {
+      return Finding(subject: "activity log", level: .ok, message: "\(report.entries) entries, none missing or changed")
+    }
+    let words = report.faults.map { fault in
+      switch fault {
+      case .missing(let first, let last) where first == last: "entry \(first) is missing"
+      case .missing(let first, let last): "entries \(first) to \(last) are missing"
+      case .changed(let id): "entry \(id) was changed, or the one before it was replaced"
+      case .deleted(let count, let recorded):
+        "\(count) failed sign-ins are gone, but retention recorded \(recorded)"
+      }
+    }
+    return Finding(
+      subject: "activity log", level: .error, message: words.joined(separator: "; "),
+      remedy: "Compare it with a backup or an export. Somebody changed the database outside of Signalbox.")
   }
 
   private func credentials(_ database: Database) throws -> [Finding] {
@@ -217,6 +240,19 @@ struct Doctor {
       ]
     }
     return findings
+  }
+
+  /// Event webhooks that have failed for a day.
+  private func webhooks(_ database: Database) throws -> [Finding] {
+    try Webhook.all(database).filter { $0.isTroubled(at: now) }.map { webhook in
+      let (name, host) = (singleLine(webhook.details.name), webhook.details.target)
+      let state =
+        webhook.goneAt.map { "was switched off on \($0.text), because it answered 410" }
+        ?? "has accepted nothing since \(webhook.failingSince?.text ?? "")"
+      return Finding(
+        subject: "webhook", level: .warning, message: "\(name) (\(host)) \(state)",
+        remedy: "Repair the receiver, then run signalbox webhooks test \(webhook.id).")
+    }
   }
 
   /// Apps with devices but without a working credential.

@@ -1,18 +1,27 @@
 import Arguments
+import Console
 import Foundation
 import JSON
 import Model
+import Reactor
+import SQLite
+import Store
 import Text
 
 enum DoctorCommand {
   private static let network = Flag(
     "network", "Also connect to the push servers and check the certificates they present.")
 
+  private static let bundle = Option<String?>(
+    "bundle", "file", "Also write a support bundle (.tar.gz) without secrets and contents of pushes."
+  )
+
   static let command = Command<Action>(
     "doctor", "Check the installation and print one line per finding, with its fix.",
     discussion: "Exit code 0: no errors (warnings are possible). 1: something needs to be fixed.",
     parameters: [
-      network.parameter, CommonOptions.proxy.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+      network.parameter, bundle.parameter, CommonOptions.proxy.parameter, CommonOptions.data.parameter,
+      CommonOptions.json.parameter,
     ]
   ) { values, io in
     let io = try io.proxied(values)
@@ -20,12 +29,50 @@ enum DoctorCommand {
       directory: DataDirectory(values, io), environment: io.environment, proxies: io.proxies, now: io.now())
     var findings = doctor.findings()
     if values[network] { findings += doctor.reach() }
+    if let path = values[bundle] { try write(findings, to: path, doctor.directory, io) }
     if values[CommonOptions.json] {
       io.print(findings.prettyJSON)
     } else {
       for finding in findings { io.print(finding.line) }
     }
     return findings.contains { $0.level == .error } ? ExitCode.failed : ExitCode.done
+  }
+}
+
+extension DoctorCommand {
+  /// Writes the support bundle, readable only by its owner. Without a readable database it has the findings alone.
+  private static func write(
+    _ findings: [Doctor.Finding], to path: String, _ directory: DataDirectory, _ io: CommandIO
+  ) throws {
+    var files: [(name: String, json: JSONValue)] = []
+    if directory.exists, let database = try? Database(path: directory.database, mode: .reader) {
+      defer { database.close() }
+      // A database that cannot be read is one of the findings.
+      files = (try? SupportBundle.files(database)) ?? []
+    }
+    guard
+      let bytes = SupportArchive.make(files, doctor: findings.value, version: Signalbox.version, at: io.now()),
+      FileManager.default.createFile(atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
+    else { throw CommandFailure("\(path) cannot be written.") }
+    io.note("support bundle: \(path)")
+  }
+}
+
+extension Doctor {
+  /// What is found without a network and without reading the whole database.
+  static func quick(_ directory: DataDirectory, _ proxies: ProxyRules, now: Date) -> JSONValue {
+    var doctor = Doctor(
+      directory: directory, environment: ProcessInfo.processInfo.environment, proxies: proxies, now: now)
+    doctor.isThorough = false
+    return doctor.findings().value
+  }
+}
+
+extension [Doctor.Finding] {
+  /// As `--json` prints them.
+  var value: JSONValue {
+    // Written by us, so it can be read.
+    (try? JSONValue(parsing: JSONWriter.bytes(of: self))) ?? .null
   }
 }
 

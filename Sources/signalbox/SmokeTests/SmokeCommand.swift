@@ -77,7 +77,7 @@ enum SmokeCommand {
     _ test: SmokeTest, _ store: Store, _ directory: DataDirectory, limit: Int, _ io: CommandIO
   ) async throws -> SmokeRun {
     let runner = SmokeRunner(store: store, intake: PushIntake(store: store, patience: nil))
-    let run = try await runner.start(test, .init(.cli, by: "cli"), now: io.now())
+    let run = try await runner.start(test, .init(.cli, by: commandActor), now: io.now())
     guard run.state == .running, let push = run.push else { return run }
     let start = ContinuousClock.now
     let sending = Sending(

@@ -70,7 +70,7 @@ struct ActivityPageTests {
         #expect(json.contains(#""action":"device.update""#) && json.contains(#""after":{"name":"new"}"#))
         #expect(!json.contains("push.create"))
         let csv = try await served.get("/activity.csv?who=ada%40example.com")
-        #expect(csv.contains("id,at,actor,action,subject,detail,address\r\n") && !csv.contains("token ci"))
+        #expect(csv.contains("id,at,actor,action,subject,detail,address,hash\r\n") && !csv.contains("token ci"))
         #expect(
           csv.contains(#"ada@example.com,push.create,push 7f3a,"{""app"":""com.example.shop""}",10.0.4.17"#))
       }

@@ -170,7 +170,9 @@ struct CertificatePageTests {
       let waiting = try #require(refused.values("locked").first)
       scene.clock.advance(901)
       let late = ScenePage(
-        try await anna.upload("/certificates/1/successor", [.field("locked", waiting), .field("password", "secret")]))
+        try await anna.upload(
+          "/certificates/1/successor",
+          [.field("locked", waiting), .field("password", "secret"), .field("proof", ConsoleScene.password)]))
       #expect(late.text.contains("The held file has expired"))
       scene.clock.advance(-901)
       let preview = try await anna.upload(

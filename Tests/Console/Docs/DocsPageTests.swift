@@ -72,6 +72,7 @@ struct DocsPageTests {
   func quoting() throws {
     let operation = APIReference.Operation(
       id: "x", method: "POST", path: "/api/v1/apps/{app}/things/{id}", summary: "", description: "", role: "",
+      scope: "",
       parameters: [], answers: [],
       example: .init(authorization: nil, contentType: "application/json", body: #"{"name":"Ada's"}"#))
     #expect(
@@ -85,5 +86,44 @@ struct DocsPageTests {
       MarkedText.parts(of: "a `b` c`d`").map { "\($0.text)|\($0.isCode)" } == [
         "a |false", "b|true", " c|false", "d|true",
       ])
+  }
+
+  @Test("the style guide has every component, and is there in the demo alone, for operators")
+  func styleguide() async throws {
+    let folder = ConsoleScene.root.appendingPathComponent("Templates")
+    func source(_ path: String) throws -> String {
+      try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+    }
+    func components(_ text: String) -> Set<String> {
+      Set(text.matches(of: /\{\{[<>] ?components\/([a-z_]+)\}\}/).map { String($0.1) })
+    }
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/components")
+      .map { $0.replacing(".mustache", with: "") }
+    let parts = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/docs").filter {
+      $0.hasPrefix("_style_")
+    }
+    var shown = try (parts.map { "docs/\($0)" } + ["docs/styleguide.mustache"]).reduce(into: Set<String>()) {
+      $0.formUnion(components(try source($1)))
+    }
+    // What a component is made of is on the page with it.
+    for name in shown { shown.formUnion(components(try source("components/\(name).mustache"))) }
+    #expect(Set(files).subtracting(shown) == [])
+    try await ConsoleScene.with(simulator: true) { scene in
+      var olga = try await scene.signIn(.operator)
+      let page = try await olga.get("/styleguide")
+      #expect(page.status == 200)
+      for mark in [
+        "button primary", "button danger final", "aria-invalid=\"true\"", "callout amber", "dot red", "env production",
+        "data-relative", "rel=\"prev\"", "class=\"tabs\"", "class=\"empty\"", "disabled",
+      ] {
+        #expect(page.text.contains(mark), "\(mark)")
+      }
+      var vera = try await scene.signIn(.viewer)
+      #expect(try await vera.get("/styleguide").status == 403)
+    }
+    try await ConsoleScene.with { scene in
+      var olga = try await scene.signIn(.operator)
+      #expect(try await olga.get("/styleguide").status == 404)
+    }
   }
 }

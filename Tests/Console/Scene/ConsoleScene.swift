@@ -54,12 +54,14 @@ struct ConsoleScene: Sendable {
   /// Builds a scene, and takes it down whatever comes of `body`.
   ///
   /// - Parameters:
+  ///   - rates: calls of the API in a minute; 0: no limit.
   ///   - proxies: whose word about the client the console believes.
   ///   - address: where people reach the console.
   ///   - look: what watched hosts show.
   ///   - streamPause: waits before a stream of events looks whether it may go on, and in `/fcm/send` for outcomes.
   static func with(
-    simulator hasSimulator: Bool = false, proxies: [AddressRange] = [], address: String? = "http://localhost:8080",
+    simulator hasSimulator: Bool = false, rates: (token: Int, address: Int) = (0, 0), proxies: [AddressRange] = [],
+    address: String? = "http://localhost:8080",
     look: @escaping HostWatch.Look = { _ in .failure(HostFailure(.unreachable, detail: "there is no network here")) },
     streamPause: (@Sendable () async throws -> Void)? = nil,
     _ body: @Sendable (ConsoleScene) async throws -> Void
@@ -72,7 +74,7 @@ struct ConsoleScene: Sendable {
     let pools = Console.Pools()
     defer { pools.stop() }
     let scene = try await ConsoleScene(
-      store: store, pools: pools, simulator: hasSimulator ? PushSimulator() : nil, proxies: proxies,
+      store: store, pools: pools, simulator: hasSimulator ? PushSimulator() : nil, rates: rates, proxies: proxies,
       address: address, look: look, streamPause: streamPause)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await scene.engine.run() }
@@ -91,7 +93,8 @@ struct ConsoleScene: Sendable {
   }
 
   private init(
-    store: Store, pools: Console.Pools, simulator: PushSimulator?, proxies: [AddressRange], address: String?,
+    store: Store, pools: Console.Pools, simulator: PushSimulator?, rates: (token: Int, address: Int),
+    proxies: [AddressRange], address: String?,
     look: @escaping HostWatch.Look, streamPause: (@Sendable () async throws -> Void)?
   ) async throws {
     self.store = store
@@ -114,6 +117,7 @@ struct ConsoleScene: Sendable {
     configuration.isStrict = true
     configuration.passwordCost = .quickForTests
     configuration.trustedProxies = proxies
+    configuration.rates = rates
     if let streamPause { (configuration.streamPause, configuration.answerPause) = (streamPause, streamPause) }
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools, look: look,

@@ -30,6 +30,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
       "/certificates/requests/:uid/file": "requests", "/certificates/:id/successor/:uid": "candidates",
       "/certificates/:id/undo": "replaced", "/apps/:id/topics/changes/:change": "changes",
       "/settings/webhooks/:id": "webhooks", "/settings/webhooks/:id/remove": "webhooks",
+      "/apps/:id/phones/:uid": "enrollments",
     ]
 
     /// Every address of a route; one that leads to nothing if there is none.
@@ -83,6 +84,8 @@ enum SceneWorld: String, CaseIterable, Sendable {
     ]
     try await scene.store.write { database in
       for app in try App.all(database) {
+        _ = try ClientKey.add(
+          database, app: app, by: "anna", for: ClientKey.enrollmentTime, now: ConsoleScene.noon)
         let rule = try SegmentRule(json: ["alias": .string(attack), "last_seen": ["within_days": 30]])
         _ = try Segment.add(database, app: app.id, name: attack, rule, by: attack, now: ConsoleScene.noon)
       }
@@ -139,7 +142,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "certificates": try all("SELECT id FROM certificates"), "pushes": try all("SELECT uid FROM pushes"),
         "deliveries": try all(
           "SELECT p.uid || '/' || d.device_id FROM deliveries d JOIN pushes p ON p.id = d.push_id"),
-        "schedules": try all("SELECT uid FROM schedules"), "account": try all("SELECT id FROM tokens"),
+        "schedules": try all("SELECT uid FROM schedules"),
         "hosts": try all("SELECT id FROM watched_hosts"), "audiences": try all("SELECT id FROM segments"),
         "requests": try all("SELECT uid FROM certificate_requests"),
         "candidates": try all("SELECT certificate_id || '/' || uid FROM certificate_candidates"),
@@ -148,6 +151,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         "settings": try all("SELECT id FROM receivers"), "incidents": try all("SELECT id FROM incidents"),
         "smoke-tests": try all("SELECT id FROM smoke_tests"),
         "templates": try all("SELECT id FROM push_templates"), "webhooks": try all("SELECT id FROM webhooks"),
+        "enrollments": try all("SELECT app_id || '/' || key FROM client_keys WHERE expires_at IS NOT NULL"),
       ])
     }
     addresses.ids["phones"] = scene.simulator?.phones.phones().map { String($0.id) }
@@ -358,7 +362,15 @@ extension ConsoleScene {
   }
 
   /// How many rows were ever changed: nothing was written between two equal answers.
-  func changes() async throws -> Int { try await store.write { try $0.int("SELECT total_changes()") } }
+  func changes() async throws -> Int {
+    // That somebody was refused is recorded.
+    try await store.write {
+      try $0.int(
+        """
+        SELECT total_changes() - (SELECT count(*) FROM audit WHERE action IN ('user.refused', 'token.refused'))
+        """)
+    }
+  }
 
   /// How many rows a table has.
   func count(_ table: String) async throws -> Int {

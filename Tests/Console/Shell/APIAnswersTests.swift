@@ -228,7 +228,7 @@ struct APIAnswersTests {
       Call(.get, "/certificates/{id}", "/certificates/\(certificate)", 200),
       Call(.get, "/certificates/{id}", "/certificates/999", 404),
     ]
-      + reminderCalls(certificate) + webhookCalls + settingsCalls + Self.serviceCalls + [
+      + reminderCalls(certificate) + webhookCalls + tokenCalls + peopleCalls + settingsCalls + Self.serviceCalls + [
         Call(
           .patch, "/certificates/{id}", "/certificates/\(certificate)", 200,
           json: ["name": "Push", "made_by": "anna@example.com", "note": "two\nlines", "app": .string(Self.app)]),
@@ -266,6 +266,7 @@ struct APIAnswersTests {
         Call(.delete, "/apps/{app}", "/apps/com.example.none", 404),
         Call(.post, "/hosts", 201, json: ["host": "mail.example.com", "port": 587, "note": "mail"]),
         Call(.post, "/hosts", 422, json: ["host": "not a host"]),
+        Call(.get, "/activity/check", 200), Call(.get, "/activity/check", "/activity/check?limit=1", 422),
         Call(.get, "/activity", 200), Call(.get, "/activity", "/activity?kind=other", 422),
         Call(.get, "/hosts", 200), Call(.get, "/hosts", "/hosts?limit=0", 422),
         Call(.get, "/hosts/{id}", "/hosts/1", 200), Call(.get, "/hosts/{id}", "/hosts/999", 404),
@@ -282,6 +283,27 @@ struct APIAnswersTests {
         Call(.put, "/settings/retention", 200, json: ["deliveries_days": 30, "dry_run": true]),
         Call(.put, "/settings/retention", 422, json: ["deliveries_days": -1]),
       ]
+  }
+
+  /// People; the first is invited by the first call.
+  private var peopleCalls: [Call] {
+    let (one, first) = ("/people/{id}", "/people/1")
+    return [
+      Call(.post, "/people", 201, json: ["name": "lin@example.com", "role": "operator"]),
+      Call(.post, "/people", 422, json: ["name": "lin@example.com", "role": "operator"]),
+      Call(.post, "/people", 422, json: ["name": "lin", "role": "owner"]),
+      Call(.get, "/people", 200), Call(.get, "/people", "/people?colour=blue", 422),
+      Call(.get, one, first, 200), Call(.get, one, "/people/999", 404),
+      Call(.patch, one, first, 200, json: ["role": "viewer", "disabled": true]),
+      Call(.patch, one, first, 422, json: [:]), Call(.post, one + "/link", first + "/link", 422),
+      Call(.patch, one, first, 200, json: ["disabled": false]),
+      Call(.post, one + "/link", first + "/link", 200), Call(.post, one + "/link", "/people/999/link", 404),
+      Call(.delete, one + "/sessions", first + "/sessions", 204),
+      Call(.delete, one + "/sessions", "/people/999/sessions", 404),
+      Call(.delete, one + "/second-step", first + "/second-step", 204),
+      Call(.delete, one + "/second-step", "/people/999/second-step", 404),
+      Call(.delete, one, first, 204), Call(.delete, one, first, 404),
+    ]
   }
 
   /// Webhooks; the first stays for ``last(_:_:_:)``.
@@ -306,6 +328,19 @@ struct APIAnswersTests {
       Call(.get, deliveries, "/webhooks/1/deliveries?cursor=x", 422),
       Call(.post, deliveries + "/{uid}/redeliver", "/webhooks/1/deliveries/none/redeliver", 404),
       Call(.delete, one, "/webhooks/999", 404),
+    ]
+  }
+
+  /// The scene has a token for each role.
+  private var tokenCalls: [Call] {
+    let (one, rights) = ("/tokens/{id}", ["read", "send-development"] as JSONValue)
+    return [
+      Call(.post, "/tokens", 201, json: ["name": "ci", "scopes": rights, "addresses": ["::1"], "expires": "never"]),
+      Call(.post, "/tokens", 422, json: ["name": "ci", "scopes": ["root"]]),
+      Call(.get, "/tokens", 200), Call(.get, "/tokens", "/tokens?limit=1", 422),
+      Call(.get, one, "/tokens/4", 200), Call(.get, one, "/tokens/999", 404),
+      Call(.delete, one, "/tokens/4", 204), Call(.delete, one, "/tokens/4", 409),
+      Call(.delete, one, "/tokens/999", 404),
     ]
   }
 

@@ -65,7 +65,7 @@ struct BodyOrderTests {
     try await ConsoleScene.with(simulator: true) { scene in
       let routes = Self.changing(scene, api: false)
       #expect(routes.count > 50)
-      let open = ["/session", "/session/setup", "/language"]
+      let open = ["/session", "/session/code", "/session/setup", "/language"]
       func session(_ role: User.Role) async throws -> String {
         "Cookie: signalbox_session=\(try #require(try await scene.signIn(role).cookies["signalbox_session"]))"
       }
@@ -84,7 +84,7 @@ struct BodyOrderTests {
           Ask(route: route, fields: ["Content-Type: application/json", admin], expected: [415], isRead: false))
         asks.append(Ask(route: route, fields: [type, admin], expected: [], isRead: true))
         let below = [
-          "/certificates", "/apps", "/devices/import", "/settings/mail", "/pushes", "/account/tokens",
+          "/certificates", "/apps", "/devices/import", "/settings/mail", "/pushes", "/settings/tokens",
         ].contains(route.pattern)
         asks.append(Ask(route: route, fields: [type, viewer], expected: [403], isRead: !below))
       }

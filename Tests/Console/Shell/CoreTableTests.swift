@@ -62,10 +62,12 @@ struct CoreTableTests {
     for hop in hops { headers.append("X-Forwarded-For", hop) }
     if !proto.isEmpty { headers.append("X-Forwarded-Proto", proto) }
     let request = try Request(.get, "/", headers: headers, remoteAddress: SocketAddress(host: peer, port: 1))
-    let restored = TrustedProxies(ranges: [try #require(AddressRange("10.0.0.0/8"))]).restored(request)
+    var restored = request
+    TrustedProxies(ranges: [try #require(AddressRange("10.0.0.0/8"))]).restore(&restored)
     #expect(restored.remoteAddress?.host == client)
     #expect(restored.isSecure == isSecure)
-    let untouched = TrustedProxies(ranges: []).restored(request)
+    var untouched = request
+    TrustedProxies(ranges: []).restore(&untouched)
     #expect(untouched.remoteAddress?.host == peer && !untouched.isSecure)
   }
 

@@ -66,8 +66,13 @@ struct LocaleTests {
     add("outcome.", outcomes)
     add("roles.", roles)
     add("account.roles.", roles)
+    add("people.states.", User.State.allCases.map(\.rawValue))
+    add("passkeys.refused.", PasskeyCeremony.Refusal.allCases.map(\.rawValue))
     add("receipts.", ReceiptKind.allCases.map(\.name))
-    add("account.", ["name", "role", "since", "good", "expired", "revoked"])
+    add("account.", ["name", "role", "since"])
+    add("tokens.scopes.", TokenScope.allCases.map(\.rawValue))
+    add("tokens.reach.", ["all", "some"])
+    add("tokens.states.", APIToken.State.allCases.map(\.rawValue))
     add("platform.", Platform.allCases.map(\.rawValue))
     add("source.", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"])
     add("when.", RepeatRule.Weekday.allCases.map(\.rawValue) + ["now", "at", "repeat"])
@@ -80,6 +85,8 @@ struct LocaleTests {
     add("state.", DeviceState.allCases.map(\.name))
     add("state.", DeviceState.allCases.map { "\($0)" })
     add("needs.", ["renew", "show"])
+    add("overview.sum.", ["accepted", "failed", "dead", "opened"])
+    for form in [".one", ".other"] { add("audiences.count_", ["segments", "tags", "aliases"], form) }
     let kinds = ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token", "segment"]
     add("audience.", kinds)
     add("audience.", kinds, "_count.other")
@@ -147,7 +154,7 @@ struct LocaleTests {
       "hosts.facts.",
       [
         "address", "protocol", "server_name", "probed", "answered", "failing_since", "reached", "not_before",
-        "not_after", "names", "subject", "issuer", "serial", "sha256", "added", "note",
+        "not_after", "names", "subject", "issuer", "serial", "sha256", "added", "added_by", "note",
       ])
     add("certificates.kinds.", CertificateKind.allCases.map(\.rawValue))
     add(

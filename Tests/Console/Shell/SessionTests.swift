@@ -57,6 +57,7 @@ struct SessionTests {
       for path in [
         "/", "/pushes", "/pushes/new", "/schedules", "/devices", "/devices/1", "/apps", "/apps/1", "/certificates",
         "/account", "/settings", "/settings/receivers", "/settings/reminders", "/settings/retention",
+        "/settings/tokens",
       ] {
         #expect(try await anna.get(path).status == 200, "\(path)")
       }

@@ -84,6 +84,52 @@ struct WireTests {
     }
   }
 
+  @Test("every page for who comes to it first, and from the Overview: at most 30 kB then, and only the page later")
+  func weights() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let addresses = try await SceneWorld.demo.fill(scene)
+      let anna = try await scene.signIn(.admin)
+      let cookie = anna.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+      try await WebTestServer.with(scene.router) { server in
+        var parts: [String: (wire: Int, imports: [String])] = [:]
+        var kept: Set<String> = []
+        var lines = [
+          "| page | page alone | from the Overview | requests | from nowhere | requests |",
+          "| --- | ---: | ---: | ---: | ---: | ---: |",
+        ]
+        for pattern in ["/"] + PageWalkTests.pages(scene).filter({ $0 != "/" }) {
+          guard let target = addresses.targets(pattern).first else { continue }
+          let page = try Self.ask(server, target, ["Accept-Encoding: gzip, deflate, br", "Cookie: \(cookie)"])
+          guard page.status == 200, page.fields["content-type"]?.hasPrefix("text/html") == true else { continue }
+          var seen: Set<String> = []
+          var open = ScenePage(page.text).tags.flatMap { tag in
+            ["link", "script", "img"].contains(tag.name) ? [tag.attributes["href"], tag.attributes["src"]] : []
+          }.compactMap(\.self)
+          while let path = open.popLast() {
+            guard seen.insert(path).inserted else { continue }
+            if parts[path] == nil {
+              let part = try Self.ask(server, path)
+              // So it is asked for once: later, the page is the only request.
+              #expect(part.fields["cache-control"]?.contains("immutable") == true, "\(path)")
+              parts[path] = (part.wire, path.hasSuffix(".js") ? Self.imports(part.text, at: path) : [])
+            }
+            open += parts[path]?.imports ?? []
+          }
+          if pattern == "/" { kept = seen }
+          func weight(_ paths: Set<String>) -> Int { paths.reduce(page.wire) { $0 + (parts[$1]?.wire ?? 0) } }
+          let (fresh, all) = (weight(seen.subtracting(kept)), weight(seen))
+          lines.append(
+            "| \(pattern) | \(page.wire) | \(fresh) | \(seen.subtracting(kept).count + 1) | \(all) | \(seen.count + 1) |"
+          )
+          #expect(fresh <= 30_000 && all <= 50_000, "\(target): \(fresh) and \(all) bytes")
+          if pattern == "/" { #expect(all <= 30_000, "\(all) bytes") }
+        }
+        print(lines.joined(separator: "\n"))
+        #expect(lines.count > 50)
+      }
+    }
+  }
+
   @Test("each page names in its head every module that its scripts import, and each script whose elements it has")
   func modules() async throws {
     let markers = [

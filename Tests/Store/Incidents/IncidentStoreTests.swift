@@ -135,6 +135,24 @@ struct IncidentStoreTests {
     }
   }
 
+  @Test("a refused credential is one incident, whatever the provider calls the refusal, and whichever batch is first")
+  func oneRefusal() throws {
+    try withApp { database, app in
+      let ids = try register(database, app, (0..<4).map { registration($0) })
+      let first = try push(database, app, "first")
+      try record(database, first, [ids[0]], .skipped(reason: "CredentialRefused"), at: 10)
+      try record(database, first, [ids[1]], Self.forged, at: 11)
+      let expired = Outcome.rejected(status: 403, reason: "ExpiredProviderToken", tokenInvalidSince: nil)
+      try record(database, first, [ids[2]], expired, at: 12)
+      let found = try all(database)
+      #expect(found.map(\.cause) == [IncidentCause(.credential, "InvalidProviderToken")])
+      #expect(found.first?.devices == 3)
+      // What is refused for another cause is another incident.
+      try record(database, first, [ids[3]], Self.large, at: 13)
+      #expect(try all(database).count == 2)
+    }
+  }
+
   @Test("a refused push heals by its retry alone")
   func request() throws {
     try withApp { database, app in

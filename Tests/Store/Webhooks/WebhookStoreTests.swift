@@ -29,6 +29,33 @@ struct WebhookStoreTests {
     }
   }
 
+  @Test("an incident is told of when it opens, once for each opening, and when it closes")
+  func incidents() throws {
+    try withApp { database, app in
+      let webhook = try hook(database, [.incidentOpened, .incidentClosed])
+      let device = try register(database, app, [registration(0)])[0]
+      func record(_ uid: String, _ outcome: Outcome, at: Double) throws {
+        let push = try Push.create(database, newPush(app, uid: uid), now: noon)
+        _ = try Delivery.record(
+          database, push: push.id,
+          [DeliveryResult(deviceID: device, platform: .ios, outcome: outcome, at: noon + at)], now: noon + at)
+      }
+      let refused = Outcome.rejected(status: 403, reason: "InvalidProviderToken", tokenInvalidSince: nil)
+      try record("a", refused, at: 10)
+      try record("b", refused, at: 20)
+      try record("c", .accepted, at: 30)
+      try record("d", refused, at: 40)
+      let told = try events(database, webhook)
+      #expect(told.map(\.event.type) == ["incident.opened", "incident.closed", "incident.opened"])
+      #expect(told.allSatisfy { $0.event.path == "/incidents/1" && $0.data["reason"] == "InvalidProviderToken" })
+      #expect(told[1].data["closed_by"] == "signalbox" && told[1].data["state"] == "closed")
+      #expect(told[2].data["closed_at"] == .null && told[2].data["app"] == .string(app.bundleID))
+      try IncidentChange(event: .close, remark: "known").carryOut(
+        database, id: 1, by: NewAuditEntry(actor: "grace", action: "", subject: ""), now: noon + 50)
+      #expect(try events(database, webhook).last?.data["closed_by"] == "grace")
+    }
+  }
+
   /// A push to devices that has ended.
   private func push(_ database: Database, _ app: App, _ ids: [Int64], dead: Int = 0, uid: String = "p1") throws -> Push
   {
@@ -149,7 +176,7 @@ struct WebhookStoreTests {
       #expect(throws: Stop.self) {
         try database.transaction {
           _ = try push(database, app, ids, dead: 1)
-          #expect(try events(database, webhook).count == 2)
+          #expect(try events(database, webhook).count == 3)
           throw Stop()
         }
       }

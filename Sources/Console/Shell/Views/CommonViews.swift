@@ -90,9 +90,11 @@ extension FactView {
   }
 
   /// Nil without a date.
-  init?(_ label: String, at date: Date?) {
+  ///
+  /// - Parameter now: of the request: the date is shown relative to it; nil: as a date.
+  init?(_ label: String, at date: Date?, now: Date? = nil) {
     guard let date else { return nil }
-    self.init(label: label, value: "", time: MomentView(date: date))
+    self.init(label: label, value: "", time: MomentView(date: date, now: now))
   }
 }
 

@@ -7,7 +7,7 @@ import Model
 /// many.
 struct MomentView: View {
   let date: Date
-  /// The time of the request; only for `components/ago`.
+  /// The time of the request, for `components/ago`; nil: shown as a date.
   var now: Date?
 
   static let fields: [Field<Self>] = [
@@ -15,6 +15,7 @@ struct MomentView: View {
     .written("text") { $1.write(utc: $0.date) },
     .written("day") { $1.write(day: $0.date) },
     .written("machine_day") { $1.write(machineDay: $0.date) },
+    .flag("relative") { $0.now != nil },
     .view("seconds_ahead") { $0.ahead(1..<90, unit: 1) },
     .view("minutes_ahead") { $0.ahead(90..<5400, unit: 60) },
     .view("hours_ahead") { $0.ahead(5400..<172_800, unit: 3600) },

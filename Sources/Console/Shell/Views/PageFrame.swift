@@ -20,6 +20,8 @@ struct PageFrame: View {
   /// The page to return to after a language change.
   var path = "/"
   var section: Section?
+  /// Whether what needs a fresh proof of the person can be changed at once.
+  var isProven = false
   var person: FramePerson?
   /// The message of the previous page.
   var flash: FrameFlash?
@@ -43,6 +45,7 @@ struct PageFrame: View {
       .view("user") { $0.person },
       .flag("may_send") { $0.person.map { $0.role >= .operator } ?? false },
       .flag("may_see_activity") { $0.person.map { $0.role >= .operator } ?? false },
+      .flag("proven") { $0.isProven },
       .flag("may_set_up") { $0.person?.role == .admin },
       .view("flash") { $0.flash },
       .number("open_incidents") { $0.openIncidents },

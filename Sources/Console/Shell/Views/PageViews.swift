@@ -12,10 +12,11 @@ struct PageViews: Sendable {
   private static let pages: [any TemplateView.Type] = [
     OverviewPage.views, IncidentPages.views, PushPages.views, SendPages.views, SchedulePages.views, DevicePages.views,
     AudiencePages.views,
-    AppPages.views, ChannelPages.views, TopicPages.views, TopicChangePages.views,
+    AppPages.views, EnrollmentPages.views, ChannelPages.views, TopicPages.views, TopicChangePages.views,
     JPushRemotePages.views, CertificatePages.views, HostPages.views, PhonePages.views,
     AccountPages.views, SmokeTestPages.views, TemplatePages.views,
-    ActivityPages.views, DocsPage.views, SearchPage.views, SessionPages.views, SettingsPages.views, [ErrorView.self],
+    ActivityPages.views, DocsPage.views, StyleguidePage.views, SearchPage.views, SessionPages.views,
+    SettingsPages.views, [ErrorView.self],
   ].flatMap { (views: [any PageView.Type]) in views.map { $0 } }
   /// Parts of pages that are updated in place.
   private static let parts: [any TemplateView.Type] = SendPages.parts
@@ -71,6 +72,7 @@ extension PageContext {
     frame.path = request.path
     if request.method != .get && request.method != .head { frame.languages = [] }
     frame.section = V.section
+    frame.isProven = session.map { Proof.isFresh($0, now: now) } ?? false
     frame.openIncidents = openIncidents
     frame.person = user.map {
       FramePerson(name: $0.name, role: $0.role, roleText: texts("roles.\($0.role.rawValue)"))

@@ -24,8 +24,7 @@ struct Replacement {
 
   /// The path at which the old database is set aside; no file has it yet.
   func aside(_ now: Date) -> String {
-    let stamp = now.text.filter { $0 != "-" && $0 != ":" }
-    var path = asidePrefix + stamp
+    var path = asidePrefix + now.fileStamp
     while access(path, F_OK) == 0 { path += "+" }
     return path
   }

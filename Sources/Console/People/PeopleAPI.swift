@@ -1,0 +1,99 @@
+import HTTPServer
+package import JSON
+import Model
+import SQLite
+package import Store
+
+/// `/api/v1/people`: who may sign in.
+enum PeopleAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.get, "/people", role: .admin, scope: .admin) { call in
+      APIContext.answer(Page(items: try await call.store.read { try Person.all($0) }, next: nil))
+    }
+    // Without Idempotency-Key: a kept answer would keep the link.
+    routes.call(.post, "/people", role: .admin, scope: .admin) { call in
+      let fields = JSONFields(try await call.body())
+      let name = fields.string("name", required: true, limit: .bytes(254)) ?? ""
+      let role = role(fields, required: true)
+      try fields.finish()
+      guard let role else { throw Problems([Problem("role", FieldMessage.required)]) }
+      let made = try await call.store.write { database in
+        try Person.invite(database, name: name, role: role, audit: call.audit("", ""), now: call.now)
+      }
+      return answer(call, made.person, path: made.path, status: .created)
+    }
+    routes.call(.get, "/people/:id", role: .admin, scope: .admin) { call in
+      let id: Int64 = try call.request.parameter("id")
+      return APIContext.answer(try await call.store.read { try Person.get($0, id: id) })
+    }
+    routes.call(.patch, "/people/:id", role: .admin, scope: .admin) { call in
+      let body = try await call.body()
+      guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
+      let fields = JSONFields(body)
+      let (role, isDisabled) = (role(fields, required: false), fields.bool("disabled"))
+      try fields.finish()
+      let changes = [role.map(PersonChange.role), isDisabled.map { $0 ? .disable : .enable }].compactMap { $0 }
+      return APIContext.answer(try await apply(changes, call) { try Person.get($0, id: $1) })
+    }
+    routes.call(.delete, "/people/:id", role: .admin, scope: .admin) { call in
+      try await apply([.delete], call) { _, _ in APIContext.nothing }
+    }
+    routes.call(.delete, "/people/:id/sessions", role: .admin, scope: .admin) { call in
+      try await apply([.endSessions], call) { _, _ in APIContext.nothing }
+    }
+    routes.call(.delete, "/people/:id/second-step", role: .admin, scope: .admin) { call in
+      try await apply([.resetSecondStep], call) { _, _ in APIContext.nothing }
+    }
+    routes.call(.post, "/people/:id/link", role: .admin, scope: .admin) { call in
+      let id: Int64 = try call.request.parameter("id")
+      let (person, path) = try await call.store.write { database in
+        let person = try Person.get(database, id: id)
+        return (person, try person.link(database, audit: call.audit("", ""), now: call.now))
+      }
+      return answer(call, person, path: path, status: .ok)
+    }
+  }
+
+  private static func role(_ fields: JSONFields, required: Bool) -> User.Role? {
+    fields.choice("role", required: required, as: User.Role.self)
+  }
+
+  /// Makes the changes in one transaction, and reads the answer in it.
+  private static func apply<Answer: Sendable>(
+    _ changes: [PersonChange], _ call: APIContext, _ read: @escaping @Sendable (Database, Int64) throws -> Answer
+  ) async throws -> Answer {
+    let id: Int64 = try call.request.parameter("id")
+    var own: Int64?
+    if case .token(let token) = call.principal { own = token.userID }
+    let owner = own
+    return try await call.store.write { database in
+      for change in changes {
+        try change.apply(database, to: id, by: owner, audit: call.audit("", ""), now: call.now)
+      }
+      return try read(database, id)
+    }
+  }
+
+  private static func answer(_ call: APIContext, _ person: Person, path: String, status: Status) -> Response {
+    APIContext.answer(status: status, location: status == .created ? "/api/v1/people/\(person.id)" : nil) { json in
+      person.writeMembers(to: &json)
+      json.member("link", call.console.address(call.request) + path)
+    }
+  }
+}
+
+extension Person: JSONWritable {
+  package func write(to json: inout JSONWriter) { json.object(writeMembers) }
+
+  fileprivate func writeMembers(to json: inout JSONWriter) {
+    json.member("id", id)
+    json.member("name", user.name)
+    json.member("role", user.role.rawValue)
+    json.member("state", user.state.rawValue)
+    json.member("authenticator", hasAuthenticator)
+    json.member("passkeys", passkeys)
+    json.member("created_at", user.createdAt)
+    json.member("last_sign_in_at", user.signedInAt)
+    json.member("disabled_at", user.disabledAt)
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import OpenSSL
+import SQLite
+import Store
+
+/// “Confirm it’s you”: what could let somebody else in is changed only shortly after a proof of who is there. Signing in
+/// is one.
+enum Proof {
+  static let views: [any PageView.Type] = [ProofView.self]
+
+  /// How long a proof counts, in seconds.
+  static let lifetime: TimeInterval = 900
+  /// The field with the password.
+  private static let field = "proof"
+  private static let path = "/session/confirm"
+
+  private enum Outcome {
+    case proven(PageContext)
+    case refused(String)
+  }
+
+  static func isFresh(_ session: Session, now: Date) -> Bool {
+    now.timeIntervalSince(session.provedAt) < lifetime
+  }
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, path) { page in try await ask(page, returnTo: SessionPages.ownPath(page.query["return"])) }
+    routes.page(.post, path) { page in
+      let returnTo = SessionPages.ownPath(page.form.raw("return"))
+      switch try await check(page) {
+      case .proven: return page.redirect(to: returnTo)
+      case .refused(let problem): return try await ask(page, returnTo: returnTo, problem: problem)
+      }
+    }
+  }
+
+  /// Calls the handler of a form if the last proof is fresh; otherwise asks for one, and goes on with the same form.
+  static func passing(_ page: PageContext, _ handler: ConsoleRouter.PageHandler) async throws -> Response {
+    guard let session = page.session else { throw PageError(.forbidden, "csrf") }
+    if isFresh(session, now: page.now) { return try await handler(page) }
+    if page.request.method.isSafe { return try await ask(page, returnTo: SessionPages.ownPath(page.request.target)) }
+    // A page cannot carry a chosen file: it is chosen once more, on the page that the form comes from.
+    if page.form.hasFiles { return try await ask(page, returnTo: origin(page.request), isFileLost: true) }
+    guard page.form.has(field) || PasskeyPages.isIn(page.form) else { return try await ask(page) }
+    switch try await check(page) {
+    case .proven(let page): return try await handler(page)
+    case .refused(let problem): return try await ask(page, problem: problem)
+    }
+  }
+
+  /// The path of the page that a form was sent from.
+  private static func origin(_ request: Request) -> String {
+    let url = request.header("Referer").flatMap { URLComponents(string: $0) }
+    return SessionPages.ownPath(url?.percentEncodedPath)
+  }
+
+  /// Checks the password of the form, and notes the proof.
+  private static func check(_ page: PageContext) async throws -> Outcome {
+    guard case .user(let user, var session)? = page.principal else { throw PageError(.forbidden, "csrf") }
+    var problem: String?
+    if PasskeyPages.isIn(page.form) {
+      if try await PasskeyPages.person(page)?.id != user.id { problem = page.texts("passkeys.wrong") }
+    } else {
+      problem = try await Self.problem(page, password: page.form.raw(field))
+    }
+    if let problem {
+      let (now, audit) = (page.now, page.audit("session.refused", "user \(user.name)", ["step": "confirm"]))
+      try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+      return .refused(problem)
+    }
+    session.provedAt = page.now
+    let (hash, now, audit) = (session.idHash, page.now, page.audit("session.confirm", "user \(user.name)"))
+    try await page.store.write { database in
+      try Session.prove(database, idHash: hash, now: now)
+      try AuditEntry.add(database, audit, now: now)
+    }
+    var page = page
+    page.principal = .user(user, session)
+    return .proven(page)
+  }
+
+  /// Why the password of the signed-in person is not accepted; nil if it is right. Guesses are slowed down.
+  static func problem(_ page: PageContext, password: String) async throws -> String? {
+    guard let user = page.user, let session = page.session else { throw PageError(.forbidden, "csrf") }
+    let hash = user.passwordHash.flatMap { PasswordHash($0) }
+    let now = page.now
+    // Counted per session: guesses at the sign-in form must not block a signed-in person.
+    let answer = try await page.store.write { database in
+      try SignInThrottle.begin(database, [.session(session.idHash)], now: now)
+    }
+    switch answer {
+    case .wait(let seconds): return page.texts("session.slow", count: seconds)
+    case .go(let attempt):
+      let isRight: Bool
+      do {
+        isRight = try await page.hashing(isKnown: true) { hash?.verifies(password) ?? false }
+      } catch {
+        try await page.store.write { try SignInThrottle.takeBack($0, attempt) }
+        throw error
+      }
+      guard isRight else { return page.texts("account.current_wrong") }
+      try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
+      return nil
+    }
+  }
+
+  /// The page that asks.
+  ///
+  /// - Parameter returnTo: the path to go on to; nil: with the form of this request.
+  private static func ask(
+    _ page: PageContext, returnTo: String? = nil, problem: String? = nil, isFileLost: Bool = false
+  ) async throws -> Response {
+    let id = page.user?.id ?? 0
+    let hasPasskeys = try await page.store.read { try !Passkey.all($0, user: id).isEmpty }
+    let carried = returnTo.map { [(name: "return", value: $0)] } ?? page.form.all.filter { !own.contains($0.name) }
+    return page.answer(
+      ProofView(
+        action: returnTo == nil ? page.request.path : path, name: page.user?.name ?? "", problem: problem,
+        isFileLost: isFileLost, carriesForm: returnTo == nil, hasPasskeys: hasPasskeys,
+        carried: carried.map { ProofView.Carried(name: $0.name, value: $0.value) }),
+      status: page.request.method.isSafe ? .ok : problem == nil ? .forbidden : .unprocessableContent)
+  }
+
+  /// Fields that the page sets anew.
+  private static let own = Set([field, "csrf", "username"] + PasskeyPages.fields)
+}
+
+struct ProofView: PageView {
+  struct Carried: View {
+    let name: String
+    let value: String
+
+    static let fields: [Field<Self>] = [.text("name") { $0.name }, .text("value") { $0.value }]
+  }
+
+  static let template = "session/confirm"
+  static let section: Section? = nil
+
+  let action: String
+  /// The signed-in person, for password managers.
+  let name: String
+  let problem: String?
+  let isFileLost: Bool
+  let carriesForm: Bool
+  let hasPasskeys: Bool
+  /// What was sent, to be sent again.
+  let carried: [Carried]
+
+  static let fields: [Field<Self>] = [
+    .text("action") { $0.action },
+    .text("username") { $0.name },
+    .view("proof") { FieldView(error: $0.problem ?? "") },
+    .flag("file_lost") { $0.isFileLost },
+    .flag("carries_form") { $0.carriesForm },
+    .flag("has_passkeys") { $0.hasPasskeys },
+    .list("carried") { $0.carried },
+  ]
+}

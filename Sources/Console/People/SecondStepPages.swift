@@ -1,0 +1,181 @@
+import Foundation
+import HTTPServer
+import JSON
+import Mustache
+import OpenSSL
+import QRCode
+import SQLite
+import Store
+
+/// `/account/second-step`: the authenticator app of the signed-in person, and the codes for when it is lost.
+enum SecondStepPages {
+  static let views: [any PageView.Type] = [SecondStepView.self, CodeView.self]
+
+  private static let path = "/account/second-step"
+
+  static func add(to routes: inout ConsoleRouter) {
+    // While it is set up, the page shows the secret.
+    routes.page(.get, "/account/second-step", proof: true) { page in try await show(page) }
+    routes.page(.post, "/account/second-step/begin", proof: true) { page in
+      let (user, sealer, now) = (try person(page).user.id, page.store.sealer, page.now)
+      try await page.store.write { try Authenticator.begin($0, user: user, sealer: sealer, now: now) }
+      return page.redirect(to: path)
+    }
+    routes.page(.post, "/account/second-step", proof: true) { page in try await confirm(page) }
+    routes.page(.post, "/account/second-step/codes", proof: true) { page in
+      let (user, _) = try person(page)
+      let (now, audit) = (page.now, page.audit("user.recovery_codes", "user \(user.name)"))
+      let codes = try await page.store.write { database -> [String] in
+        guard try Authenticator.isOn(database, user: user.id) else { return [] }
+        try AuditEntry.add(database, audit, now: now)
+        return try RecoveryCode.renew(database, user: user.id)
+      }
+      return try await show(page, codes: codes)
+    }
+    routes.page(.post, "/account/second-step/remove", proof: true) { page in
+      let (user, session) = try person(page)
+      let (now, audit) = (page.now, changed(page, user, to: false))
+      try await page.store.write { database in
+        guard try Authenticator.find(database, user: user.id) != nil else { return }
+        try SecondStep.removeAuthenticator(database, user: user.id)
+        try Session.endAll(database, user: user.id, except: session.idHash)
+        try AuditEntry.add(database, audit, now: now)
+      }
+      return page.redirect(to: path, flash: "second_step_off")
+    }
+  }
+
+  private static func person(_ page: PageContext) throws -> (user: User, session: Session) {
+    guard case .user(let user, let session)? = page.principal else { throw PageError(.forbidden, "csrf") }
+    return (user, session)
+  }
+
+  private static func changed(_ page: PageContext, _ user: User, to isOn: Bool) -> NewAuditEntry {
+    page.audit(
+      "user.second_step", "user \(user.name)",
+      ["before": ["authenticator": .bool(!isOn)], "after": ["authenticator": .bool(isOn)]])
+  }
+
+  private static func show(_ page: PageContext, codes: [String] = [], problem: String? = nil) async throws -> Response {
+    let (user, _) = try person(page)
+    let sealer = page.store.sealer
+    let (found, secret, left) = try await page.store.read { database in
+      let found = try Authenticator.find(database, user: user.id)
+      let secret = try found.flatMap { found in
+        found.confirmedAt == nil ? try Sealing.opened { try found.secret(database, sealer: sealer) } : nil
+      }
+      return (found, secret, try RecoveryCode.left(database, user: user.id))
+    }
+    let address = secret.map { OneTimeCode.address($0, issuer: page.texts("layout.product"), account: user.name) }
+    return page.answer(
+      SecondStepView(
+        since: found?.confirmedAt, left: left, codes: codes, problem: problem,
+        symbol: address.flatMap { QRSymbol($0) }, secret: secret.map(Base32.encode)),
+      status: problem == nil ? .ok : .unprocessableContent)
+  }
+
+  /// Turns it on with the first code.
+  private static func confirm(_ page: PageContext) async throws -> Response {
+    let (user, session) = try person(page)
+    let (code, sealer, now, audit) = (page.form.raw("code"), page.store.sealer, page.now, changed(page, user, to: true))
+    let isWaiting = try await page.store.read { database in
+      try Authenticator.find(database, user: user.id).map { $0.confirmedAt == nil } ?? false
+    }
+    guard isWaiting else { return page.redirect(to: path) }
+    if let problem = try await SecondStepCheck.problem(
+      page, user,
+      { database in
+        try Authenticator.find(database, user: user.id)?.accept(code, database, sealer: sealer, now: now) ?? false
+      })
+    {
+      return try await show(page, problem: problem)
+    }
+    let codes = try await page.store.write { database in
+      try Session.endAll(database, user: user.id, except: session.idHash)
+      try AuditEntry.add(database, audit, now: now)
+      return try RecoveryCode.renew(database, user: user.id)
+    }
+    return try await show(page, codes: codes)
+  }
+}
+
+/// Codes after a right password.
+enum SecondStepCheck {
+  /// Why a code is not accepted; nil if it is. Guesses are counted for the person, as nobody else gets this far.
+  static func problem(
+    _ page: PageContext, _ user: User, _ accept: @escaping @Sendable (Database) throws -> Bool
+  ) async throws -> String? {
+    let now = page.now
+    let subjects: [SignInFailures.Subject] = [.code(user: user.id)]
+    return try await page.store.write { database -> SignInThrottle.Answer? in
+      let answer = try SignInThrottle.begin(database, subjects, now: now)
+      guard case .go(let attempt) = answer, try accept(database) else { return answer }
+      try SignInThrottle.succeeded(database, attempt)
+      return nil
+    }.map { answer in
+      switch answer {
+      case .wait(let seconds): page.texts("session.slow", count: seconds)
+      case .go: page.texts("second_step.wrong")
+      }
+    }
+  }
+}
+
+struct SecondStepView: PageView {
+  static let template = "people/second_step"
+  static let section: Section? = .account
+
+  /// Nil: it is off.
+  let since: Date?
+  /// Recovery codes that were not used yet.
+  let left: Int
+  /// New ones, shown only once.
+  let codes: [String]
+  let problem: String?
+  /// Of the address that the app reads; nil unless it is set up right now.
+  let symbol: QRSymbol?
+  let secret: String?
+
+  static let fields: [Field<Self>] = [
+    .view("since") { $0.since.map { MomentView(date: $0) } },
+    .view("left") { CountView(count: $0.left) },
+    .flag("has_codes") { !$0.codes.isEmpty },
+    .text("codes") { $0.codes.joined(separator: "\n") },
+    .view("code") { FieldView(error: $0.problem ?? "") },
+    .view("symbol") { $0.symbol.map { QRView(symbol: $0) } },
+    .text("secret") { view in
+      let letters = Array(view.secret ?? "")
+      return stride(from: 0, to: letters.count, by: 4)
+        .map { String(letters[$0..<min($0 + 4, letters.count)]) }.joined(separator: " ")
+    },
+  ]
+}
+
+/// A QR code, for `components/qr`.
+struct QRView: View {
+  let symbol: QRSymbol
+
+  static let fields: [Field<Self>] = [
+    .number("side") { $0.symbol.side },
+    .text("path") { $0.symbol.path },
+  ]
+}
+
+/// Asks for a code after the password.
+struct CodeView: PageView {
+  static let template = "session/code"
+  static let section: Section? = nil
+
+  let name: String
+  /// Shows that the password was right a short time ago.
+  let ticket: String
+  let returnTo: String
+  let problem: String?
+
+  static let fields: [Field<Self>] = [
+    .text("name") { $0.name },
+    .text("ticket") { $0.ticket },
+    .text("return") { $0.returnTo },
+    .view("code") { FieldView(error: $0.problem ?? "") },
+  ]
+}

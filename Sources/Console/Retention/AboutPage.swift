@@ -1,0 +1,91 @@
+package import Foundation
+import HTTPServer
+package import JSON
+import Mustache
+import Reactor
+import Store
+
+/// `/settings/about`: version and database, and the bundle for who helps.
+enum AboutPage {
+  /// As “12.5 MB”, in every language.
+  private static func size(_ bytes: Int64) -> String {
+    bytes < 1_000_000 ? "\(bytes / 1000) kB" : String(format: "%.1f MB", Double(bytes) / 1_000_000)
+  }
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/settings/about", role: .admin) { page in
+      let files = try await page.store.read { try SupportBundle.files($0) }
+      func member(_ file: String, _ name: String) -> JSONValue? { files.first { $0.name == file }?.json[name] }
+      let texts = page.texts
+      let bytes = member("schema.json", "bytes")?.integer.map(size)
+      return page.answer(
+        AboutView(
+          version: page.console.configuration.version,
+          facts: [
+            FactView(texts("about.database"), bytes),
+            FactView(
+              texts("about.schema"), member("schema.json", "migrations")?.array?.last?["id"]?.string, isMono: true),
+            FactView(texts("about.sqlite"), member("schema.json", "sqlite")?.string),
+          ].compactMap { $0 }, files: files.map(\.name)))
+    }
+    routes.page(.post, "/settings/about/bundle", role: .admin) { page in
+      let (console, now) = (page.console, page.now)
+      let files = try await page.store.read { try SupportBundle.files($0) }
+      let diagnose = console.configuration.diagnose
+      let found = try await console.pools.files.run { diagnose() }
+      let bundle = try console.supportBundle(files, doctor: found, at: now)
+      return Response(
+        headers: [
+          "Content-Type": "application/gzip",
+          "Content-Disposition": "attachment; filename=\"\(SupportArchive.name(now)).tar.gz\"",
+          "Cache-Control": "no-store",
+        ], body: .bytes(bundle))
+    }
+  }
+}
+
+extension Console {
+  fileprivate func supportBundle(
+    _ files: [(name: String, json: JSONValue)], doctor: JSONValue, at: Date
+  ) throws -> [UInt8] {
+    guard let bundle = SupportArchive.make(files, doctor: doctor, version: configuration.version, at: at) else {
+      throw HTTPError(.serviceUnavailable)
+    }
+    return bundle
+  }
+}
+
+/// The support bundle as a file.
+package enum SupportArchive {
+  /// The name of its folder, and of the file before `.tar.gz`.
+  package static func name(_ at: Date) -> String {
+    "signalbox-support-" + at.dayText
+  }
+
+  /// - Parameter doctor: the findings of `signalbox doctor`.
+  /// - Returns: nil if there is no memory.
+  package static func make(
+    _ files: [(name: String, json: JSONValue)], doctor: JSONValue, version: String, at: Date
+  ) -> [UInt8]? {
+    let about: JSONValue = ["version": .string(version), "created_at": JSONValue(written: at)]
+    let all = [("about.json", about), ("doctor.json", doctor)] + files.map { ($0.name, $0.json) }
+    return TarGzip.archive(
+      all.map { (name: "\(name(at))/\($0.0)", bytes: Array($0.1.prettyJSON.utf8)) }, at: at)
+  }
+}
+
+struct AboutView: PageView {
+  static let template = "settings/about"
+  static let section: Section? = .settings
+
+  let version: String
+  let facts: [FactView]
+  /// What the bundle contains.
+  let files: [String]
+
+  static let fields: [Field<Self>] = [
+    .text("number") { $0.version },
+    .list("facts") { $0.facts },
+    .list("files") { $0.files },
+  ]
+}

@@ -1,0 +1,96 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Reactor
+import Store
+import Synchronization
+
+/// Requests that were refused to known people and tokens, for the activity log.
+///
+/// Repetitions within an hour are counted, and written as one entry afterwards, so that a flood cannot fill the disk.
+final class Refusals: Sendable {
+  private struct Key: Hashable {
+    let actor: String
+    /// Such as `DELETE /api/v1/apps/:app`; `…` for those beyond ``Refusals/mostOfOne``.
+    let request: String
+    let status: Int
+    let address: String?
+  }
+
+  private struct Window {
+    let start: Date
+    let entry: NewAuditEntry
+    var repeated = 0
+  }
+
+  private static let length: TimeInterval = 3600
+  /// Kinds of refusals of one principal in an hour.
+  private static let mostOfOne = 20
+
+  private let windows = Mutex<[Key: Window]>([:])
+
+  /// Counts a refusal.
+  ///
+  /// - Returns: the entries to write now.
+  func note(_ principal: Principal, _ request: Request, _ status: Status, _ reason: String?, now: Date)
+    -> [NewAuditEntry]
+  {
+    let isToken = if case .token = principal { true } else { false }
+    let address = request.remoteAddress?.host
+    return windows.withLock { windows in
+      var entries = Self.takeOver(&windows, now)
+      var key = Key(
+        actor: principal.name, request: "\(request.method) \(request.route ?? "")", status: status.code,
+        address: address)
+      if windows[key] == nil, windows.keys.count(where: { $0.actor == key.actor }) >= Self.mostOfOne {
+        key = Key(actor: principal.name, request: "…", status: 0, address: nil)
+      }
+      guard windows[key] == nil else {
+        windows[key]?.repeated += 1
+        return entries
+      }
+      let entry = NewAuditEntry(
+        actor: principal.name, action: isToken ? "token.refused" : "user.refused",
+        subject: isToken ? principal.name : "user \(principal.name)",
+        detail: [
+          "request": .string(key.request), "status": .integer(Int64(status.code)), "reason": .optional(reason),
+        ], address: address)
+      windows[key] = Window(start: now, entry: entry)
+      entries.append(entry)
+      return entries
+    }
+  }
+
+  /// The repetitions of hours that are over.
+  func due(now: Date) -> [NewAuditEntry] { windows.withLock { Self.takeOver(&$0, now) } }
+
+  private static func takeOver(_ windows: inout [Key: Window], _ now: Date) -> [NewAuditEntry] {
+    let over = windows.filter { !(0..<length).contains(now.timeIntervalSince($0.value.start)) }
+    for key in over.keys { windows[key] = nil }
+    return over.values.filter { $0.repeated > 0 }.map { window in
+      var entry = window.entry
+      var detail = entry.detail?.object ?? [:]
+      detail["repeated"] = .integer(Int64(window.repeated))
+      entry.detail = .object(detail)
+      return entry
+    }
+  }
+}
+
+extension Console {
+  /// Records that a known principal was refused. A log that cannot be written refuses nothing more.
+  func noteRefusal(
+    of principal: Principal, _ request: Request, _ status: Status, _ reason: String? = nil, now: Date
+  ) async {
+    await write(refusals.note(principal, request, status, reason, now: now), now: now)
+  }
+
+  /// Records repeated refusals of hours that are over, before the log is read.
+  func noteDueRefusals(now: Date) async { await write(refusals.due(now: now), now: now) }
+
+  private func write(_ entries: [NewAuditEntry], now: Date) async {
+    guard !entries.isEmpty else { return }
+    await store.noteUse { database in for entry in entries { try AuditEntry.add(database, entry, now: now) } }
+  }
+}

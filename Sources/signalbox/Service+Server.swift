@@ -1,0 +1,64 @@
+import Console
+import Foundation
+import HTTPServer
+import Logging
+import Model
+import Reactor
+
+/// What the HTTP server of a service, or of a standby, is told.
+extension Service {
+  static func serverConfiguration(_ listen: SocketAddress, _ options: Options) throws -> ServerConfiguration {
+    var configuration = ServerConfiguration(address: listen)
+    configuration.listener = options.listener
+    configuration.tls = try options.tls?.load()
+    configuration.maximumConnections = options.maximumConnections
+    let proxies = options.trustedProxies
+    configuration.isProxy = { address in proxies.contains { $0.contains(address.host) } }
+    let log = options.log.labelled("HTTPServer")
+    configuration.warningLog = { warning in
+      let (gaveWay, refused) = (warning.gaveWay, warning.refused)
+      switch warning.cause {
+      case .full:
+        log.warning(
+          "all connections are in use; idle ones are closed for new ones, see --max-connections",
+          ["gave_way": gaveWay, "refused": refused])
+      case .address(let address):
+        log.warning(
+          "one address holds half of all connections; its idle ones are closed for its new ones, see --trusted-proxy",
+          ["from": address.host, "gave_way": gaveWay, "refused": refused])
+      case .descriptors(let error):
+        log.warning(
+          "no file descriptors left; raise the open file limit (ulimit -n, LimitNOFILE)",
+          ["error": "\(error)", "gave_way": gaveWay, "refused": refused])
+      }
+    }
+    configuration.errorLog = { failure in
+      log.error("request aborted", ["request": failure.requestID, "error": Redaction.masking("\(failure.error)")])
+    }
+    guard log.level <= .info else { return configuration }
+    configuration.accessLog = { entry in
+      // Leaves out the query, which can contain a sign-in link or an alias.
+      let path = entry.target.map { $0[..<($0.utf8.firstIndex(of: UInt8(ascii: "?")) ?? $0.endIndex)] } ?? "-"
+      log.info(
+        "request",
+        [
+          "method": entry.method?.rawValue ?? "-", "path": Redaction.masking(String(path)), "status": entry.status,
+          "bytes": entry.bytes, "ms": entry.duration.milliseconds, "from": entry.remoteAddress?.host ?? "-",
+          "actor": entry.actor ?? "-", "request": entry.requestID,
+        ])
+    }
+    return configuration
+  }
+
+  /// The base URL of links in mails, unless `--address` sets it. A wildcard address is replaced by the host name.
+  static func links(_ scheme: String, _ address: SocketAddress) -> String {
+    let host = ["0.0.0.0", "::"].contains(address.host) ? ProcessInfo.processInfo.hostName : nil
+    return host.map { "\(scheme)://\($0):\(address.port)" } ?? "\(scheme)://\(address)"
+  }
+}
+
+extension Duration {
+  fileprivate var milliseconds: Int64 {
+    components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+  }
+}

@@ -1,0 +1,153 @@
+import Arguments
+import Foundation
+import Glibc
+import HTTPServer
+import Logging
+import Reactor
+
+/// A second server in waiting: follows the replica of the first one's database, and becomes a server when
+/// `signalbox take-over` asks.
+struct Standby: Sendable {
+  /// How long a take-over waits for the copy to have all that the replica has.
+  private static let patience = Duration.seconds(300)
+
+  let options: Service.Options
+  let follower: Follower
+
+  init(_ options: Service.Options, replica: String, litestream: String) {
+    self.options = options
+    follower = Follower(
+      program: litestream, replica: replica, database: options.data.database, log: options.log.labelled("Standby"))
+  }
+
+  /// Follows until somebody asks to take over, and the copy is complete.
+  ///
+  /// - Parameter started: told the address at which it answers meanwhile, and where the server is to listen.
+  /// - Returns: who asked, to be told how it ends; nil if `stopped` returned before.
+  /// - Throws: ``CommandFailure``.
+  func wait(
+    _ manager: ServiceManager, stopped: StopSignal, started: (SocketAddress) -> Void
+  ) async throws -> TakeOverDoor.Caller? {
+    try checkFolder()
+    let door = try TakeOverDoor(of: options.data)
+    defer { door.shut() }
+    let server = try standIn()
+    started(try await server.start())
+    manager.isReady("Standby: following \(follower.replica)")
+    options.log.notice("standby: following the replica", ["replica": follower.replica])
+    let follow = Task { await follower.run() }
+    let watch = Task { await manager.watch { await server.turn() } }
+    let caller = await withTaskGroup(of: TakeOverDoor.Caller?.self) { group in
+      group.addTask {
+        await stopped.wait()
+        return nil
+      }
+      group.addTask { await self.completed(door) }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      return first
+    }
+    watch.cancel()
+    follow.cancel()
+    await follow.value
+    await server.stop(within: .seconds(1))
+    guard let caller else { return nil }
+    caller.tell("The copy has transaction \(follower.position ?? 0), the replica's last. Starting the server.")
+    do { try follower.finish() } catch {
+      caller.finish(.failure(error))
+      throw error
+    }
+    return caller
+  }
+
+  /// Who asked, once the copy has everything. A caller who comes too early, or for whom the replica cannot be read, is
+  /// told so, and following goes on.
+  private func completed(_ door: TakeOverDoor) async -> TakeOverDoor.Caller? {
+    for await caller in door.callers {
+      do {
+        let newest = try await follower.newest()
+        let limit = ContinuousClock.now + Self.patience
+        while follower.position ?? 0 < newest {
+          guard ContinuousClock.now < limit else {
+            throw CommandFailure("The copy is still behind the replica after \(Self.patience); see the standby's log.")
+          }
+          try await Task.sleep(for: .milliseconds(50))
+        }
+        return caller
+      } catch {
+        caller.finish(.failure(error))
+      }
+    }
+    return nil
+  }
+
+  /// Answers health checks, and tells everybody else that this is the standby.
+  private func standIn() throws -> Server {
+    guard let listen = options.listen else { throw CommandFailure("No listen address was given.") }
+    var router = Router()
+    let (follower, path) = (follower, options.data.path)
+    router.get("/healthz") { _ in .text("ok\n") }
+    router.get("/readyz") { _ in
+      .text(
+        "standby: \(follower.position.map { "has transaction \($0)" } ?? "nothing copied yet")\n",
+        status: .serviceUnavailable)
+    }
+    router.missing = { _ in
+      var answer = Response.text(
+        "This is a standby. On this machine, signalbox take-over --data \(path) makes it the server.\n",
+        status: .serviceUnavailable)
+      answer.headers.append("Retry-After", "60")
+      return answer
+    }
+    var configuration = try Service.serverConfiguration(listen, options)
+    // The server closes its socket at the end; the service needs it afterwards.
+    configuration.listener = try options.listener.map { listener in
+      let copy = fcntl(listener, F_DUPFD_CLOEXEC, 3)
+      guard copy >= 0 else { throw SystemError("fcntl") }
+      return copy
+    }
+    return Server(configuration, router)
+  }
+
+  /// - Throws: ``CommandFailure`` if the folder is in use, has another database, or lacks the key.
+  private func checkFolder() throws {
+    let data = options.data
+    try data.create()
+    guard try data.lock() else {
+      throw CommandFailure("Another signalbox is using \(data.path). Stop it, or choose another folder with --data.")
+    }
+    guard !data.exists || follower.position != nil else {
+      throw CommandFailure(
+        "\(data.database) is a database of its own, not a copy that follows a replica. Choose an empty folder with --data."
+      )
+    }
+    guard access(data.keyFile, R_OK) == 0 else {
+      throw CommandFailure(
+        "\(data.keyFile) is missing. Copy secret.key from the other server, readable by its owner only: a replica does "
+          + "not contain it, and without it no credential can be read.")
+    }
+  }
+}
+
+/// `signalbox take-over`
+enum TakeOverCommand {
+  private static let isStopped = Flag(
+    "previous-is-stopped", "Confirms that the previous server no longer runs. Two servers would send every push twice.")
+
+  static let command = Command<Action>(
+    "take-over", "Make a standby the server.",
+    discussion: """
+      Asks the signalbox serve --standby of the same data folder to copy what is left in the replica, and to start \
+      serving. Pushes that were running continue; devices whose result had not reached the replica are sent to again.
+      """,
+    parameters: [CommonOptions.data.parameter, isStopped.parameter]
+  ) { values, io in
+    guard values[isStopped] else {
+      throw CommandFailure.usage(
+        "Stop the previous server first, then confirm with --previous-is-stopped: two servers would send every push twice."
+      )
+    }
+    try TakeOverDoor.ask(DataDirectory(values, io)) { io.print($0) }
+    return ExitCode.done
+  }
+}

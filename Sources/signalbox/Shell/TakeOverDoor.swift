@@ -1,0 +1,118 @@
+import Foundation
+import Glibc
+import Reactor
+
+/// How `signalbox take-over` reaches the standby of a data folder, on the same machine and as the same user or root.
+///
+/// A Unix socket in the abstract namespace, named after the folder's device and inode. To connect is to ask; the answer
+/// is lines of text, the last of which begins with ``done`` or ``failed``.
+final class TakeOverDoor: Sendable {
+  static let done = "done: "
+  static let failed = "failed: "
+
+  /// Somebody who asked, and waits.
+  struct Caller: Sendable {
+    fileprivate let descriptor: Int32
+
+    /// Shows how far it is.
+    func tell(_ line: String) {
+      let bytes = Array((line + "\n").utf8)
+      // Who asked may be gone; the take-over goes on.
+      _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Tells the result, and ends the connection.
+    func finish(_ result: Result<String, any Error>) {
+      switch result {
+      case .success(let text): tell(TakeOverDoor.done + text)
+      case .failure(let error): tell(TakeOverDoor.failed + "\(error)")
+      }
+      close(descriptor)
+    }
+  }
+
+  let callers: AsyncStream<Caller>
+  private let descriptor: Int32
+
+  /// Opens the door of a folder.
+  ///
+  /// - Throws: ``CommandFailure`` if another standby has it.
+  init(of directory: DataDirectory) throws {
+    let descriptor = try Self.socket()
+    self.descriptor = descriptor
+    guard try Self.address(of: directory).with({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, 4) == 0 else {
+      close(descriptor)
+      throw CommandFailure("Another standby uses \(directory.path). Stop it, or choose another folder with --data.")
+    }
+    let (callers, continuation) = AsyncStream.makeStream(of: Caller.self)
+    self.callers = callers
+    // A thread, because it waits.
+    Thread.detachNewThread {
+      while true {
+        let caller = accept(descriptor, nil, nil)
+        if caller < 0, errno == EINTR || errno == ECONNABORTED { continue }
+        guard caller >= 0 else { break }
+        guard Self.mayAsk(caller) else {
+          close(caller)
+          continue
+        }
+        continuation.yield(Caller(descriptor: caller))
+      }
+      continuation.finish()
+      close(descriptor)
+    }
+  }
+
+  /// Closes the door.
+  func shut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// Asks the standby of a folder, and passes on the lines of its answer.
+  ///
+  /// - Throws: ``CommandFailure`` if there is no standby, or it failed.
+  static func ask(_ directory: DataDirectory, _ tell: (String) -> Void) throws {
+    let descriptor = try socket()
+    defer { close(descriptor) }
+    guard try address(of: directory).with({ connect(descriptor, $0, $1) }) == 0 else {
+      throw CommandFailure("No standby follows into \(directory.path). Start one with signalbox serve --standby URL.")
+    }
+    var rest: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      rest += buffer.prefix(count)
+      while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = String(decoding: rest[..<end], as: UTF8.self)
+        rest.removeSubrange(...end)
+        if line.hasPrefix(failed) { throw CommandFailure(String(line.dropFirst(failed.count))) }
+        if line.hasPrefix(done) { return tell(String(line.dropFirst(done.count))) }
+        tell(line)
+      }
+    }
+    throw CommandFailure("The standby ended before it had taken over; see its log.")
+  }
+
+  private static func socket() throws -> Int32 {
+    let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw SystemError("socket") }
+    return descriptor
+  }
+
+  private static func address(of directory: DataDirectory) throws -> UnixAddress {
+    var folder = stat()
+    guard stat(directory.path, &folder) == 0 else { throw CommandFailure("\(directory.path) not found.") }
+    guard let address = UnixAddress("@signalbox-standby-\(folder.st_dev)-\(folder.st_ino)") else {
+      preconditionFailure("two numbers fit into a socket's name")
+    }
+    return address
+  }
+
+  /// Whether the process at the other end belongs to this user or to root (`SO_PEERCRED`, unix(7)).
+  private static func mayAsk(_ caller: Int32) -> Bool {
+    var peer = (process: Int32(0), user: UInt32.max, group: UInt32.max)
+    var size = socklen_t(12)
+    guard getsockopt(caller, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { return false }
+    return peer.user == 0 || peer.user == geteuid()
+  }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import HTTPServer
+import JSON
+import OpenSSL
+import SQLite
+import Store
+import Testing
+
+@Suite("Two-step verification")
+struct SecondStepTests {
+  private func user(_ scene: ConsoleScene, _ name: String = "anna@example.com") async throws -> User {
+    let found = try await scene.store.read { try User.find($0, name: name) }
+    return try #require(found)
+  }
+
+  private func secret(_ scene: ConsoleScene, _ user: User) async throws -> [UInt8] {
+    let sealer = scene.store.sealer
+    let found = try await scene.store.read { try Authenticator.find($0, user: user.id)?.secret($0, sealer: sealer) }
+    return try #require(found)
+  }
+
+  private func code(_ scene: ConsoleScene, _ secret: [UInt8], shift: Int64 = 0) -> String {
+    OneTimeCode.code(secret, step: OneTimeCode.step(at: scene.clock.now) + shift)
+  }
+
+  /// A person whose authenticator app is set up through the page, with the recovery codes.
+  private func setUp(_ scene: ConsoleScene) async throws -> (SceneBrowser, User, secret: [UInt8], codes: [String]) {
+    var anna = try await scene.signIn(.operator, name: "anna@example.com")
+    let user = try await user(scene)
+    #expect(try await anna.get("/account/second-step").text.contains("Set up"))
+    #expect(try await anna.post("/account/second-step/begin").location == "/account/second-step")
+    let secret = try await secret(scene, user)
+    let page = try await anna.get("/account/second-step")
+    let typed = Base32.encode(secret)
+    #expect(page.text.contains("class=\"qr\"") && page.text.contains(String(typed.prefix(4))))
+    #expect(try await anna.post("/account/second-step", [("code", "000000")]).status == 422)
+    let done = try await anna.post("/account/second-step", [("code", code(scene, secret))])
+    let block = ScenePage(done).text(id: "recoverycode") ?? ScenePage(done).text(id: "recovery") ?? ""
+    let codes = block.split(whereSeparator: \.isWhitespace).map(String.init).filter { $0.contains("-") }
+    #expect(done.status == 200 && codes.count == 10 && Set(codes).count == 10)
+    return (anna, user, secret, codes)
+  }
+
+  private func passwordRight(_ scene: ConsoleScene) async throws -> (SceneBrowser, ticket: String) {
+    var guest = try await SignInTests.guest(scene)
+    let answer = try await guest.post("/session", [("email", "anna@example.com"), ("password", ConsoleScene.password)])
+    #expect(answer.status == 200 && guest.cookies["signalbox_session"] == nil, "the password alone is not enough")
+    return (guest, try #require(ScenePage(answer).values("ticket").first))
+  }
+
+  @Test("a code lets in once, and only a person whose password was right in the last minutes")
+  func codes() async throws {
+    try await ConsoleScene.with { scene in
+      let (_, user, secret, _) = try await setUp(scene)
+      scene.clock.advance(30)
+      var (guest, ticket) = try await passwordRight(scene)
+      let code = code(scene, secret)
+      #expect(try await guest.post("/session/code", [("ticket", "1.x"), ("code", code)]).status == 422)
+      let wrong = try await guest.post("/session/code", [("ticket", ticket), ("code", "12345")])
+      #expect(wrong.status == 422 && ScenePage(wrong).error("code").contains("Wrong code"))
+      let old = self.code(scene, secret, shift: -1)
+      #expect(
+        try await guest.post("/session/code", [("ticket", ticket), ("code", old)]).status == 422, "set up with it")
+      let entered = try await guest.post("/session/code", [("ticket", ticket), ("code", code), ("return", "/pushes")])
+      #expect(entered.status == 303 && entered.location == "/pushes")
+      #expect(try await guest.get("/").status == 200)
+      #expect(try await scene.audit("session.open").first?.detail?["with"] == "code")
+      var (second, later) = try await passwordRight(scene)
+      #expect(try await second.post("/session/code", [("ticket", later), ("code", code)]).status == 422, "used")
+      scene.clock.advance(301)
+      let late = try await second.post("/session/code", [("ticket", later), ("code", self.code(scene, secret))])
+      #expect(late.status == 422 && late.text.contains("more than 5 minutes"))
+      let sealed = try await scene.store.read { database in
+        try database.fetchOne("SELECT sealed FROM authenticators WHERE user_id = ?", user.id) { $0.blob(0) }
+      }
+      #expect(sealed?.count ?? 0 > secret.count && Data(sealed ?? []).range(of: Data(secret)) == nil)
+    }
+  }
+
+  @Test("guessed codes are slowed down, whatever browser they come from")
+  func guesses() async throws {
+    try await ConsoleScene.with { scene in
+      let (_, _, secret, _) = try await setUp(scene)
+      scene.clock.advance(60)
+      for _ in 0..<5 {
+        var (guest, ticket) = try await passwordRight(scene)
+        _ = try await guest.post("/session/code", [("ticket", ticket), ("code", "999999")])
+      }
+      var (guest, ticket) = try await passwordRight(scene)
+      let slow = try await guest.post("/session/code", [("ticket", ticket), ("code", code(scene, secret))])
+      #expect(slow.status == 422 && ScenePage(slow).error("code").contains("Too many attempts"))
+      scene.clock.advance(2)
+      #expect(try await guest.post("/session/code", [("ticket", ticket), ("code", code(scene, secret))]).status == 303)
+    }
+  }
+
+  @Test("a recovery code lets in once; new ones replace the rest")
+  func recovery() async throws {
+    try await ConsoleScene.with { scene in
+      let (session, user, _, codes) = try await setUp(scene)
+      var anna = session
+      for (typed, status) in [(codes[0].uppercased(), 303), (codes[0], 422), (codes[1].replacing("-", with: " "), 303)]
+      {
+        var (guest, ticket) = try await passwordRight(scene)
+        #expect(try await guest.post("/session/code", [("ticket", ticket), ("recovery", typed)]).status == status)
+      }
+      #expect(try await scene.store.read { try RecoveryCode.left($0, user: user.id) } == 8)
+      #expect(try await anna.get("/account/second-step").text.contains("8 recovery codes are left."))
+      let kept = try await scene.store.read { database in
+        try database.fetchAll("SELECT hash FROM recovery_codes") { $0.blob(0) }
+      }
+      #expect(kept.allSatisfy { $0.count == 32 })
+      #expect(try await anna.post("/account/second-step/codes").status == 200)
+      var (guest, ticket) = try await passwordRight(scene)
+      #expect(try await guest.post("/session/code", [("ticket", ticket), ("recovery", codes[2])]).status == 422)
+    }
+  }
+
+  @Test("a reset link does not go around the second step; turning it off and an admin's reset do away with it")
+  func reset() async throws {
+    try await ConsoleScene.with { scene in
+      let (session, user, _, _) = try await setUp(scene)
+      var anna = session
+      var admin = try await scene.signIn(.admin)
+      let link = try await admin.post("/settings/people/\(user.id)/link")
+      let token = try #require(link.text.firstMatch(of: #/setup\?token=([\w-]+)/#)).1
+      var guest = try await SignInTests.guest(scene)
+      let chosen = "a brand new long sentence"
+      let set = try await guest.post(
+        "/session/setup", [("token", String(token)), ("password", chosen), ("repeat", chosen)])
+      #expect(set.status == 200 && set.text.contains("Enter the code") && guest.cookies["signalbox_session"] == nil)
+      #expect(try await anna.get("/account").status == 303, "the new password ended the session")
+      #expect(try await admin.get("/settings/people").text.contains("Authenticator app"))
+      #expect(try await admin.post("/settings/people/\(user.id)/second-step/reset").status == 303)
+      let entered = try await guest.post("/session", [("email", "anna@example.com"), ("password", chosen)])
+      #expect(entered.status == 303)
+      let entry = try #require(try await scene.audit("user.reset_second_step").first)
+      #expect(entry.detail?["before"]?["authenticator"] == true && entry.detail?["after"]?["authenticator"] == false)
+    }
+  }
+
+  @Test("it is turned on and off only shortly after a proof, with an entry each, and other sessions end")
+  func proof() async throws {
+    try await ConsoleScene.with { scene in
+      let (session, user, _, _) = try await setUp(scene)
+      var anna = session
+      #expect(try await scene.audit("user.second_step").count == 1)
+      scene.clock.advance(900)
+      #expect(try await anna.get("/account/second-step").text.contains("Confirm it’s you"))
+      #expect(try await anna.post("/account/second-step/remove").status == 403)
+      #expect(try await scene.store.read { try Authenticator.isOn($0, user: user.id) })
+      let removed = try await anna.post("/account/second-step/remove", [("proof", ConsoleScene.password)])
+      #expect(removed.status == 303)
+      #expect(try await scene.store.read { try Authenticator.find($0, user: user.id) } == nil)
+      #expect(try await scene.store.read { try RecoveryCode.left($0, user: user.id) } == 0)
+      #expect(try await scene.audit("user.second_step").count == 2)
+    }
+  }
+}

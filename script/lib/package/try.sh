@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# try.sh DIR: what `script/package try` does with the newest package of the folder. Mirror: as debootstrap chooses, or
+# SIGNALBOX_DEBIAN_MIRROR.
+set -euo pipefail
+packages=("$1"/signalbox_*.deb)
+package=$(ls -t "${packages[@]}" | head -n 1)
+[ "$(id -u)" -eq 0 ] || { echo "script/package try: needs root, for debootstrap and chroot" >&2; exit 1; }
+command -v debootstrap >/dev/null || { echo "script/package try: apt-get install debootstrap" >&2; exit 1; }
+
+folder=$(mktemp -d)
+system=$folder/system
+serve=
+leave() {
+  [ -z "$serve" ] || kill -KILL "$serve" 2>/dev/null || true
+  umount "$system/proc" 2>/dev/null || true
+  rm -rf --one-file-system "$folder"
+}
+trap leave EXIT
+say() { echo "try: $*"; }
+fail() { echo "try: FAILED: $*" >&2; exit 1; }
+inside() { DEBIAN_FRONTEND=noninteractive chroot "$system" "$@"; }
+as_user() { inside su -s /bin/sh signalbox -c "cd /var/lib/signalbox && SIGNALBOX_DATA=/var/lib/signalbox $*"; }
+# files: everything but what apt and dpkg keep for themselves.
+files() { (cd "$system" && find . -xdev \( -path ./proc -o -path ./var/cache -o -path ./var/lib/apt -o -path ./var/lib/dpkg -o -path ./var/log -o -path ./tmp \) -prune -o -print | sort); }
+
+say "fresh Debian 12 in a folder"
+debootstrap --variant=minbase bookworm "$system" ${SIGNALBOX_DEBIAN_MIRROR:+"$SIGNALBOX_DEBIAN_MIRROR"} >"$folder/log" 2>&1 ||
+  { tail "$folder/log" >&2; fail "debootstrap"; }
+cp /etc/resolv.conf "$system/etc/" 2>/dev/null || true
+cp -r /etc/apt/apt.conf.d/. "$system/etc/apt/apt.conf.d/" 2>/dev/null || true
+mount -t proc proc "$system/proc"
+cp "$package" "$system/tmp/first.deb"
+# The same program once more under a later version.
+dpkg-deb -R "$package" "$folder/second"
+sed -i 's/^Version: .*/&+1/' "$folder/second/DEBIAN/control"
+dpkg-deb --build --root-owner-group "$folder/second" "$system/tmp/second.deb" >/dev/null
+inside apt-get update -qq >"$folder/log" 2>&1 || { cat "$folder/log" >&2; fail "apt-get update"; }
+# What the program needs comes before the comparison, so that only Signalbox's own files are looked at.
+depends=$(dpkg-deb -f "$package" Depends | sed 's/([^)]*)//g; s/,/ /g')
+# shellcheck disable=SC2086
+inside apt-get install -y -qq --no-install-recommends $depends curl sqlite3 >"$folder/log" 2>&1 ||
+  { tail "$folder/log" >&2; fail "dependencies"; }
+files >"$folder/before"
+
+say "install $(basename "$package")"
+inside apt-get install -y -qq --no-install-recommends /tmp/first.deb >"$folder/log" 2>&1 ||
+  { cat "$folder/log" >&2; fail "install"; }
+inside signalbox --version
+[ "$(stat -c %a "$system/var/lib/signalbox")" = 700 ] || fail "the data folder can be read by others"
+[ -s "$system/usr/share/man/man1/signalbox.1.gz" ] || fail "no manual page"
+echo "SIGNALBOX_LOG_LEVEL=warning" >>"$system/etc/default/signalbox"
+
+start() {
+  as_user "exec signalbox serve --demo --listen 127.0.0.1:0" >"$folder/serve" 2>&1 &
+  serve=$!
+  for _ in $(seq 300); do
+    grep -q ' at http' "$folder/serve" && break
+    kill -0 "$serve" 2>/dev/null || { cat "$folder/serve" >&2; fail "serve ended"; }
+    read -rt 0.1 <> <(:) || true
+  done
+  address=$(sed -n 's/.* at \(http[^ ]*\)$/\1/p' "$folder/serve" | head -n 1)
+}
+# The server is a grandchild of this shell, behind chroot and su.
+finish() {
+  local process
+  process=$(inside sh -c "for p in /proc/[0-9]*; do [ \"\$(readlink \$p/exe)\" = /usr/bin/signalbox ] && echo \${p#/proc/}; done" || true)
+  [ -z "$process" ] || kill -TERM $process
+  wait "$serve" || true
+  serve=
+}
+
+say "drive it with curl"
+start
+[ "$(inside curl -sf "$address/healthz")" = ok ] || fail "healthz"
+inside curl -sf "$address/session/new" | grep -q signalbox.css || fail "the sign-in page"
+token=$(as_user "signalbox tokens add try --role operator" | tail -n 1)
+push=$(inside curl -sf -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
+  -d '{"app":"com.example.shop","environment":"development","audience":"all","notification":{"title":"Hello"}}' \
+  "$address/api/v1/pushes" | sed -nE 's/.*"id": ?"([^"]+)".*/\1/p')
+for _ in $(seq 100); do
+  state=$(inside curl -sf -H "Authorization: Bearer $token" "$address/api/v1/pushes/$push" | grep -oE '"state": ?"[a-z]+"' | head -n 1)
+  case $state in *finished*) break ;; esac
+  read -rt 0.1 <> <(:) || true
+done
+case $state in *finished*) ;; *) fail "the push did not finish: $state" ;; esac
+finish
+
+say "upgrade"
+inside apt-get install -y -qq --no-install-recommends /tmp/second.deb >"$folder/log" 2>&1 ||
+  { cat "$folder/log" >&2; fail "upgrade"; }
+grep -q SIGNALBOX_LOG_LEVEL=warning "$system/etc/default/signalbox" || fail "the options are lost"
+start
+inside curl -sf -H "Authorization: Bearer $token" "$address/api/v1/pushes/$push" | grep -q finished || fail "the push is lost"
+finish
+
+say "remove"
+inside apt-get remove -y -qq signalbox >"$folder/log" 2>&1 || { cat "$folder/log" >&2; fail "remove"; }
+[ ! -e "$system/usr/bin/signalbox" ] && [ ! -e "$system/usr/share/signalbox" ] || fail "the program is still there"
+[ -s "$system/var/lib/signalbox/signalbox.sqlite" ] || fail "removing took the data"
+say "purge"
+inside apt-get purge -y -qq signalbox >"$folder/log" 2>&1 || { cat "$folder/log" >&2; fail "purge"; }
+! inside getent passwd signalbox >/dev/null || fail "the user is still there"
+files >"$folder/after"
+left=$(comm -13 "$folder/before" "$folder/after" | grep -vE '^\./(etc/(passwd|group|shadow|gshadow|subuid|subgid)-|run/|root/)' || true)
+[ -z "$left" ] || fail "left behind: $left"
+say "all as it should be"
