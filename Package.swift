@@ -121,7 +121,7 @@ let package = Package(
     tests("Text", knows: ["Text", "TestSupport"]),
     tests("Calendar", knows: ["Calendar", "JSON"], fixtures: true),
     tests("JSON", knows: ["JSON"]),
-    tests("Model", knows: ["Calendar", "JSON", "Model", "Text"]),
+    tests("Model", knows: ["Calendar", "JSON", "Model", "TestSupport", "Text"]),
     tests(
       "Store", knows: ["Calendar", "JSON", "Logging", "Model", "OpenSSL", "SQLite", "Store", "TestSupport"],
       fixtures: true),

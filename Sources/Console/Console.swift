@@ -70,9 +70,6 @@ package struct Console: Sendable {
   /// How long receipts are collected before they are written together, so that a broadcast finds the writer free.
   private static let receiptPause = Duration.milliseconds(20)
 
-  /// The folders of page assets among the public files.
-  static let assetFolders = ["css", "js", "icons"]
-
   /// Threads for blocking work. Each kind has its own pool, so that many sign-ins or a mail server that does not
   /// respond do not delay static files.
   package struct Pools: Sendable {
@@ -102,15 +99,8 @@ package struct Console: Sendable {
   /// If nil, the Phones page says how to start the simulator.
   let simulator: PushSimulator?
   let configuration: Configuration
-  let locales: Locales
-  /// Which passwords are too easy to guess.
-  let passwordRule: PasswordRule
-  let views: PageViews
+  let resources: Resources
   let publicFiles: StaticFiles
-  /// The API, as its documents describe it.
-  let reference: APIReference
-  /// Page assets under URLs that browsers may cache.
-  let assets: AssetFolder
   /// Sends reminders and their tests.
   package let courier: Courier
   /// Sends events to webhooks.
@@ -139,16 +129,15 @@ package struct Console: Sendable {
   let clock: @Sendable () -> Date
   let log: Logger
 
-  /// Reads templates and texts.
-  ///
   /// - Parameters:
+  ///   - resources: shared with another console; nil: read from the configuration's folders.
   ///   - simulator: the built-in simulator, if it is running.
   ///   - pools: owned by the caller, who stops them.
   ///   - look: how a watched host is checked.
   /// - Throws: `TemplateError` with file, line and column; `SystemError` for a missing folder.
   package init(
     store: Store, engine: DeliveryEngine, simulator: PushSimulator? = nil, configuration: Configuration,
-    pools: Pools, look: @escaping HostWatch.Look,
+    resources: Resources? = nil, pools: Pools, look: @escaping HostWatch.Look,
     clock: @escaping @Sendable () -> Date = { Date() }, log: Logger
   ) throws {
     self.store = store
@@ -167,22 +156,12 @@ package struct Console: Sendable {
     broadcasts = PushBroadcasts(engine: engine, store: store)
     hosts = HostWatch(store, clock: clock, look: look)
     self.log = log.labelled("Console")
-    locales = try Locales(folder: configuration.templates + "/locales")
-    passwordRule = PasswordRule(
-      try String(contentsOfFile: configuration.templates + "/session/common-passwords.txt", encoding: .utf8))
-    assets = try AssetFolder(root: configuration.publicFiles, folders: Self.assetFolders)
-    views = try PageViews(
-      templates: try TemplateLibrary(directory: configuration.templates), locales: locales,
-      version: configuration.version, assets: assets.prefix)
+    self.resources = try resources ?? Resources(configuration)
     courier = try Courier(
       folder: configuration.templates + "/mail", address: configuration.address, pool: pools.mail,
       proxies: configuration.proxies, isStrict: configuration.isStrict)
     let courier = courier
     webhooks = WebhookSender(pool: pools.webhooks, proxies: configuration.proxies) { courier.address }
-    let documents = configuration.publicFiles + "/api"
-    reference = try APIReference([
-      ("\(documents)/openapi.json", ""), ("\(documents)/app.json", "App"), ("\(documents)/jpush.json", "JPush"),
-    ])
     publicFiles = try StaticFiles(root: configuration.publicFiles, pool: pools.files)
   }
 

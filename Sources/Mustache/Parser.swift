@@ -73,9 +73,7 @@ struct Parser {
     switch closes {
     case .nothing: break
     case .section(let name, let place), .block(let name, let place), .parent(let name, let place):
-      throw error(
-        "“\(name)”, opened at line \(place.line), column \(place.column), is not closed: expected {{/\(name)}}",
-        at: source.count)
+      throw error("“\(name)”, opened at \(place.text), is not closed: expected {{/\(name)}}", at: source.count)
     }
     take(textUpTo: source.count, into: &nodes)
     return (nodes, Tag(kind: 0, content: "", start: source.count, end: source.count))
@@ -89,7 +87,7 @@ struct Parser {
     case .section(let name, let place), .block(let name, let place), .parent(let name, let place):
       guard tag.content == name else {
         throw error(
-          "{{/\(tag.content)}} does not close “\(name)”, opened at line \(place.line), column \(place.column)",
+          "{{/\(tag.content)}} does not close “\(name)”, opened at \(place.text)",
           at: tag.start)
       }
     }

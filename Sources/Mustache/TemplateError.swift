@@ -13,32 +13,33 @@ public struct TemplateError: Error, Sendable, Hashable, CustomStringConvertible 
   public var description: String { "\(template).mustache:\(line):\(column): \(message)" }
 
   init(_ message: String, in template: String, source: [UInt8], at offset: Int) {
-    let before = source.prefix(offset)
-    line = before.count { $0 == UInt8(ascii: "\n") } + 1
-    let start = (before.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
-    column = String(decoding: before[start...], as: UTF8.self).count + 1
-    self.template = template
-    self.message = message
+    self.init(message, at: Place(template: template, source: source, offset: offset))
   }
 
   init(_ message: String, at place: Place) {
     template = place.template
-    line = place.line
-    column = place.column
+    (line, column) = place.lineAndColumn
     self.message = message
   }
 }
 
-/// The place of a tag, for errors while rendering.
+/// The place of a tag, for errors while rendering. Every tag has one, and few are ever asked for: lines are counted then.
 struct Place: Sendable {
   let template: String
-  let line: Int
-  let column: Int
+  let source: [UInt8]
+  let offset: Int
 
-  init(template: String, source: [UInt8], offset: Int) {
-    let error = TemplateError("", in: template, source: source, at: offset)
-    self.template = template
-    line = error.line
-    column = error.column
+  /// Both from 1; the column in characters.
+  var lineAndColumn: (line: Int, column: Int) {
+    let before = source.prefix(offset)
+    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+    return (line, String(decoding: before[start...], as: UTF8.self).count + 1)
+  }
+
+  /// As `line 12, column 7`.
+  var text: String {
+    let (line, column) = lineAndColumn
+    return "line \(line), column \(column)"
   }
 }

@@ -98,13 +98,17 @@ enum PageAudit {
 
     // Contrast of text on the nearest ground that is painted.
     const ink = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
+    const known = new Map();
     const read = (colour, below) => {
+      const key = `${colour} on ${below}`;
+      if (known.has(key)) return known.get(key);
       ink.clearRect(0, 0, 1, 1);
       for (const layer of below ? [below, colour] : [colour]) {
         ink.fillStyle = layer;
         ink.fillRect(0, 0, 1, 1);
       }
-      return [...ink.getImageData(0, 0, 1, 1).data];
+      known.set(key, [...ink.getImageData(0, 0, 1, 1).data]);
+      return known.get(key);
     };
     const light = ([red, green, blue]) => [red, green, blue].map((value) => value / 255)
       .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))

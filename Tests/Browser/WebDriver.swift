@@ -1,4 +1,6 @@
 import Foundation
+import Reactor
+import TestSupport
 
 /// A headless Chromium, driven over the WebDriver protocol (W3C) by Debian's chromedriver.
 ///
@@ -142,8 +144,8 @@ final class WebDriver: Sendable {
   private func end() { Self.end(process) }
 
   private static func end(_ process: Process) {
+    // Foundation waits for it. Waiting here too could mean to wait for a program of another test.
     kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
   }
 
   // MARK: Pages
@@ -207,14 +209,12 @@ final class WebDriver: Sendable {
     try await Self.exchange("GET", base.appendingPathComponent("session/\(session)/\(path)"), nil)
   }
 
-  /// One exchange, made by curl: URLSession on Linux stumbles over chromedriver's answers ("Failed writing header").
+  /// One exchange over a connection of its own; curl or URLSession would be a process, or stumble over chromedriver's
+  /// answers ("Failed writing header").
   private static func exchange(_ method: String, _ address: URL, _ body: [String: Any]?) async throws -> Any? {
-    let hasBody = body != nil
-    let input = try body.map { try JSONSerialization.data(withJSONObject: $0) } ?? Data()
+    let content = try body.map { try JSONSerialization.data(withJSONObject: $0) } ?? Data()
     let data = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
-      DispatchQueue.global().async {
-        continuation.resume(with: Result { try curl(method, address, input, hasBody: hasBody) })
-      }
+      DispatchQueue.global().async { continuation.resume(with: Result { try call(method, address, content) }) }
     }
     guard let answer = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
       throw Failure(description: "not a WebDriver answer")
@@ -225,29 +225,27 @@ final class WebDriver: Sendable {
     return answer["value"]
   }
 
-  /// Goes through files: a pipe's end may be inherited by a browser that another test starts at the same moment, and
-  /// then never ends.
-  private static func curl(_ method: String, _ address: URL, _ body: Data, hasBody: Bool) throws -> Data {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over temporary file fails no test
-    let input = folder.appendingPathComponent("input")
-    let output = folder.appendingPathComponent("output")
-    try body.write(to: input)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-    process.arguments = ["--silent", "--max-time", "90", "--request", method, "--output", output.path]
-    if hasBody {
-      let type = "Content-Type: application/json; charset=utf-8"
-      process.arguments? += ["--header", type, "--data-binary", "@" + input.path]
+  /// - Returns: the answer's body.
+  private static func call(_ method: String, _ address: URL, _ body: Data) throws -> Data {
+    let authority = "127.0.0.1:\(address.port ?? 0)"
+    guard let chromedriver = SocketAddress(authority) else { throw Failure(description: "no address: \(authority)") }
+    let socket = try PlainSocket(chromedriver, seconds: 90)
+    defer { socket.close() }
+    let lines = [
+      "\(method) \(address.path) HTTP/1.1", "Host: \(authority)", "Connection: close",
+      "Content-Type: application/json; charset=utf-8", "Content-Length: \(body.count)", "", "",
+    ]
+    guard socket.send(lines.joined(separator: "\r\n")), socket.send(Array(body)) else {
+      throw Failure(description: "chromedriver closed the connection at \(address.path)")
     }
-    process.arguments?.append(address.absoluteString)
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Failure(description: "curl ended with \(process.terminationStatus) at \(address.path)")
+    var answer: [UInt8] = []
+    while let bytes = socket.receive() {
+      answer += bytes
+      guard let end = answer.firstRange(of: Array("\r\n\r\n".utf8)) else { continue }
+      let head = String(decoding: answer[..<end.lowerBound], as: UTF8.self)
+      guard let length = head.firstMatch(of: /(?i)content-length: *(\d+)/).flatMap({ Int($0.1) }) else { break }
+      if answer.count - end.upperBound >= length { return Data(answer[end.upperBound...].prefix(length)) }
     }
-    return try Data(contentsOf: output)
+    throw Failure(description: "no answer from chromedriver at \(address.path)")
   }
 }

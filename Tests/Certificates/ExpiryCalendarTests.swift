@@ -89,7 +89,7 @@ struct ExpiryCalendarTests {
     .enabled(
       if: ProcessInfo.processInfo.environment["SIGNALBOX_TEST_CALENDARS"] != nil,
       "script/test could not install icalendar and vobject (no network)"))
-  func strangers() throws {
+  func strangers() async throws {
     let python = try #require(ProcessInfo.processInfo.environment["SIGNALBOX_TEST_CALENDARS"])
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ics")
     defer { try? FileManager.default.removeItem(at: file) }  // a left-over file fails no test
@@ -111,11 +111,7 @@ struct ExpiryCalendarTests {
       assert [str(e.summary.value) for e in other.vevent_list] == [str(e['SUMMARY']) for e in events]
       assert other.vevent_list[0].dtstart.value == datetime.date(2026, 12, 10)
       """
-    let process = Process()
-    process.executableURL = URL(filePath: python)
-    process.arguments = ["-c", script, file.path]
-    try process.run()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0, "what Python says stands in the log")
+    let (status, said) = try await OtherProgram.run(python, ["-c", script, file.path])
+    #expect(status == 0, "\(said)")
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Reactor
+import TestSupport
 import Testing
 
 @testable import HTTPServer
@@ -70,11 +71,7 @@ struct ContentCodingTests {
   private func unpacked(_ bytes: [UInt8]) async throws -> [UInt8] {
     try await withFolder { folder in
       try write(bytes, to: folder + "/x.gz")
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/bin/gzip")
-      process.arguments = ["-d", folder + "/x.gz"]
-      try process.run()
-      process.waitUntilExit()
+      try OtherProgram.runNow("gzip", ["-d", folder + "/x.gz"])
       return Array(try Data(contentsOf: URL(fileURLWithPath: folder + "/x")))
     }
   }

@@ -71,18 +71,7 @@ struct TestServer: Sendable {
 
   /// Runs a program and returns what it wrote to standard output.
   func run(_ arguments: [String]) async throws -> String {
-    try await threads.run {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      process.arguments = arguments
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      process.standardInput = FileHandle.nullDevice
-      try process.run()
-      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return String(decoding: output, as: UTF8.self)
-    }
+    try await OtherProgram.run(arguments[0], Array(arguments.dropFirst()), separate: true).output
   }
 }
 

@@ -201,7 +201,7 @@ struct AdministrationTests {
       #expect(await box.run("users", "list").output.contains("active"))
       #expect(await box.run("users", "disable", "ben@example.com").code == 1)
       let actions = try store.readSync { try AuditEntry.list($0, limit: 50).items.map(\.entry) }
-      #expect(actions.filter { $0.actor == "cli" }.map(\.action).contains("user.reset_second_step"))
+      #expect(actions.filter { $0.actor == commandActor }.map(\.action).contains("user.reset_second_step"))
     }
   }
 

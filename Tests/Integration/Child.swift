@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import TestSupport
 
 /// A program that a test starts and ends. It ends by itself after a time, whatever becomes of the test.
 final class Child: Sendable {
@@ -8,8 +8,7 @@ final class Child: Sendable {
   let output: String
   let errors: String
   private let pidFile: String
-  private let process: Process
-  private let ended = Mutex<(status: Int32?, waiters: [CheckedContinuation<Int32, Never>])>((nil, []))
+  private let program: OtherProgram
 
   /// - Parameters:
   ///   - arguments: the program, looked for on the path if it has no slash, and what it is told.
@@ -18,37 +17,12 @@ final class Child: Sendable {
   init(_ arguments: [String], in folder: String, limits: String = "true", seconds: Int = 240) throws {
     let name = UUID().uuidString
     (output, errors, pidFile) = ("\(folder)/\(name).out", "\(folder)/\(name).err", "\(folder)/\(name).pid")
-    process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    // The shell becomes the program, so that the id it notes is the program's.
-    process.arguments =
-      ["timeout", "-s", "KILL", "\(seconds)", "sh", "-c", #"\#(limits); echo $$ >"$0" && exec "$@""#, pidFile]
-      + arguments
-    process.currentDirectoryURL = URL(fileURLWithPath: folder)
-    // What a server keeps in memory for the next one goes with the folder, also when it is killed.
-    process.environment = ProcessInfo.processInfo.environment.merging(["RUNTIME_DIRECTORY": folder]) { $1 }
-    process.standardInput = FileHandle.nullDevice
-    // Files, not pipes: other children would inherit these, and nobody would see the end.
-    process.standardOutput = try Self.newFile(output)
-    process.standardError = try Self.newFile(errors)
-    process.terminationHandler = { [weak self] process in
-      // As a shell says it.
-      self?.end(process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus)
-    }
-    try process.run()
-  }
-
-  private static func newFile(_ path: String) throws -> FileHandle {
-    try Data().write(to: URL(fileURLWithPath: path))
-    return try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-  }
-
-  private func end(_ status: Int32) {
-    let waiters = ended.withLock { ended in
-      defer { ended = (status, []) }
-      return ended.waiters
-    }
-    for waiter in waiters { waiter.resume(returning: status) }
+    // The shell becomes the program, so that the id it notes is the program's. What a server keeps in memory for the
+    // next one goes with the folder, also when it is killed.
+    program = try OtherProgram(
+      "timeout",
+      ["-s", "KILL", "\(seconds)", "sh", "-c", #"\#(limits); echo $$ >"$0" && exec "$@""#, pidFile] + arguments,
+      in: URL(fileURLWithPath: folder), environment: ["RUNTIME_DIRECTORY": folder], output: output, errors: errors)
   }
 
   /// The program's own process id, nil until it has begun.
@@ -57,7 +31,7 @@ final class Child: Sendable {
     return pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines))
   }
 
-  var isRunning: Bool { ended.withLock { $0.status == nil } }
+  var isRunning: Bool { program.isRunning }
 
   var outputText: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
   var errorText: String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
@@ -69,15 +43,7 @@ final class Child: Sendable {
   }
 
   /// Waits for the end, which comes: see `seconds`. 137: killed.
-  func status() async -> Int32 {
-    await withCheckedContinuation { continuation in
-      let status = ended.withLock { ended -> Int32? in
-        if ended.status == nil { ended.waiters.append(continuation) }
-        return ended.status
-      }
-      if let status { continuation.resume(returning: status) }
-    }
-  }
+  func status() async -> Int32 { await program.status() }
 
   /// Runs a program to its end.
   static func run(_ program: String, _ arguments: [String], in folder: String) async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Mail
@@ -21,11 +22,7 @@ struct MailMessageTests {
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let (input, output) = (folder.appendingPathComponent("mail.eml"), folder.appendingPathComponent("out.json"))
     try Data(mail.bytes).write(to: input)
-    let python = Process()
-    python.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-    python.arguments = [
-      "-c",
-      """
+    let script = """
       import sys, json, email, email.policy
       m = email.message_from_bytes(open(sys.argv[1], 'rb').read(), policy=email.policy.default)
       out = {k.lower(): str(v) for k, v in m.items()}
@@ -34,10 +31,8 @@ struct MailMessageTests {
           part = m.get_body((kind,))
           if part is not None: out[kind] = part.get_content().replace('\\r\\n', '\\n'); out['#defects'] += ' '.join(map(repr, part.defects))
       json.dump(out, open(sys.argv[2], 'w'))
-      """, input.path, output.path,
-    ]
-    try python.run()
-    python.waitUntilExit()
+      """
+    try OtherProgram.runNow("/usr/bin/python3", ["-c", script, input.path, output.path])
     return try JSONDecoder().decode([String: String].self, from: Data(contentsOf: output))
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import OpenSSL
+import TestSupport
 
 /// A certificate authority for one test, made by the `openssl` command line: somebody else's certificates.
 final class TLSTestAuthority {
@@ -40,14 +41,6 @@ final class TLSTestAuthority {
   }
 
   private static func run(_ folder: URL, _ arguments: String) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/openssl")
-    process.arguments = arguments.split(separator: " ").map(String.init)
-    process.currentDirectoryURL = folder
-    process.standardError = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+    try OtherProgram.runNow("openssl", arguments.split(separator: " ").map(String.init), in: folder)
   }
 }

@@ -2,8 +2,6 @@ package import Foundation
 
 /// A temporary folder in which the command line of OpenSSL makes files: the truth that the tests compare with.
 package struct OpenSSLCommand: ~Copyable {
-  package struct Failure: Error, CustomStringConvertible { package let description: String }
-
   package let folder: URL
 
   package init() throws {
@@ -19,24 +17,7 @@ package struct OpenSSLCommand: ~Copyable {
 
   @discardableResult
   package func run(_ arguments: [String]) throws -> Data {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["openssl"] + arguments
-    process.currentDirectoryURL = folder
-    let output = Pipe()
-    let errors = folder.appendingPathComponent("errors.txt")
-    try Data().write(to: errors)
-    process.standardOutput = output
-    process.standardError = try FileHandle(forWritingTo: errors)
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      let words = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
-      throw Failure(description: "openssl \(arguments.joined(separator: " ")): \(words)")
-    }
-    return data
+    try OtherProgram.runNow("openssl", arguments, in: folder)
   }
 
   package func text(_ name: String) throws -> String { String(decoding: try data(name), as: UTF8.self) }

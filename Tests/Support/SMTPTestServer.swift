@@ -70,7 +70,6 @@ package final class SMTPTestServer: Sendable {
   deinit {
     // A child inherits the signals that its parent holds back: SIGTERM may never reach it.
     kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
     try? FileManager.default.removeItem(at: folder)  // a left-over folder fails no test
   }
 

@@ -57,7 +57,7 @@ struct ConsoleRouter {
         return try assets.response(to: request, version: version, path: request.parameters.rest)
       }
     ) { _ in throw HTTPError(.notFound) }
-    for folder in Console.assetFolders + ["api"] {
+    for folder in Console.Resources.assetFolders + ["api"] {
       router.on(.get, "/\(folder)/*path", quick: { try files.quickResponse(to: $0) }) { request in
         guard let response = try await files.response(to: request, path: [folder] + request.parameters.rest) else {
           throw HTTPError(.notFound)

@@ -7,6 +7,7 @@ import OpenSSL
 import Model
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @Suite("Pages: certificates and keys")
@@ -333,17 +334,8 @@ private enum SealedFile {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     try Data(pem.utf8).write(to: folder.appendingPathComponent("in.pem"))
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [
-      "openssl", "pkcs12", "-export", "-in", "in.pem", "-out", "out.p12", "-passout", "pass:\(password)",
-    ]
-    process.currentDirectoryURL = folder
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0)
+    try OtherProgram.runNow(
+      "openssl", ["pkcs12", "-export", "-in", "in.pem", "-out", "out.p12", "-passout", "pass:\(password)"], in: folder)
     return Array(try Data(contentsOf: folder.appendingPathComponent("out.p12")))
   }
 }

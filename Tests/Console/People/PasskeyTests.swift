@@ -42,15 +42,7 @@ private struct Device {
     }
   }
 
-  private static func run(_ arguments: [String]) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-    process.arguments = arguments
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0, "openssl \(arguments)")
-  }
+  private static func run(_ arguments: [String]) throws { try OtherProgram.runNow("openssl", arguments) }
 
   func sign(_ message: [UInt8]) throws -> [UInt8] {
     let (file, signature) = (folder.path + "/message", folder.path + "/signature")

@@ -33,6 +33,12 @@ struct ConsoleScene: Sendable {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+  private static let configuration = Console.Configuration(
+    templates: root.appendingPathComponent("Templates").path, publicFiles: root.appendingPathComponent("Public").path,
+    address: nil, version: "0.0.0")
+  /// Read once: binding every template in every language is most of a console's start.
+  private static let resources = Result { try Console.Resources(configuration) }
+
   let store: Store
   let engine: DeliveryEngine
   let provider: ScriptedProvider
@@ -110,18 +116,16 @@ struct ConsoleScene: Sendable {
     policy.patience = 0
     engine = DeliveryEngine(
       store: store, routes: provider, clock: { ConsoleScene.noon }, policy: policy, log: logger)
-    let root = Self.root
-    var configuration = Console.Configuration(
-      templates: root.appendingPathComponent("Templates").path, publicFiles: root.appendingPathComponent("Public").path,
-      address: address, version: "0.0.0")
+    var configuration = Self.configuration
+    configuration.address = address
     configuration.isStrict = true
     configuration.passwordCost = .quickForTests
     configuration.trustedProxies = proxies
     configuration.rates = rates
     if let streamPause { (configuration.streamPause, configuration.answerPause) = (streamPause, streamPause) }
     console = try Console(
-      store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools, look: look,
-      clock: { clock.now }, log: logger)
+      store: store, engine: engine, simulator: simulator, configuration: configuration,
+      resources: try Self.resources.get(), pools: pools, look: look, clock: { clock.now }, log: logger)
     router = console.router()
     tokens = try await store.write { database in
       var tokens: [User.Role: String] = [:]

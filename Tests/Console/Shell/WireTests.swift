@@ -26,24 +26,21 @@ struct WireTests {
   /// Asks as a browser does, and unpacks what came in gzip.
   private static func ask(
     _ server: SocketAddress, _ target: String, _ headers: [String] = ["Accept-Encoding: gzip, deflate, br"]
-  ) throws -> Received {
+  ) async throws -> Received {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
-    let (body, report) = (folder.appendingPathComponent("body"), folder.appendingPathComponent("report"))
-    for file in [body, report] { try Data().write(to: file) }
+    let body = folder.appendingPathComponent("body")
+    try Data().write(to: body)
     let packed = headers.contains { $0.hasPrefix("Accept-Encoding") } ? ["--compressed"] : []
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
-    process.arguments =
-      ["-sS", "--path-as-is", "-o", body.path, "-w", "%{http_code} %{size_header} %{size_download} %{header_json}"]
-      + packed + headers.flatMap { ["-H", $0] } + ["http://\(server)\(target)"]
-    let output = try FileHandle(forWritingTo: report)
-    defer { output.closeFile() }
-    process.standardOutput = output
-    try process.run()
-    process.waitUntilExit()
-    let parts = try String(contentsOf: report, encoding: .utf8).split(separator: " ", maxSplits: 3)
+    let report = try await OtherProgram.run(
+      "curl",
+      [
+        "-sS", "--max-time", "60", "--path-as-is", "-o", body.path, "-w",
+        "%{http_code} %{size_header} %{size_download} %{header_json}",
+      ]
+        + packed + headers.flatMap { ["-H", $0] } + ["http://\(server)\(target)"])
+    let parts = report.output.split(separator: " ", maxSplits: 3)
     try #require(parts.count == 4, "curl said nothing")
     let json = try JSONValue(parsing: Data(parts[3].utf8))
     return Received(
@@ -65,7 +62,7 @@ struct WireTests {
       let anna = try await scene.signIn(.admin)
       let cookie = anna.cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
       try await WebTestServer.with(scene.router) { server in
-        let page = try Self.ask(server, "/", ["Accept-Encoding: gzip, deflate, br", "Cookie: \(cookie)"])
+        let page = try await Self.ask(server, "/", ["Accept-Encoding: gzip, deflate, br", "Cookie: \(cookie)"])
         #expect(page.status == 200 && page.fields["content-encoding"] == "gzip" && page.text.contains("</html>"))
         var (wire, seen) = (page.wire, Set<String>())
         var open = ScenePage(page.text).tags.flatMap { tag in
@@ -73,7 +70,7 @@ struct WireTests {
         }.compactMap(\.self)
         while let path = open.popLast() {
           guard seen.insert(path).inserted else { continue }
-          let part = try Self.ask(server, path)
+          let part = try await Self.ask(server, path)
           #expect(part.status == 200 && part.fields["cache-control"]?.contains("immutable") == true, "\(path)")
           wire += part.wire
           if path.hasSuffix(".js") { open += Self.imports(part.text, at: path) }
@@ -97,9 +94,10 @@ struct WireTests {
           "| page | page alone | from the Overview | requests | from nowhere | requests |",
           "| --- | ---: | ---: | ---: | ---: | ---: |",
         ]
-        for pattern in ["/"] + PageWalkTests.pages(scene).filter({ $0 != "/" }) {
+        // A stream of events goes on for as long as its page is open.
+        for pattern in ["/"] + PageWalkTests.pages(scene).filter({ $0 != "/" && !$0.hasSuffix("/events") }) {
           guard let target = addresses.targets(pattern).first else { continue }
-          let page = try Self.ask(server, target, ["Accept-Encoding: gzip, deflate, br", "Cookie: \(cookie)"])
+          let page = try await Self.ask(server, target, ["Accept-Encoding: gzip, deflate, br", "Cookie: \(cookie)"])
           guard page.status == 200, page.fields["content-type"]?.hasPrefix("text/html") == true else { continue }
           var seen: Set<String> = []
           var open = ScenePage(page.text).tags.flatMap { tag in
@@ -108,7 +106,7 @@ struct WireTests {
           while let path = open.popLast() {
             guard seen.insert(path).inserted else { continue }
             if parts[path] == nil {
-              let part = try Self.ask(server, path)
+              let part = try await Self.ask(server, path)
               // So it is asked for once: later, the page is the only request.
               #expect(part.fields["cache-control"]?.contains("immutable") == true, "\(path)")
               parts[path] = (part.wire, path.hasSuffix(".js") ? Self.imports(part.text, at: path) : [])
@@ -186,14 +184,14 @@ struct WireTests {
       try await WebTestServer.with(scene.router) { server in
         for target in ["/api/v1/pushes?q=%", "/api/v1/pushes?q=%zz", "/api/v1/apps/%00", "/api/v1/%C3", "/api/v1/../x"]
         {
-          let answer = try Self.ask(server, target, [token])
+          let answer = try await Self.ask(server, target, [token])
           #expect(answer.status == 400 && answer.fields["content-type"] == "application/problem+json", "\(target)")
           let json = try JSONValue(parsing: Data(answer.body))
           #expect(json["status"] == 400 && json["instance"]?.string?.isEmpty == false, "\(target)")
           #expect(answer.fields["x-content-type-options"] == "nosniff", "\(target)")
         }
         for target in ["/pushes?q=%", "/%zz"] {
-          let answer = try Self.ask(server, target, [])
+          let answer = try await Self.ask(server, target, [])
           #expect(answer.status == 400 && answer.fields["content-type"]?.hasPrefix("text/html") == true, "\(target)")
         }
       }

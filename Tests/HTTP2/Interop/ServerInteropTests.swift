@@ -2,6 +2,7 @@ import Foundation
 import HTTP2
 import OpenSSL
 import Reactor
+import TestSupport
 import Testing
 
 /// Other people's HTTP/2 clients against our server.
@@ -10,22 +11,7 @@ struct ServerInteropTests {
   private static func has(_ tool: String) -> Bool { FileManager.default.isExecutableFile(atPath: tool) }
 
   private static func run(_ tool: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(filePath: tool)
-    process.arguments = arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    let pool = BlockingPool(name: "process", threads: 1)
-    defer { pool.stop() }
-    try process.run()
-    // Not on a thread of the tasks: what tells of the end is inherited by processes that other tests start meanwhile.
-    let output = try await pool.run {
-      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return output
-    }
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    try await OtherProgram.run(tool, arguments, separate: true)
   }
 
   /// A folder with the authority's certificate, for tools that want files.

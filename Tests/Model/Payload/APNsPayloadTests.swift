@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 @testable import Model
@@ -220,13 +221,7 @@ struct PreviewTests {
   @Test("nothing in a text gets out of its quotation marks")
   func quoting() throws {
     let text = "a'b$(id)`x`\\\"\n!"
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", "printf %s \(Preview.quoted(text))"]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    process.waitUntilExit()
-    #expect(String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == text)
+    let said = try OtherProgram.runNow("/bin/sh", ["-c", "printf %s \(Preview.quoted(text))"])
+    #expect(String(decoding: said, as: UTF8.self) == text)
   }
 }
