@@ -125,7 +125,7 @@ let package = Package(
     tests(
       "Store", knows: ["Calendar", "JSON", "Logging", "Model", "OpenSSL", "SQLite", "Store", "TestSupport"],
       fixtures: true),
-    tests("Providers", knows: ["HTTP2", "JSON", "Model", "OpenSSL", "Providers", "Reactor"]),
+    tests("Providers", knows: ["Calendar", "HTTP2", "JSON", "Model", "OpenSSL", "Providers", "Reactor"]),
     tests(
       "Certificates",
       knows: [

@@ -46,17 +46,21 @@ package struct ProviderHealth: Sendable, Hashable {
   package var stormAt: Date?
   /// Requests lost with their connections; nil: not slowed down for that reason.
   package var lost: Int?
+  /// How far the service's clock was ahead of ours when it last refused something and told the time, in whole seconds;
+  /// nil: it never did, as APNs. A wrong clock makes credentials look expired or not yet valid.
+  package var clockLead: Int?
 
   /// Without arguments, all is well.
   package init(
     circuit: CircuitBreaker.State = .closed, limit: Int? = nil, stormShare: Double? = nil, stormAt: Date? = nil,
-    lost: Int? = nil
+    lost: Int? = nil, clockLead: Int? = nil
   ) {
     self.circuit = circuit
     self.limit = limit
     self.stormShare = stormShare
     self.stormAt = stormAt
     self.lost = lost
+    self.clockLead = clockLead
   }
 
   /// Whether the rate is reduced.

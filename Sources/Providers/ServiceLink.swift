@@ -21,6 +21,7 @@ package final class ServiceLink: @unchecked Sendable {
     var breaker = CircuitBreaker()
     var storm = StormGuard()
     var losses = LossWindow()
+    var clockLead: Int?
 
     /// - Returns: the limit of requests in flight at a time.
     mutating func limit(at now: Date) -> Int? {
@@ -69,7 +70,8 @@ package final class ServiceLink: @unchecked Sendable {
       let isStorm = shared.storm.isSlowed
       return ProviderHealth(
         circuit: shared.breaker.state(at: now), limit: limit, stormShare: isStorm ? shared.storm.share : nil,
-        stormAt: isStorm ? shared.storm.stormAt : nil, lost: shared.losses.isNarrow ? shared.losses.lost : nil)
+        stormAt: isStorm ? shared.storm.stormAt : nil, lost: shared.losses.isNarrow ? shared.losses.lost : nil,
+        clockLead: shared.clockLead)
     }
   }
 
@@ -113,7 +115,9 @@ package final class ServiceLink: @unchecked Sendable {
       accepted()
       return .outcome(.accepted)
     case .answered(let status, let detail):
-      let reading = rules.reading(status, detail, now: tools.clock())
+      let now = tools.clock()
+      if let lead = detail?.clockLead(at: now) { shared.withLock { $0.clockLead = lead } }
+      let reading = rules.reading(status, detail, now: now)
       switch reading.consequence {
       case .none: break
       case .renews where sendsAgain(answer): return nil
@@ -220,6 +224,7 @@ package final class ServiceLink: @unchecked Sendable {
   }
 
   private func authorizationChanged() {
+    if let lead = authorization?.clockLead { shared.withLock { $0.clockLead = lead } }
     authorize()
     group?.sendWaiting()
   }

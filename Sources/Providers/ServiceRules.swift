@@ -41,6 +41,8 @@ struct AnswerReading: Sendable, Hashable {
 protocol RequestAuthorization: AnyObject {
   /// Called when ``current(at:)`` has changed without having been asked.
   var changed: () -> Void { get set }
+  /// See ``ProviderHealth/clockLead``, of the service that gives authorizations.
+  var clockLead: Int? { get }
   /// The authorization for the present requests; begins a new one if there is none or the old one is about to expire.
   func current(at now: Date) -> AuthorizationState
   /// Called when the service refuses the present one: begins a new one.
@@ -49,6 +51,17 @@ protocol RequestAuthorization: AnyObject {
   func renew(at now: Date) -> Bool
   /// Drops what is under way.
   func stop()
+}
+
+extension RequestAuthorization {
+  var clockLead: Int? { nil }
+}
+
+extension Answer.Detail {
+  /// See ``ProviderHealth/clockLead``; nil: this answer does not tell the time.
+  func clockLead(at now: Date) -> Int? {
+    fields["date"].flatMap(HTTPDate.parse).map { $0 - Int(now.timeIntervalSince1970.rounded(.down)) }
+  }
 }
 
 enum AuthorizationState: Sendable, Hashable {

@@ -155,7 +155,7 @@ extension PagesInBrowser {
             "/devices?q=nobody", "/pushes?q=nothing",
             String(result.dropFirst(scene.service.url.count)) + "?outcome=skipped",
             String(result.dropFirst(scene.service.url.count)), "/activity", "/search?q=shop", "/styleguide",
-            "/settings/about", "/docs", "/docs/pushes", "/apps/\(app)/channels",
+            "/settings/about", "/docs", "/docs/tokens", "/apps/\(app)/channels",
             "/apps/\(app)/pages", "/hosts/\(host)", "/hosts/\(host)/remove", "/settings/webhooks/\(webhook)",
             "/settings/webhooks/\(webhook)/remove", "/apps/\(app)/phones/\(key)",
           ], languages: ["en", "zh-Hans"])

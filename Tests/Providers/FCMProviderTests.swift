@@ -1,3 +1,4 @@
+import Calendar
 import Foundation
 import HTTP2
 import JSON
@@ -200,6 +201,30 @@ struct FCMProviderTests {
       #expect(fcm.seen.withLock { $0.authorizations } == ["Bearer ya29.1", "Bearer ya29.2"])
       #expect(fcm.seen.withLock { $0.assertions.count } == 2)
       #expect(client.provider.health(at: clock.now).isWell)
+    }
+  }
+
+  @Test(
+    "the clocks of Google's services are compared with ours whenever they refuse something", arguments: [-90, 0, 600])
+  func clocks(lead: Int) async throws {
+    let clock = ManualClock()
+    let date = HTTPDate.format(Int(clock.now.timeIntervalSince1970) + lead)
+    let fields = [HeaderField("date", date)]
+    let early = ServerResponse(
+      status: 400, fields: fields,
+      body: Array(#"{"error":"invalid_grant","error_description":"Invalid JWT: iat is in the future."}"#.utf8))
+    try await withAPNs(ScriptedFCM().script(token: { $0 == 1 ? early : nil })) { running in
+      let client = try TestProvider(fcm: running, clock: clock)
+      #expect(client.provider.health(at: clock.now).clockLead == nil)
+      _ = await client.sendFCM(0..<1)
+      #expect(client.provider.health(at: clock.now).clockLead == lead, "the token service")
+    }
+    let refusal = ServerResponse(
+      status: 400, fields: fields, body: Array(#"{"error":{"status":"INVALID_ARGUMENT"}}"#.utf8))
+    try await withAPNs(ScriptedFCM().script(answer: { _, _ in refusal })) { running in
+      let client = try TestProvider(fcm: running, clock: clock)
+      _ = await client.sendFCM(0..<1)
+      #expect(client.provider.health(at: clock.now).clockLead == lead, "FCM")
     }
   }
 

@@ -36,6 +36,7 @@ enum CredentialsAPI {
         credential.writeMembers(to: &json)
         json.member("circuit", CircuitAnswer(health))
         json.member("slowed_to", health.slowedTo)
+        json.member("clock_lead_seconds", health.clockLead)
       }
     }
   }

@@ -31,7 +31,19 @@ struct HealthWords {
     if let lost = health.lost, let limit = health.limit {
       parts.append(texts("circuit.losses", ["lost": lost.grouped, "limit": limit.grouped]))
     }
+    if health.circuit != .closed, let lead = health.clockLead, abs(lead) >= Self.tolerance {
+      parts.append(Self.clock(lead, texts))
+    }
     return parts.sentences
+  }
+
+  /// Differences in seconds that may be the way of the answer alone, and that no service minds.
+  private static let tolerance = 10
+
+  /// What the service's clock showed beside ours.
+  static func clock(_ lead: Int, _ texts: Texts) -> String {
+    guard abs(lead) >= tolerance else { return texts("circuit.clock_fine") }
+    return texts(lead > 0 ? "circuit.clock_behind" : "circuit.clock_ahead", ["seconds": abs(lead).grouped])
   }
 }
 

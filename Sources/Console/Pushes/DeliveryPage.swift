@@ -1,8 +1,10 @@
 import Calendar
+import Delivery
 import Foundation
 import HTTPServer
 import JSON
 import Model
+import Providers
 import Store
 
 /// `/pushes/:uid/deliveries/:device`: the exact request to one device and its response.
@@ -43,7 +45,8 @@ enum DeliveryPage {
         return DeliveryCauseView(
           code: reason.code, isFailed: delivery.outcome == .failed, words: ReasonWords(reason, texts),
           isRefused: [.failed, .deadToken].contains(delivery.outcome),
-          last: last.map { LastSuccessView(item: $0, now: page.now) })
+          last: last.map { LastSuccessView(item: $0, now: page.now) },
+          clock: [.afterCredential, .resignOnce].contains(reason.retry) ? clock(credential, page) : "")
       },
       facts: facts(push, item, credential, badge: badge, page),
       attempt: exchange.request.map { request in
@@ -53,6 +56,11 @@ enum DeliveryPage {
           answer: exchange.answer)
       },
       curl: exchange.curl, shared: isJPush && exchange.request != nil ? shared(message, texts) : nil)
+  }
+
+  private static func clock(_ credential: Credential?, _ page: PageContext) -> String {
+    guard let credential, let lead = page.console.engine.health(credential: credential.id)?.clockLead else { return "" }
+    return HealthWords.clock(lead, page.texts)
   }
 
   /// That the request named other devices too.

@@ -41,6 +41,8 @@ struct DeliveryCauseView: View {
   /// Whether the provider refused the token or what was sent: then it matters whether it ever took the token.
   let isRefused: Bool
   let last: LastSuccessView?
+  /// How the service's clock stood to ours; empty: not told.
+  let clock: String
 
   static let fields: [Field<Self>] = [
     .text("code") { $0.code },
@@ -48,6 +50,7 @@ struct DeliveryCauseView: View {
     .view("words") { $0.words },
     .flag("refused") { $0.isRefused },
     .view("last") { $0.last },
+    .optional("clock") { $0.clock.isEmpty ? nil : $0.clock },
   ]
 }
 

@@ -25,6 +25,7 @@ final class AccessToken: RequestAuthorization {
   private var isStopped = false
   /// Why the last attempt failed without a verdict on the account.
   private var trouble: String?
+  private(set) var clockLead: Int?
   private var refusal: String?
   private var failures = 0
   /// Runs until the next attempt may be made.
@@ -158,6 +159,7 @@ extension AccessToken: ClientGroupHandler {
     case .answered(200, let detail): take(detail?.body ?? [], now)
     case .answered(let status, let detail):
       let retryAfter = detail?.fields["retry-after"].flatMap { RetryAfter.wait($0, now: now) }
+      clockLead = detail?.clockLead(at: now) ?? clockLead
       if status == 408 || status == 429 || status >= 500 {
         later("the token service \(group.endpoint.authority) answers \(status)", after: retryAfter)
       } else {

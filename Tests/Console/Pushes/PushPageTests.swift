@@ -147,6 +147,28 @@ struct PushPageTests {
     }
   }
 
+  @Test("a delivery that a refused credential stopped shows the provider's clock beside ours, where it told it")
+  func clock() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.addDevices(scene, 2)
+      scene.provider.answer { member in
+        .outcome(
+          .rejected(
+            status: 403, reason: member.id == 1 ? "ExpiredProviderToken" : "BadTopic", tokenInvalidSince: nil))
+      }
+      let push = try await scene.send(Self.draft("Hello"))
+      var anna = try await scene.signIn(.viewer)
+      for (lead, words) in [
+        (nil, nil), (0, "clock agrees"), (-65, "65 s behind this server"), (7200, "7,200 s ahead of this server"),
+      ] as [(Int?, String?)] {
+        scene.provider.stand(ProviderHealth(clockLead: lead))
+        let text = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/1")).text
+        #expect(text.contains("’s clock ") == (lead != nil) && words.map(text.contains) != false, "\(text)")
+        #expect(!ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/2")).text.contains("’s clock "))
+      }
+    }
+  }
+
   @Test("an Android device's delivery shows the request to FCM and its answer")
   func android() async throws {
     try await ConsoleScene.with { scene in

@@ -231,6 +231,21 @@ struct CoreTableTests {
     }
   }
 
+  @Test(
+    "a credential that is refused names the provider's clock if ours differs",
+    arguments: [(nil, ""), (2, ""), (-9, ""), (90, "90 s ahead"), (-3600, "3,600 s behind")] as [(Int?, String)])
+  func clock(lead: Int?, words: String) async throws {
+    try await ConsoleScene.with { scene in
+      let now = ConsoleScene.noon
+      var health = ProviderHealth(circuit: .open(reason: "invalid_grant", since: now, until: now), clockLead: lead)
+      let texts = scene.console.locales["en"]
+      let said = HealthWords(health: health, texts: texts).text
+      #expect(said.contains("clock") == !words.isEmpty && (words.isEmpty || said.contains(words)), "\(said)")
+      health.circuit = .closed
+      #expect(HealthWords(health: health, texts: texts).text.isEmpty)
+    }
+  }
+
   @Test("what a browser is called in the list of sessions")
   func browsers() {
     let windows = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
