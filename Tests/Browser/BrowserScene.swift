@@ -94,9 +94,11 @@ struct BrowserScene: Sendable {
   func open(_ path: String) async throws { try await browser.open(service.url + path) }
 
   func fill(_ id: String, _ text: String) async throws {
-    let field = try await browser.find("#\(id)")
-    try await field.clear()
-    try await field.type(text)
+    try await browser.whileStale {
+      let field = try await browser.find("#\(id)")
+      try await field.clear()
+      try await field.type(text)
+    }
   }
 
   func press(_ label: String) async throws {
@@ -113,7 +115,7 @@ struct BrowserScene: Sendable {
   }
 
   func select(_ id: String, _ value: String) async throws {
-    try await browser.find("#\(id) option[value='\(value)']").click()
+    try await browser.whileStale { try await browser.find("#\(id) option[value='\(value)']").click() }
   }
 
   // MARK: What a person sees; each waits for it

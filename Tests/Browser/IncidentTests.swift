@@ -62,6 +62,7 @@ extension InBrowser {
         }
         try await scene.open("/incidents/1")
         try await scene.press("English")
+        try await scene.browser.wait(for: "/html[@lang='en']")
         try await scene.fill("remark", "The export came from debug builds")
         try await scene.press("Close")
         try await scene.sees("Incident closed. It opens again if its cause comes back.")

@@ -7,17 +7,20 @@ extension WebDriver {
     try element(try await post("element", ["using": "xpath", "value": xpath]))
   }
 
-  /// Clicks what an XPath finds. A page that brings itself up to date may replace it in that very moment: then what
-  /// stands in its place is clicked.
-  func click(xpath: String) async throws {
+  /// Clicks what an XPath finds.
+  func click(xpath: String) async throws { try await whileStale { try await find(xpath: xpath).click() } }
+
+  /// Uses what is found on the page. A page that brings itself up to date, or that gives way to the next one, may take
+  /// it away in that very moment: then it is looked for again.
+  func whileStale(_ use: () async throws -> Void) async throws {
     for _ in 0..<4 {
       do {
-        return try await find(xpath: xpath).click()
+        return try await use()
       } catch let failure as Failure where failure.description.hasPrefix("stale element") {
         continue
       }
     }
-    try await find(xpath: xpath).click()
+    try await use()
   }
 
   /// Fails unless an XPath finds something within the driver's ten seconds.
