@@ -23,20 +23,20 @@ package struct OpenSSLCommand: ~Copyable {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["openssl"] + arguments
     process.currentDirectoryURL = folder
-    let output = Pipe()
-    let errors = folder.appendingPathComponent("errors.txt")
-    try Data().write(to: errors)
-    process.standardOutput = output
+    // A file, not a pipe: other children of this process would inherit a pipe's end, and one that runs for long would keep
+    // the reader waiting.
+    let (output, errors) = (folder.appendingPathComponent("output.bin"), folder.appendingPathComponent("errors.txt"))
+    for file in [output, errors] { try Data().write(to: file) }
+    process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    let data = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
       let words = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
       throw Failure(description: "openssl \(arguments.joined(separator: " ")): \(words)")
     }
-    return data
+    return try Data(contentsOf: output)
   }
 
   package func text(_ name: String) throws -> String { String(decoding: try data(name), as: UTF8.self) }

@@ -101,9 +101,10 @@ enum OIDCPages {
       return response
     } catch let problem as Problem {
       let name = page.user?.name ?? problem.arguments["email"].map { String($0.prefix(255)) } ?? "unknown"
-      let audit = page.audit(
-        "session.refused", "user \(name)",
-        ["step": isConfirming(page, flow) ? "confirm" : "OIDC", "reason": .string(problem.text)])
+      // The code and what it is about: pages in any language show the log.
+      var detail = problem.arguments.filter { !["email", "known"].contains($0.key) }
+      (detail["step"], detail["reason"]) = (isConfirming(page, flow) ? "confirm" : "OIDC", problem.code)
+      let audit = page.audit("session.refused", "user \(name)", .object(detail.mapValues { .string($0) }))
       try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
       return try await tell(page, flow, problem)
     }

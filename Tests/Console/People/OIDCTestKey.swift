@@ -4,7 +4,7 @@ import OpenSSL
 import TestSupport
 import Testing
 
-/// A provider's key, made by the command line of OpenSSL.
+/// A provider's key. What Signalbox itself does not sign with, the command line of OpenSSL does.
 struct OIDCTestKey: Sendable {
   let algorithm: String
   let id: String
@@ -12,17 +12,16 @@ struct OIDCTestKey: Sendable {
   private let publicKey: Data
 
   init(_ algorithm: String, id: String = "one") throws {
+    (self.algorithm, self.id) = (algorithm, id)
+    guard algorithm == "EdDSA" else {
+      let key = try algorithm == "ES256" ? PrivateKey.generateP256() : PrivateKey.generateRSA()
+      (pem, publicKey) = (key.pkcs8PEM, key.publicKey.der)
+      return
+    }
     let openssl = try OpenSSLCommand()
-    let kind =
-      switch algorithm {
-      case "ES256": ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
-      case "EdDSA": ["-algorithm", "ed25519"]
-      default: ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"]
-      }
-    try openssl.run(["genpkey"] + kind + ["-out", "key.pem"])
+    try openssl("genpkey", "-algorithm", "ed25519", "-out", "key.pem")
     publicKey = try openssl("pkey", "-in", "key.pem", "-pubout", "-outform", "DER")
     pem = try openssl.text("key.pem")
-    (self.algorithm, self.id) = (algorithm, id)
   }
 
   /// What others see of it, as PEM.
@@ -51,12 +50,12 @@ struct OIDCTestKey: Sendable {
   }
 
   func sign(_ text: String) throws -> [UInt8] {
+    if algorithm == "RS256" { return try PrivateKey(pem: pem).signRS256(Array(text.utf8)) }
+    if algorithm == "ES256" { return try PrivateKey(pem: pem).signES256(Array(text.utf8)) }
     let openssl = try OpenSSLCommand()
     try openssl.write(Data(text.utf8), to: "in")
     try openssl.write(Data(pem.utf8), to: "key.pem")
     switch algorithm {
-    case "RS256": return try PrivateKey(pem: pem).signRS256(Array(text.utf8))
-    case "ES256": return try PrivateKey(pem: pem).signES256(Array(text.utf8))
     case "EdDSA": return Array(try openssl("pkeyutl", "-sign", "-inkey", "key.pem", "-rawin", "-in", "in"))
     default:
       return Array(

@@ -302,6 +302,8 @@ struct APIAnswersTests {
       Call(.delete, one + "/sessions", "/people/999/sessions", 404),
       Call(.delete, one + "/second-step", first + "/second-step", 204),
       Call(.delete, one + "/second-step", "/people/999/second-step", 404),
+      Call(.delete, one + "/identities", first + "/identities", 204),
+      Call(.delete, one + "/identities", "/people/999/identities", 404),
       Call(.delete, one, first, 204), Call(.delete, one, first, 404),
     ]
   }
