@@ -83,11 +83,13 @@ package struct Console: Sendable {
     let mail = BlockingPool(name: "mail", threads: 2)
     /// Event webhooks, apart from reminders: a slow receiver delays no mail.
     let webhooks = BlockingPool(name: "webhook", threads: 4)
+    /// A provider of OpenID Connect.
+    let providers = BlockingPool(name: "oidc", threads: 2)
 
     package init() {}
 
     /// Ends the threads once their work is done. Does not wait.
-    package func stop() { for pool in [hashes, files, certificates, mail, webhooks] { pool.stop() } }
+    package func stop() { for pool in [hashes, files, certificates, mail, webhooks, providers] { pool.stop() } }
   }
 
   let store: Store
@@ -126,6 +128,8 @@ package struct Console: Sendable {
   let receiptNews = ReceiptNews()
   /// What sign-in gives out on the way.
   let tickets = Tickets()
+  /// Where people sign in instead of here.
+  let oidc: OIDCProvider
   let clock: @Sendable () -> Date
   let log: Logger
 
@@ -161,6 +165,7 @@ package struct Console: Sendable {
       folder: configuration.templates + "/mail", address: configuration.address, pool: pools.mail,
       proxies: configuration.proxies, isStrict: configuration.isStrict)
     let courier = courier
+    oidc = OIDCProvider(pool: pools.providers, proxies: configuration.proxies)
     webhooks = WebhookSender(pool: pools.webhooks, proxies: configuration.proxies) { courier.address }
     publicFiles = try StaticFiles(root: configuration.publicFiles, pool: pools.files)
   }
@@ -170,6 +175,7 @@ package struct Console: Sendable {
     HealthRoutes.add(to: &routes)
     MetricsRoute.add(to: &routes)
     SessionPages.add(to: &routes)
+    OIDCPages.add(to: &routes)
     OverviewPage.add(to: &routes)
     SendPages.add(to: &routes)
     PushPages.add(to: &routes)

@@ -11,6 +11,14 @@ package enum Digest {
     return digest
   }
 
+  /// SHA-512, 64 bytes.
+  package static func sha512(_ bytes: some DataProtocol) -> [UInt8] {
+    let bytes = Array(bytes)
+    var digest = [UInt8](repeating: 0, count: 64)
+    precondition(EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha512(), nil) == 1, "SHA-512 failed")
+    return digest
+  }
+
   /// Fetched once: `EVP_sha256()` is looked up again by each digest (OpenSSL 3, crypto(7)).
   private nonisolated(unsafe) static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)
 }

@@ -72,13 +72,28 @@ extension PublicKey {
     return verifies(signature, of: message)
   }
 
-  private func verifies(_ signature: some DataProtocol, of message: some DataProtocol) -> Bool {
+  /// Verifies a signature (PS256, RFC 7518 §3.5): RSASSA-PSS with SHA-256 and a salt of 32 bytes.
+  package func verifiesPS256(_ signature: some DataProtocol, of message: some DataProtocol) -> Bool {
+    guard case .rsa = algorithm else { return false }
+    return verifies(signature, of: message, isPSS: true)
+  }
+
+  private func verifies(
+    _ signature: some DataProtocol, of message: some DataProtocol, isPSS: Bool = false
+  ) -> Bool {
     defer { OpenSSLError.clear() }
     let signature = Array(signature)
     let message = Array(message)
     let context = EVP_MD_CTX_new()
     defer { EVP_MD_CTX_free(context) }
-    return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, handle) == 1
-      && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+    // Belongs to the digest's context.
+    var parameters: OpaquePointer?
+    guard EVP_DigestVerifyInit(context, &parameters, EVP_sha256(), nil, handle) == 1 else { return false }
+    if isPSS {
+      guard EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING) == 1,
+        EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, 32) == 1
+      else { return false }
+    }
+    return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
   }
 }

@@ -26,6 +26,7 @@ enum Signalbox {
     InspectCommand.command,
     CheckCertificatesCommand.command,
     UsersCommand.command,
+    OIDCCommand.command,
     TokensCommand.command,
     RetentionCommand.command,
     BackupCommand.command,

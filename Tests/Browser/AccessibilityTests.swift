@@ -34,7 +34,7 @@ extension PagesInBrowser {
       "/apps/new",
       "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new",
       "/phones/wall", "/account", "/account/second-step", "/session/confirm?return=/account",
-      "/settings", "/settings/people", "/settings/people/1", "/settings/mail", "/settings/receivers",
+      "/settings", "/settings/people", "/settings/people/1", "/settings/oidc", "/settings/mail", "/settings/receivers",
       "/settings/receivers/new?channel=feishu",
       "/settings/reminders", "/settings/webhooks", "/settings/webhooks/new", "/settings/retention", "/settings/tokens",
       "/nothing/here",

@@ -31,17 +31,21 @@ enum AccountPages {
         try Session.all(database, user: user.id)
       )
     }
-    let facts = [
-      FactView(texts("account.name"), user.name),
-      FactView(texts("account.role"), texts("account.roles.\(user.role.rawValue)")),
-      FactView(texts("account.since"), at: user.createdAt),
-    ]
+    let (identities, allowsPasswords) = try await page.store.read { database in
+      (try Identity.all(database, user: user.id), try OIDCSettings.allowsPasswords(database))
+    }
+    let facts =
+      [
+        FactView(texts("account.name"), user.name),
+        FactView(texts("account.role"), texts("account.roles.\(user.role.rawValue)")),
+        FactView(texts("account.since"), at: user.createdAt),
+      ] + identities.map { FactView(texts("people.provider"), $0.issuer, isMono: true) }
     let view = AccountView(
       email: user.name, facts: facts.compactMap { $0 },
       languages: page.console.locales.texts.values.sorted { $0.code < $1.code }.map {
         ChoiceView(value: $0.code, label: $0("layout.own_name"), isSelected: $0.code == texts.code)
       },
-      hasAuthenticator: person.hasAuthenticator,
+      hasPassword: user.passwordHash != nil && allowsPasswords, hasAuthenticator: person.hasAuthenticator,
       passkeys: PasskeysView(user: user, passkeys: passkeys, error: errors["passkey"], now: page.now),
       errors: errors,
       sessions: sessions.map { session in

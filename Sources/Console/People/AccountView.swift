@@ -11,6 +11,8 @@ struct AccountView: PageView {
   let facts: [FactView]
   let languages: [ChoiceView]
   /// Whether a code of an authenticator app is asked for.
+  /// Whether the person can sign in with a password.
+  let hasPassword: Bool
   let hasAuthenticator: Bool
   let passkeys: PasskeysView
   let errors: FieldErrors
@@ -20,6 +22,7 @@ struct AccountView: PageView {
     .text("email") { $0.email },
     .list("facts") { $0.facts },
     .view("language") { FieldView(choices: $0.languages) },
+    .flag("has_password") { $0.hasPassword },
     .flag("authenticator") { $0.hasAuthenticator },
     .view("passkeys") { $0.passkeys },
     .view("current") { FieldView(error: $0.errors["current"]) },

@@ -44,6 +44,9 @@ enum PeopleAPI {
     routes.call(.delete, "/people/:id/second-step", role: .admin, scope: .admin) { call in
       try await apply([.resetSecondStep], call) { _, _ in APIContext.nothing }
     }
+    routes.call(.delete, "/people/:id/identities", role: .admin, scope: .admin) { call in
+      try await apply([.unlink], call) { _, _ in APIContext.nothing }
+    }
     routes.call(.post, "/people/:id/link", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
       let (person, path) = try await call.store.write { database in
@@ -92,6 +95,7 @@ extension Person: JSONWritable {
     json.member("state", user.state.rawValue)
     json.member("authenticator", hasAuthenticator)
     json.member("passkeys", passkeys)
+    json.member("linked", user.isLinked)
     json.member("created_at", user.createdAt)
     json.member("last_sign_in_at", user.signedInAt)
     json.member("disabled_at", user.disabledAt)

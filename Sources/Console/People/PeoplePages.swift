@@ -15,6 +15,7 @@ enum PeoplePages {
     (path: "enable", change: .enable, flash: "person_enabled"),
     (path: "sessions/end", change: .endSessions, flash: "person_signed_out"),
     (path: "second-step/reset", change: .resetSecondStep, flash: "person_reset"),
+    (path: "unlink", change: .unlink, flash: "person_unlinked"),
   ]
 
   static func add(to routes: inout ConsoleRouter) {
@@ -80,17 +81,18 @@ enum PeoplePages {
   private static func show(
     _ page: PageContext, _ id: Int64, path: String? = nil, problem: String? = nil
   ) async throws -> Response {
-    let (person, sessions) = try await page.store.read { database in
-      (try Person.get(database, id: id), try Session.all(database, user: id))
+    let (person, sessions, identities) = try await page.store.read { database in
+      (try Person.get(database, id: id), try Session.all(database, user: id), try Identity.all(database, user: id))
     }
     let (user, texts) = (person.user, page.texts)
-    let facts = [
-      FactView(texts("people.added"), at: user.createdAt),
-      user.signedInAt == nil
-        ? FactView(texts("people.last_sign_in"), texts("time.never"))
-        : FactView(texts("people.last_sign_in"), at: user.signedInAt),
-      FactView(texts("people.second_step"), person.words(texts)),
-    ]
+    let facts =
+      [
+        FactView(texts("people.added"), at: user.createdAt),
+        user.signedInAt == nil
+          ? FactView(texts("people.last_sign_in"), texts("time.never"))
+          : FactView(texts("people.last_sign_in"), at: user.signedInAt),
+        FactView(texts("people.second_step"), person.words(texts)),
+      ] + identities.map { FactView(texts("people.provider"), $0.issuer, isMono: true) }
     let isOwn = user.id == page.user?.id
     return page.answer(
       PersonView(

@@ -66,6 +66,7 @@ struct PersonView: PageView {
     .flag("disabled") { $0.person.user.state == .disabled },
     .flag("invited") { $0.person.user.state == .invited },
     .flag("second_step") { $0.person.hasSecondStep },
+    .flag("linked") { $0.person.user.isLinked },
     .flag("has_sessions") { !$0.sessions.isEmpty },
     .flag("may_sign_out") { !$0.isOwn && !$0.sessions.isEmpty },
     .list("sessions") { $0.sessions },

@@ -85,6 +85,9 @@ enum Proof {
   /// Why the password of the signed-in person is not accepted; nil if it is right. Guesses are slowed down.
   static func problem(_ page: PageContext, password: String) async throws -> String? {
     guard let user = page.user, let session = page.session else { throw PageError(.forbidden, "csrf") }
+    guard try await page.store.read({ try OIDCSettings.allowsPasswords($0) }) else {
+      return page.texts("session.no_passwords")
+    }
     let hash = user.passwordHash.flatMap { PasswordHash($0) }
     let now = page.now
     // Counted per session: guesses at the sign-in form must not block a signed-in person.
@@ -110,16 +113,25 @@ enum Proof {
   /// The page that asks.
   ///
   /// - Parameter returnTo: the path to go on to; nil: with the form of this request.
-  private static func ask(
+  static func ask(
     _ page: PageContext, returnTo: String? = nil, problem: String? = nil, isFileLost: Bool = false
   ) async throws -> Response {
-    let id = page.user?.id ?? 0
-    let hasPasskeys = try await page.store.read { try !Passkey.all($0, user: id).isEmpty }
+    guard let user = page.user else { throw PageError(.forbidden, "csrf") }
+    let (hasPasskeys, provider) = try await page.store.read { database in
+      (try !Passkey.all(database, user: user.id).isEmpty, try OIDCSettings.load(database))
+    }
+    let isLinked = user.isLinked && provider?.isOn == true
+    // A typed form stays in its tab, and the provider opens in another one.
+    let back = ConsoleRouter.escaped(returnTo ?? "/account")
     let carried = returnTo.map { [(name: "return", value: $0)] } ?? page.form.all.filter { !own.contains($0.name) }
     return page.answer(
       ProofView(
-        action: returnTo == nil ? page.request.path : path, name: page.user?.name ?? "", problem: problem,
-        isFileLost: isFileLost, carriesForm: returnTo == nil, hasPasskeys: hasPasskeys,
+        action: returnTo == nil ? page.request.path : path, name: user.name, problem: problem,
+        isFileLost: isFileLost, carriesForm: returnTo == nil,
+        hasPassword: user.passwordHash != nil && provider.map { !$0.isOn || $0.allowsPasswords } ?? true,
+        hasPasskeys: hasPasskeys,
+        provider: isLinked
+          ? LinkView(href: "\(OIDCPages.confirm)?return=\(back)", label: provider?.label ?? "") : nil,
         carried: carried.map { ProofView.Carried(name: $0.name, value: $0.value) }),
       status: page.request.method.isSafe ? .ok : problem == nil ? .forbidden : .unprocessableContent)
   }
@@ -145,7 +157,10 @@ struct ProofView: PageView {
   let problem: String?
   let isFileLost: Bool
   let carriesForm: Bool
+  let hasPassword: Bool
   let hasPasskeys: Bool
+  /// The way to the provider; nil if the person has never signed in there.
+  let provider: LinkView?
   /// What was sent, to be sent again.
   let carried: [Carried]
 
@@ -153,9 +168,12 @@ struct ProofView: PageView {
     .text("action") { $0.action },
     .text("username") { $0.name },
     .view("proof") { FieldView(error: $0.problem ?? "") },
+    .optional("problem") { $0.problem },
     .flag("file_lost") { $0.isFileLost },
     .flag("carries_form") { $0.carriesForm },
+    .flag("has_password") { $0.hasPassword },
     .flag("has_passkeys") { $0.hasPasskeys },
+    .view("provider") { $0.provider },
     .list("carried") { $0.carried },
   ]
 }

@@ -9,12 +9,12 @@ enum SettingsPages {
     [
       SettingsView.self, MailSettingsView.self, ReceiverListView.self, ReceiverView.self, ReminderSettingsView.self,
       RetentionView.self, RetentionConfirmView.self, AboutView.self,
-    ] + WebhookPages.views + TokenPages.views + PeoplePages.views
+    ] + WebhookPages.views + TokenPages.views + PeoplePages.views + OIDCSettingsPage.views
 
   /// The settings pages in display order: key of the texts, and path. A new page needs a line here, and texts under
   /// `settings.sections`.
   static let sections = [
-    (name: "people", path: "/settings/people"),
+    (name: "people", path: "/settings/people"), (name: "oidc", path: "/settings/oidc"),
     (name: "receivers", path: "/settings/receivers"), (name: "mail", path: "/settings/mail"),
     (name: "reminders", path: "/settings/reminders"), (name: "webhooks", path: "/settings/webhooks"),
     (name: "tokens", path: "/settings/tokens"), (name: "retention", path: "/settings/retention"),
@@ -38,5 +38,6 @@ enum SettingsPages {
     WebhookPages.add(to: &routes)
     TokenPages.add(to: &routes)
     PeoplePages.add(to: &routes)
+    OIDCSettingsPage.add(to: &routes)
   }
 }

@@ -33,6 +33,7 @@ enum API {
     WebhooksAPI.add(to: &routes)
     PeopleAPI.add(to: &routes)
     MailSettingsAPI.add(to: &routes)
+    OIDCSettingsAPI.add(to: &routes)
     ReminderSettingsAPI.add(to: &routes)
     RemindersAPI.add(to: &routes)
     HostsAPI.add(to: &routes)

@@ -7,12 +7,16 @@ enum Cookies {
   static let form = "signalbox_form"
   static let flash = "signalbox_flash"
   static let language = "signalbox_language"
+  static let oidc = "signalbox_oidc"
 
   /// Over https, the `__Host-` prefix limits the cookie to this exact host (RFC 6265bis).
   static func sessionName(isSecure: Bool) -> String { isSecure ? "__Host-" + session : session }
 
   /// The name of the cookie that recognizes a browser.
   static func deviceName(isSecure: Bool) -> String { isSecure ? "__Host-" + device : device }
+
+  /// The name of the cookie of a sign-in that is on its way to a provider.
+  static func oidcName(isSecure: Bool) -> String { isSecure ? "__Host-" + oidc : oidc }
 
   static func set(_ name: String, _ value: String, age: Int?, on response: inout Response, _ request: Request) {
     let cookie = Cookie(name: name, value: value, maximumAge: age, isSecure: request.isSecure)

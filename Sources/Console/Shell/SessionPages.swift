@@ -15,7 +15,7 @@ enum SessionPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.open(.get, "/session/new") { page in
       if page.user != nil { return .redirect(to: "/") }
-      return signInPage(page, returnTo: ownPath(page.query["return"]))
+      return try await signInPage(page, returnTo: ownPath(page.query["return"]))
     }
     // Skips the password check if the client has disconnected.
     let options = Route.Options(endsWithClient: true)
@@ -52,20 +52,29 @@ enum SessionPages {
 
   // MARK: Sign-in
 
-  private static func signInPage(
+  static func signInPage(
     _ page: PageContext, returnTo: String, problem: String? = nil, status: Status = .ok, retryAfter: Int? = nil
-  ) -> Response {
+  ) async throws -> Response {
+    let provider = try await page.store.read { try OIDCSettings.load($0) }.flatMap { $0.isOn ? $0 : nil }
+    let link = provider.map {
+      LinkView(href: "\(OIDCPages.start)?return=\(ConsoleRouter.escaped(returnTo))", label: $0.label)
+    }
     var response = page.answer(
-      SignInView(problem: problem, returnTo: returnTo, email: page.form["email"]), status: status)
+      SignInView(
+        problem: problem, returnTo: returnTo, email: page.form["email"], provider: link,
+        allowsPasswords: provider?.allowsPasswords ?? true), status: status)
     if let retryAfter { response.headers.append("Retry-After", String(retryAfter)) }
     return response
   }
 
   private static func signIn(_ page: PageContext) async throws -> Response {
     if PasskeyPages.isIn(page.form) { return try await enterWithPasskey(page) }
+    let returnTo = ownPath(page.form.raw("return"))
+    guard try await page.store.read({ try OIDCSettings.allowsPasswords($0) }) else {
+      return try await withoutPasswords(page, returnTo: returnTo)
+    }
     let name = page.form["email"]
     let password = page.form.raw("password")
-    let returnTo = ownPath(page.form.raw("return"))
     let now = page.now
     let strangers = SignInThrottle.subjects(account: name, address: page.request.remoteAddress)
     let device = page.deviceHash
@@ -81,7 +90,7 @@ enum SessionPages {
     switch answer {
     case .go(let counted): attempt = counted
     case .wait(let seconds):
-      return signInPage(
+      return try await signInPage(
         page, returnTo: returnTo, problem: page.texts("session.slow", count: seconds), status: .tooManyRequests,
         retryAfter: seconds)
     }
@@ -95,14 +104,14 @@ enum SessionPages {
       // The password was not checked, so the attempt does not count as a failure.
       try await page.store.write { try SignInThrottle.takeBack($0, attempt) }
       guard error is PasswordsBusy else { throw error }
-      return signInPage(
+      return try await signInPage(
         page, returnTo: returnTo, problem: page.texts("session.busy"), status: .serviceUnavailable,
         retryAfter: PasswordsBusy.pause)
     }
     guard isRight, let user = found, user.disabledAt == nil else {
       let audit = page.audit("session.refused", "user \(name.prefix(255))")
       try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
-      return signInPage(
+      return try await signInPage(
         page, returnTo: returnTo, problem: page.texts("session.wrong"), status: .unprocessableContent)
     }
     try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
@@ -119,6 +128,12 @@ enum SessionPages {
     return try await go(on: page, user, returnTo: returnTo)
   }
 
+  /// Says that passwords are switched off.
+  private static func withoutPasswords(_ page: PageContext, returnTo: String) async throws -> Response {
+    try await signInPage(
+      page, returnTo: returnTo, problem: page.texts("session.no_passwords"), status: .unprocessableContent)
+  }
+
   /// A passkey replaces password and second step.
   private static func enterWithPasskey(_ page: PageContext) async throws -> Response {
     let returnTo = ownPath(page.form.raw("return"))
@@ -128,14 +143,14 @@ enum SessionPages {
     switch try await page.store.write({ try SignInThrottle.begin($0, subjects, now: now) }) {
     case .go(let counted): attempt = counted
     case .wait(let seconds):
-      return signInPage(
+      return try await signInPage(
         page, returnTo: returnTo, problem: page.texts("session.slow", count: seconds), status: .tooManyRequests,
         retryAfter: seconds)
     }
     guard let user = try await PasskeyPages.person(page) else {
       let audit = page.audit("session.refused", "user unknown", ["step": "passkey"])
       try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
-      return signInPage(
+      return try await signInPage(
         page, returnTo: returnTo, problem: page.texts("passkeys.wrong"), status: .unprocessableContent)
     }
     try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
@@ -171,7 +186,7 @@ enum SessionPages {
     guard let user = try await page.store.read({ try User.find($0, id: id) }), user.state == .active,
       page.console.tickets.isGood(parts.last ?? "", purpose(user), now: now)
     else {
-      return signInPage(
+      return try await signInPage(
         page, returnTo: returnTo, problem: page.texts("session.code_late"), status: .unprocessableContent)
     }
     let (code, recovery) = (page.form.raw("code"), page.form.raw("recovery"))
@@ -188,7 +203,7 @@ enum SessionPages {
   }
 
   /// - Parameter proof: what let the person in, for the activity log.
-  private static func enter(
+  static func enter(
     _ page: PageContext, _ user: User, returnTo: String, with proof: String
   ) async throws -> Response {
     var response = Response.redirect(to: returnTo)
@@ -217,9 +232,13 @@ enum SessionPages {
     _ page: PageContext, token: String, errors: FieldErrors = FieldErrors()
   ) async throws -> Response {
     let now = page.now
-    let found = try await page.store.read { database -> (SignInLink, User?)? in
-      guard let link = try SignInLink.find(database, hash: Secret.hash(token), now: now) else { return nil }
-      return (link, try link.userID.flatMap { try User.find(database, id: $0) })
+    let (found, allowsPasswords) = try await page.store.read { database -> ((SignInLink, User?)?, Bool) in
+      let allows = try OIDCSettings.allowsPasswords(database)
+      guard let link = try SignInLink.find(database, hash: Secret.hash(token), now: now) else { return (nil, allows) }
+      return ((link, try link.userID.flatMap { try User.find(database, id: $0) }), allows)
+    }
+    if let found, !allowsPasswords, found.0.purpose != .firstStart {
+      return try await withoutPasswords(page, returnTo: "/")
     }
     let isFirst = found?.0.purpose == .firstStart
     let email = isFirst ? page.form["email"] : found?.1?.name ?? ""
@@ -235,9 +254,13 @@ enum SessionPages {
     let token = page.form.raw("token")
     let now = page.now
     let linkHash = Secret.hash(token)
-    let (link, known) = try await page.store.read { database in
+    let (link, known, allowsPasswords) = try await page.store.read { database in
       let link = try SignInLink.find(database, hash: linkHash, now: now)
-      return (link, try link?.userID.flatMap { try User.find(database, id: $0) })
+      let known = try link?.userID.flatMap { try User.find(database, id: $0) }
+      return (link, known, try OIDCSettings.allowsPasswords(database))
+    }
+    if let link, !allowsPasswords, link.purpose != .firstStart {
+      return try await withoutPasswords(page, returnTo: "/")
     }
     var errors = FieldErrors()
     var password = ""

@@ -9,10 +9,15 @@ struct SignInView: PageView {
   /// The path to open after sign-in.
   let returnTo: String
   let email: String
+  /// The way to the provider; nil if there is none.
+  let provider: LinkView?
+  let allowsPasswords: Bool
 
   static let fields: [Field<Self>] = [
     .optional("problem") { $0.problem },
     .text("return") { $0.returnTo },
+    .view("provider") { $0.provider },
+    .flag("passwords") { $0.allowsPasswords },
     .view("email") { FieldView(value: $0.email) },
     .view("password") { _ in FieldView() },
   ]

@@ -3,8 +3,8 @@ internal import Calendar
 internal import Foundation
 package import Reactor
 
-/// Posts to webhooks with libcurl. Blocks: call it on a thread that may block. Follows no redirect, and connects to no
-/// link-local address.
+/// Posts to webhooks, and asks providers of OpenID Connect, with libcurl. Blocks: call it on a thread that may block.
+/// Follows no redirect, and connects to no link-local address.
 package struct WebTransport: Sendable {
   /// The rest of a longer answer is not read.
   package static let bodyLimit = 64 * 1024
@@ -22,7 +22,14 @@ package struct WebTransport: Sendable {
   }
 
   /// - Throws: `MailError` if no answer came.
-  package func post(_ request: WebRequest) throws(MailError) -> WebAnswer {
+  package func post(_ request: WebRequest) throws(MailError) -> WebAnswer { try send(request, isPost: true) }
+
+  /// Reads what is at an address; a body is not sent.
+  ///
+  /// - Throws: `MailError` if no answer came.
+  package func get(_ request: WebRequest) throws(MailError) -> WebAnswer { try send(request, isPost: false) }
+
+  private func send(_ request: WebRequest, isPost: Bool) throws(MailError) -> WebAnswer {
     guard WebAddress.isUsable(request.url) else {
       throw MailError(.settings, "the URL must start with https:// or point to this machine")
     }
@@ -33,10 +40,12 @@ package struct WebTransport: Sendable {
     try curl.trust(trustPEM)
     let lines = request.headers.map { "\($0.name): \(MailError.line($0.value))" }
     // Without "Expect", for which some servers would make us wait.
-    try curl.set(CURLOPT_HTTPHEADER, ["Content-Type: application/json; charset=utf-8", "Expect:"] + lines)
+    try curl.set(CURLOPT_HTTPHEADER, (isPost ? ["Content-Type: \(request.type)", "Expect:"] : []) + lines)
     try curl.set(CURLOPT_USERAGENT, "Signalbox")
-    try curl.set(CURLOPT_POST, 1)
-    try curl.set(CURLOPT_POSTFIELDSIZE, request.body.count)
+    if isPost {
+      try curl.set(CURLOPT_POST, 1)
+      try curl.set(CURLOPT_POSTFIELDSIZE, request.body.count)
+    }
     let exchange = Exchange()
     let place = Unmanaged.passUnretained(exchange).toOpaque()
     try curl.check(ccurl_set_pointer(curl.handle, CURLOPT_WRITEDATA, place))
@@ -47,7 +56,7 @@ package struct WebTransport: Sendable {
     var body = request.body + [0]
     let code = withExtendedLifetime(exchange) {
       body.withUnsafeMutableBytes { bytes in
-        let code = ccurl_set_pointer(curl.handle, CURLOPT_POSTFIELDS, bytes.baseAddress)
+        let code = isPost ? ccurl_set_pointer(curl.handle, CURLOPT_POSTFIELDS, bytes.baseAddress) : CURLE_OK
         return code == CURLE_OK ? curl.perform() : code
       }
     }
@@ -118,21 +127,27 @@ package enum WebAddress {
   }
 }
 
-/// A POST to a webhook.
+/// A POST to a webhook, or a question to a provider of OpenID Connect.
 package struct WebRequest: Sendable, Hashable {
+  package static let json = "application/json; charset=utf-8"
+
   package var url: String
   /// In addition to the fields of every request.
   package var headers: [(name: String, value: String)] = []
-  /// JSON.
   package var body: [UInt8]
-  package init(url: String, headers: [(name: String, value: String)] = [], body: [UInt8]) {
+  /// The media type of the body.
+  package var type: String
+  package init(
+    url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [], type: String = Self.json
+  ) {
     self.url = url
     self.headers = headers
     self.body = body
+    self.type = type
   }
 
   package static func == (one: WebRequest, other: WebRequest) -> Bool {
-    one.url == other.url && one.body == other.body
+    one.url == other.url && one.body == other.body && one.type == other.type
       && one.headers.map { "\($0.name): \($0.value)" } == other.headers.map { "\($0.name): \($0.value)" }
   }
 

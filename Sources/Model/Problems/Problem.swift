@@ -101,6 +101,7 @@ package enum MessageCatalogue {
     FCMMessageProblem.self, JPushMessageProblem.self, LintMessage.self, RepeatMessage.self,
     CallbackContradiction.self, CallbackNote.self, ChannelMessage.self, TopicMessage.self, DialectMessage.self,
     PageMessage.self, SmokeMessage.self, TemplateMessage.self, SegmentMessage.self, PersonMessage.self,
+    OIDCMessage.self,
     PasswordMessage.self,
   ]
 

@@ -210,5 +210,6 @@ package struct SealedColumn: Sendable, Hashable {
     SealedColumn("webhooks"),
     SealedColumn("mail_passwords"),
     SealedColumn("authenticators"),
+    SealedColumn("oidc_secrets"),
   ]
 }

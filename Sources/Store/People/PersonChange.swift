@@ -12,6 +12,8 @@ package enum PersonChange: Sendable, Hashable {
   case endSessions
   /// Removes the authenticator app, the recovery codes, and all passkeys.
   case resetSecondStep
+  /// Forgets who the person is at providers of OpenID Connect; the next sign-in there goes by the email address again.
+  case unlink
   case delete
 
   private var action: String {
@@ -21,6 +23,7 @@ package enum PersonChange: Sendable, Hashable {
     case .enable: "user.enable"
     case .endSessions: "user.end_sessions"
     case .resetSecondStep: "user.reset_second_step"
+    case .unlink: "user.unlink"
     case .delete: "user.delete"
     }
   }
@@ -29,15 +32,16 @@ package enum PersonChange: Sendable, Hashable {
   private var isForOthers: Bool {
     switch self {
     case .disable, .delete, .endSessions: true
-    case .role, .enable, .resetSecondStep: false
+    case .role, .enable, .resetSecondStep, .unlink: false
     }
   }
 
   /// Whether the only admin would be none any more.
-  private var takesAdmin: Bool {
+  private func takesAdmin(_ user: User) -> Bool {
     switch self {
     case .disable, .delete: true
     case .role(let role): role != .admin
+    case .unlink: user.passwordHash == nil
     case .enable, .endSessions, .resetSecondStep: false
     }
   }
@@ -54,7 +58,7 @@ package enum PersonChange: Sendable, Hashable {
     let before = try Person.get(database, id: id)
     let user = before.user
     if isForOthers, own == id { throw Problems([Problem("", PersonMessage.own)]) }
-    if takesAdmin, user.role == .admin, user.state == .active, try User.activeCount(database, role: .admin) == 1 {
+    if takesAdmin(user), user.role == .admin, user.state == .active, try User.activeCount(database, role: .admin) == 1 {
       throw Problems([Problem("", PersonMessage.lastAdmin, ["name": user.name])])
     }
     let sessions = try Session.all(database, user: id).count
@@ -64,6 +68,7 @@ package enum PersonChange: Sendable, Hashable {
     case .enable: try User.setDisabled(database, id: id, false, now: now)
     case .endSessions: try Session.endAll(database, user: id)
     case .resetSecondStep: try SecondStep.remove(database, user: id)
+    case .unlink: try Identity.removeAll(database, user: id)
     case .delete: try User.delete(database, id: id)
     }
     var entry = audit
@@ -150,6 +155,7 @@ package struct Person: Sendable, Hashable, Identifiable {
     [
       "role": .string(user.role.rawValue), "state": .string(user.state.rawValue),
       "authenticator": .bool(hasAuthenticator), "passkeys": .integer(Int64(passkeys)),
+      "linked": .bool(user.isLinked),
     ]
   }
 }

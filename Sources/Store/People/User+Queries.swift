@@ -27,7 +27,8 @@ extension User {
   package static func activeCount(_ database: Database, role: Role? = nil) throws -> Int {
     try database.int(
       """
-      SELECT count(*) FROM users WHERE disabled_at IS NULL AND password_hash IS NOT NULL AND (?1 IS NULL OR role = ?1)
+      SELECT count(*) FROM users u WHERE disabled_at IS NULL AND (?1 IS NULL OR role = ?1)
+        AND (password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id))
       """, role?.rawValue)
   }
 

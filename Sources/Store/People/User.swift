@@ -5,7 +5,7 @@ package struct User: Sendable, Hashable, Identifiable {
   package let id: Int64
   /// For signing in; ASCII case is ignored.
   package let name: String
-  /// PHC string; nil: invited, without a password yet. Never shown.
+  /// PHC string; nil: without a password. Never shown.
   package let passwordHash: String?
   package let role: Role
   /// The chosen language tag; nil: the browser's.
@@ -14,6 +14,8 @@ package struct User: Sendable, Hashable, Identifiable {
   package let disabledAt: Date?
   /// Nil: never.
   package let signedInAt: Date?
+  /// Whether the person has signed in with a provider of OpenID Connect.
+  package let isLinked: Bool
 
   /// Stored as text.
   package enum Role: String, Sendable, CaseIterable {
@@ -24,9 +26,11 @@ package struct User: Sendable, Hashable, Identifiable {
     case viewer
   }
 
-  static let columns =
-    "u.id, u.name, u.password_hash, u.role, u.language, u.created_at, u.disabled_at, u.signed_in_at"
-  static let columnCount = 8
+  static let columns = """
+    u.id, u.name, u.password_hash, u.role, u.language, u.created_at, u.disabled_at, u.signed_in_at,
+    EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id)
+    """
+  static let columnCount = 9
 
   init(_ row: borrowing Row, from first: Int = 0) throws {
     id = row.int64(first)
@@ -37,13 +41,16 @@ package struct User: Sendable, Hashable, Identifiable {
     createdAt = row.date(first + 5)
     disabledAt = row.optionalDate(first + 6)
     signedInAt = row.optionalDate(first + 7)
+    isLinked = row.int64(first + 8) != 0
   }
 
   package enum State: String, Sendable, CaseIterable {
     case active, invited, disabled
   }
 
-  package var state: State { disabledAt != nil ? .disabled : passwordHash == nil ? .invited : .active }
+  package var state: State {
+    disabledAt != nil ? .disabled : passwordHash == nil && !isLinked ? .invited : .active
+  }
 }
 
 extension User.Role: Comparable {

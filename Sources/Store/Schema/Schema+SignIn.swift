@@ -36,4 +36,26 @@ extension Schema {
       ) STRICT;
       CREATE INDEX passkeys_user ON passkeys(user_id);
       """)
+
+  /// Sign-in with a provider of OpenID Connect.
+  static let oidc = Migration(
+    id: "2026-11-24 oidc",
+    sql: """
+      CREATE TABLE oidc_secrets(
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        sealed BLOB NOT NULL                 -- the client secret, sealed with "oidc_secrets/1"
+      ) STRICT;
+
+      -- Who somebody is at a provider: decides at sign-in, whatever the email address is then.
+      CREATE TABLE identities(
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+        issuer TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        used_at INTEGER NOT NULL,            -- the last sign-in
+        UNIQUE(issuer, subject),
+        UNIQUE(user_id, issuer)
+      ) STRICT;
+      """)
 }

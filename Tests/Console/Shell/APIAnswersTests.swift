@@ -302,6 +302,8 @@ struct APIAnswersTests {
       Call(.delete, one + "/sessions", "/people/999/sessions", 404),
       Call(.delete, one + "/second-step", first + "/second-step", 204),
       Call(.delete, one + "/second-step", "/people/999/second-step", 404),
+      Call(.delete, one + "/identities", first + "/identities", 204),
+      Call(.delete, one + "/identities", "/people/999/identities", 404),
       Call(.delete, one, first, 204), Call(.delete, one, first, 404),
     ]
   }
@@ -352,11 +354,19 @@ struct APIAnswersTests {
       "host": "127.0.0.1", "port": 1, "security": "none", "user": "box", "password": "topsecret",
       "from": "box@example.com", "from_name": "Box",
     ]
+    let oidc = "/settings/oidc"
+    let provider: JSONValue = [
+      "issuer": "http://127.0.0.1:1", "client_id": "box", "client_secret": "topsecret", "label": "ID",
+      "admission": "domains", "domains": ["example.com"], "role_claim": "groups", "role_rules": ["ops = admin"],
+    ]
     return [
       Call(.get, mail, 404), Call(.delete, mail, 404), Call(.post, test, 409, json: ["to": "ops@example.com"]),
       Call(.put, mail, 422, json: ["host": "a b"]), Call(.put, mail, 200, json: server), Call(.get, mail, 200),
       Call(.post, test, 200, json: ["to": "ops@example.com", "language": "zh-Hans"]),
       Call(.post, test, 422, json: ["to": "nobody", "language": "fr"]), Call(.delete, mail, 204),
+      Call(.get, oidc, 404), Call(.delete, oidc, 404), Call(.post, "/settings/oidc/test", 409),
+      Call(.put, oidc, 422, json: ["issuer": "x"]), Call(.put, oidc, 200, json: provider), Call(.get, oidc, 200),
+      Call(.post, "/settings/oidc/test", 200), Call(.delete, oidc, 204),
       Call(.get, reminders, 200), Call(.get, reminders, "/settings/reminders?colour=blue", 422),
       Call(.put, reminders, 200, json: ["days": [30, 5], "hour": 9, "zone": "Asia/Shanghai"]),
       Call(.put, reminders, 422, json: ["days": [7]]),

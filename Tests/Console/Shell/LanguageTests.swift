@@ -190,7 +190,7 @@ struct LanguageTests {
   private static let templateWords: Set<String> = [
     "-----BEGIN CERTIFICATE-----", "-curl", ".ics", "CSV", "JSON", "NDJSON", "JPush", "Signalbox", "UTC",
     "content-available", "curl", "http://user:password@proxy.example.com:3128", "iOS",
-    "msg_id", "mutable-content", "openapi.json", "show-", "signalbox users link",
+    "msg_id", "mutable-content", "openapi.json", "show-", "signalbox oidc allow-passwords", "signalbox users link",
     "signalbox users link you@example.com",
   ]
 

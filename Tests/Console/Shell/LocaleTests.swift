@@ -72,6 +72,7 @@ struct LocaleTests {
     add("account.", ["name", "role", "since"])
     add("tokens.scopes.", TokenScope.allCases.map(\.rawValue))
     add("tokens.reach.", ["all", "some"])
+    add("oidc_settings.admissions.", OIDCSettings.Admission.allCases.map(\.rawValue))
     add("tokens.states.", APIToken.State.allCases.map(\.rawValue))
     add("platform.", Platform.allCases.map(\.rawValue))
     add("source.", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"])

@@ -80,3 +80,12 @@ fi
 if [ -f .build/axe/axe_playwright_python/axe.min.js ]; then
   export SIGNALBOX_TEST_AXE="$PWD/.build/axe/axe_playwright_python/axe.min.js"
 fi
+
+# oidc-provider-mock, a provider of OpenID Connect made with Authlib, signs people in. In an environment of its own.
+oidc=.build/python-oidc/bin/python3
+if [ ! -x $oidc ] || ! $oidc -c 'import oidc_provider_mock' 2>/dev/null; then
+  python3 -m venv .build/python-oidc &&
+    .build/python-oidc/bin/pip install --quiet --disable-pip-version-check 'oidc-provider-mock==0.3.4' 'Authlib==1.9.9' ||
+    echo "${0##*/}: oidc-provider-mock could not be installed; its test will be skipped" >&2
+fi
+if $oidc -c 'import oidc_provider_mock' 2>/dev/null; then export SIGNALBOX_TEST_OIDC="$PWD/$oidc"; fi

@@ -1,0 +1,106 @@
+import HTTPServer
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `/api/v1/settings/oidc`. The client secret can be set and is never returned.
+enum OIDCSettingsAPI {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.call(.get, "/settings/oidc", role: .admin, scope: .admin) { call in answer(call, try await known(call)) }
+    routes.call(.put, "/settings/oidc", role: .admin, scope: .admin) { call in try await change(call) }
+    routes.call(.delete, "/settings/oidc", role: .admin, scope: .admin) { call in try await remove(call) }
+    routes.call(.post, "/settings/oidc/test", role: .admin, scope: .admin) { call in try await test(call) }
+  }
+
+  /// - Throws: 404 if they are not set up.
+  private static func known(_ call: APIContext) async throws -> OIDCSettings {
+    guard let settings = try await load(call) else { throw APIError(.notFound, OIDCMessage.notSetUp.english) }
+    return settings
+  }
+
+  private static func load(_ call: APIContext) async throws -> OIDCSettings? {
+    let sealer = call.store.sealer
+    return try await call.store.read { try OIDCSettings.load($0, sealer: sealer) }
+  }
+
+  private static func answer(_ call: APIContext, _ settings: OIDCSettings) -> Response {
+    APIContext.answer { json in
+      json.member("on", settings.isOn)
+      json.member("issuer", settings.issuer)
+      json.member("client_id", settings.clientID)
+      json.member("has_secret", settings.clientSecret != nil)
+      json.member("label", settings.label)
+      json.member("scopes", settings.scopes)
+      json.member("admission", settings.admission.rawValue)
+      json.member("domains", settings.domains)
+      json.member("new_role", settings.newRole.rawValue)
+      json.member("role_claim", settings.roleClaim)
+      json.member("role_rules", settings.roleRules.map(\.text))
+      json.member("passwords", settings.allowsPasswords)
+      json.member("redirect_uri", call.console.address(call.request) + OIDCPages.callback)
+    }
+  }
+
+  private static func change(_ call: APIContext) async throws -> Response {
+    let fields = JSONFields(try await call.body())
+    let limit = OIDCForm.listLimit
+    var form = OIDCForm()
+    form.isOn = fields.bool("on") ?? true
+    form.issuer = fields.string("issuer", required: true, limit: .bytes(2048)) ?? ""
+    form.clientID = fields.string("client_id", required: true) ?? ""
+    form.clientSecret = fields.string("client_secret", limit: .bytes(1000))
+    form.label = fields.string("label", required: true) ?? ""
+    let scopes = fields.strings("scopes", atMost: limit)
+    if !scopes.isEmpty { form.scopes = scopes }
+    form.admission = fields.choice("admission") ?? .invited
+    form.domains = fields.strings("domains", atMost: limit)
+    form.newRole = fields.choice("new_role") ?? .viewer
+    form.roleClaim = fields.string("role_claim")
+    form.roleRules = fields.strings("role_rules", atMost: limit)
+    form.allowsPasswords = fields.bool("passwords") ?? true
+    try fields.finish()
+    let settings = try form.settings(try await load(call))
+    let (sealer, now, audit) = (call.store.sealer, call.now, call.audit("settings.oidc", "settings oidc"))
+    try await call.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
+    call.console.oidc.forget()
+    return answer(call, settings)
+  }
+
+  private static func remove(_ call: APIContext) async throws -> Response {
+    let (now, audit) = (call.now, call.audit("settings.oidc_remove", "settings oidc"))
+    try await call.store.write { database in
+      guard let before = try OIDCSettings.load(database) else {
+        throw APIError(.notFound, OIDCMessage.notSetUp.english)
+      }
+      var entry = audit
+      entry.detail = [
+        "before": before.audited(hasSecret: try OIDCSettings.hasSecret(database)), "after": .null,
+      ]
+      try OIDCSettings.remove(database)
+      try AuditEntry.add(database, entry, now: now)
+    }
+    call.console.oidc.forget()
+    return APIContext.nothing
+  }
+
+  /// Asks the provider for its documents. What is wrong with them is a result with status 200, not an error.
+  private static func test(_ call: APIContext) async throws -> Response {
+    guard let settings = try await load(call) else { throw APIError(.conflict, OIDCMessage.notSetUp.english) }
+    let audit = call.audit("settings.oidc_test", "settings oidc", ["issuer": .string(settings.issuer)])
+    try await call.store.write { _ = try AuditEntry.add($0, audit, now: call.now) }
+    do {
+      let metadata = try await call.console.oidc.metadata(settings.issuer, isFresh: true, now: call.now)
+      return tested(true, metadata.authorization)
+    } catch let problem as Problem {
+      return tested(false, problem.text)
+    }
+  }
+
+  private static func tested(_ isGood: Bool, _ answer: String) -> Response {
+    APIContext.answer { json in
+      json.member("taken", isGood)
+      json.member("answer", answer)
+    }
+  }
+}

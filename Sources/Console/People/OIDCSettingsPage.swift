@@ -1,0 +1,138 @@
+import HTTPServer
+import JSON
+import Model
+import Mustache
+import SQLite
+import Store
+
+/// `/settings/oidc`: sign-in with a provider of OpenID Connect.
+enum OIDCSettingsPage {
+  static let views: [any PageView.Type] = [OIDCSettingsView.self]
+
+  private static let path = "/settings/oidc"
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, path, role: .admin) { page in try await show(page) }
+    routes.page(.post, path, role: .admin, proof: true) { page in try await save(page) }
+    routes.page(.post, "\(path)/test", role: .admin) { page in
+      guard let known = try await known(page) else { throw PageError(.badRequest, "refused") }
+      return try await show(page, test: try await test(page, known))
+    }
+  }
+
+  /// The stored settings; without the secret if the key cannot open it.
+  private static func known(_ page: PageContext) async throws -> OIDCSettings? {
+    let sealer = page.store.sealer
+    return try await page.store.read { database in
+      try Sealing.opened { try OIDCSettings.load(database, sealer: sealer) } ?? OIDCSettings.load(database)
+    }
+  }
+
+  private static func show(
+    _ page: PageContext, _ form: Form? = nil, _ errors: FieldErrors = FieldErrors(), test: TestResult? = nil
+  ) async throws -> Response {
+    let (texts, known) = (page.texts, try await known(page))
+    let form = form ?? Self.form(known)
+    return page.answer(
+      OIDCSettingsView(
+        form: form, errors: errors, hasSecret: known?.clientSecret != nil, canTest: known != nil,
+        redirect: OIDCPages.redirectAddress(page),
+        admissions: OIDCSettings.Admission.allCases.map {
+          ChoiceView(
+            value: $0.rawValue, label: texts("oidc_settings.admissions.\($0.rawValue)"),
+            isSelected: $0.rawValue == form["admission"])
+        },
+        roles: ChoiceView.roles(texts, chosen: form["new_role"]).filter { $0.value != User.Role.admin.rawValue },
+        test: test), status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  private static func form(_ known: OIDCSettings?) -> Form {
+    let settings = known ?? OIDCSettings()
+    var fields = [
+      ("issuer", settings.issuer), ("client_id", settings.clientID), ("label", settings.label),
+      ("scopes", settings.scopes.joined(separator: " ")), ("admission", settings.admission.rawValue),
+      ("domains", Form.parts(settings.domains)), ("new_role", settings.newRole.rawValue),
+      ("role_claim", settings.roleClaim ?? ""),
+      ("role_rules", settings.roleRules.map(\.text).joined(separator: "\n")),
+    ]
+    if settings.isOn { fields.append(("on", "yes")) }
+    if settings.allowsPasswords { fields.append(("passwords", "yes")) }
+    return Form(fields)
+  }
+
+  private static func save(_ page: PageContext) async throws -> Response {
+    let (form, known) = (page.form, try await known(page))
+    var typed = OIDCForm()
+    typed.isOn = form["on"] == "yes"
+    (typed.issuer, typed.clientID) = (form["issuer"], form["client_id"])
+    // An empty field keeps the stored secret.
+    typed.clientSecret = form.raw("client_secret").isEmpty ? nil : form.raw("client_secret")
+    typed.label = form["label"]
+    typed.scopes = form.words("scopes")
+    typed.admission = OIDCSettings.Admission(rawValue: form["admission"]) ?? .invited
+    typed.domains = form.words("domains")
+    typed.newRole = User.Role(rawValue: form["new_role"]) ?? .viewer
+    typed.roleClaim = form.filled("role_claim")
+    typed.roleRules = form.raw("role_rules").split(separator: "\n").map(String.init)
+    typed.allowsPasswords = form["passwords"] == "yes"
+    do {
+      let settings = try typed.settings(known)
+      let (sealer, now, audit) = (page.store.sealer, page.now, page.audit("settings.oidc", "settings oidc"))
+      try await page.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
+    } catch let problems as Problems {
+      return try await show(page, form, FieldErrors(problems, page.texts))
+    }
+    page.console.oidc.forget()
+    return page.redirect(to: path, flash: "settings_saved")
+  }
+
+  /// Asks the provider for its documents.
+  private static func test(_ page: PageContext, _ settings: OIDCSettings) async throws -> TestResult {
+    let (texts, now) = (page.texts, page.now)
+    let audit = page.audit("settings.oidc_test", "settings oidc", ["issuer": .string(settings.issuer)])
+    try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+    do {
+      let metadata = try await page.console.oidc.metadata(settings.issuer, isFresh: true, now: now)
+      return TestResult(isGood: true, text: texts("oidc_settings.test_good"), answer: metadata.authorization)
+    } catch let problem as Problem {
+      return TestResult(isGood: false, text: texts("oidc_settings.test_bad"), answer: texts.text(problem))
+    }
+  }
+}
+
+struct OIDCSettingsView: PageView {
+  static let template = "settings/oidc"
+  static let section: Section? = .settings
+
+  let form: Form
+  let errors: FieldErrors
+  let hasSecret: Bool
+  let canTest: Bool
+  /// To be registered at the provider.
+  let redirect: String
+  let admissions: [ChoiceView]
+  let roles: [ChoiceView]
+  let test: TestResult?
+
+  static let fields: [Field<OIDCSettingsView>] = typed + others
+
+  /// Fields filled in as submitted.
+  private static var typed: [Field<OIDCSettingsView>] {
+    ["issuer", "client_id", "label", "scopes", "domains", "role_claim", "role_rules"].map { name in
+      .view("oidc_\(name)") { FieldView(value: $0.form.raw(name), error: $0.errors[name]) }
+    }
+  }
+
+  private static let others: [Field<OIDCSettingsView>] = [
+    .view("client_secret") { FieldView(error: $0.errors["client_secret"]) },
+    .flag("has_secret") { $0.hasSecret },
+    .view("admission") { FieldView(error: $0.errors["admission"], choices: $0.admissions) },
+    .view("new_role") { FieldView(error: $0.errors["new_role"], choices: $0.roles) },
+    .view("on") { FieldView(isChecked: $0.form["on"] == "yes") },
+    .view("passwords") { FieldView(isChecked: $0.form["passwords"] == "yes") },
+    .text("passwords_error") { $0.errors["passwords"] },
+    .flag("can_test") { $0.canTest },
+    .text("redirect") { $0.redirect },
+    .view("test") { $0.test },
+  ]
+}

@@ -1,0 +1,82 @@
+import Arguments
+import JSON
+import SQLite
+import Store
+
+/// The way back if the provider fails, and what is set.
+enum OIDCCommand {
+  private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
+  private static let data = [CommonOptions.data.parameter]
+
+  static let command = Command<Action>(
+    "oidc", "Show sign-in with a provider of OpenID Connect, or switch it off if the provider fails.",
+    discussion: "It is set up on the console's page Settings → Single sign-on, or by API.",
+    subcommands: [
+      Command("show", "Show the settings, without the client secret.", parameters: common, action: show),
+      Command(
+        "allow-passwords", "Allow sign-in with passwords again.", parameters: data,
+        action: { values, io in
+          try change(values, io, "People can sign in with passwords.") { $0.allowsPasswords = true }
+        }),
+      Command(
+        "off", "Switch it off. People sign in with passwords and passkeys.", parameters: data,
+        action: { values, io in
+          try change(values, io, "Sign-in with the provider is off.") { $0.isOn = false }
+        }),
+      Command(
+        "on", "Switch it on again with the saved settings.", parameters: data,
+        action: { values, io in try change(values, io, "Sign-in with the provider is on.") { $0.isOn = true } }),
+    ])
+
+  private static let show: Action = { values, io in
+    let (settings, hasSecret) = try withStore(values, io) { store in
+      try store.readSync { database in (try stored(database), try OIDCSettings.hasSecret(database)) }
+    }
+    if values[CommonOptions.json] {
+      io.print(settings.audited(hasSecret: hasSecret).prettyJSON)
+    } else {
+      var table = TextTable("SETTING", "VALUE")
+      table.add("state", settings.isOn ? "on" : "off")
+      table.add("issuer", settings.issuer)
+      table.add("client ID", settings.clientID)
+      table.add("client secret", hasSecret ? "saved" : "none")
+      table.add("scopes", settings.scopes.joined(separator: " "))
+      table.add(
+        "who may sign in", settings.admission == .invited ? "invited people" : settings.domains.joined(separator: ", "))
+      table.add("role of new people", settings.newRole.rawValue)
+      table.add("claim for roles", settings.roleClaim ?? "none")
+      for rule in settings.roleRules { table.add("", rule.text) }
+      table.add("passwords", settings.allowsPasswords ? "allowed" : "off")
+      io.print(table)
+    }
+    return ExitCode.done
+  }
+
+  private static func change(
+    _ values: Parsed, _ io: CommandIO, _ done: String, _ body: (inout OIDCSettings) -> Void
+  ) throws -> Int32 {
+    try withStore(values, io) { store in
+      try store.writeSync { database in
+        let before = try stored(database)
+        var settings = before
+        body(&settings)
+        guard settings != before else { return }
+        let hasSecret = try OIDCSettings.hasSecret(database)
+        try settings.saveWithoutSecret(database)
+        try audit(
+          database, "settings.oidc", "settings oidc",
+          ["before": before.audited(hasSecret: hasSecret), "after": settings.audited(hasSecret: hasSecret)],
+          now: io.now())
+      }
+    }
+    io.print(done)
+    return ExitCode.done
+  }
+
+  private static func stored(_ database: Database) throws -> OIDCSettings {
+    guard let settings = try OIDCSettings.load(database) else {
+      throw CommandFailure("Sign-in with a provider is not set up. Passwords are allowed.")
+    }
+    return settings
+  }
+}
