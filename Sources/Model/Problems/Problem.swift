@@ -101,7 +101,7 @@ package enum MessageCatalogue {
     FCMMessageProblem.self, JPushMessageProblem.self, LintMessage.self, RepeatMessage.self,
     CallbackContradiction.self, CallbackNote.self, ChannelMessage.self, TopicMessage.self, DialectMessage.self,
     PageMessage.self, SmokeMessage.self, TemplateMessage.self, SegmentMessage.self, PersonMessage.self,
-    PasswordMessage.self,
+    PasswordMessage.self, ApprovalMessage.self,
   ]
 
   private static func add<Set: MessageSet>(_ set: Set.Type, to all: inout [String: String]) {

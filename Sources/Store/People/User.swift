@@ -14,6 +14,8 @@ package struct User: Sendable, Hashable, Identifiable {
   package let disabledAt: Date?
   /// Nil: never.
   package let signedInAt: Date?
+  /// Whether the person, with a role that may send, and the person's tokens may send to production.
+  package let sendsToProduction: Bool
 
   /// Stored as text.
   package enum Role: String, Sendable, CaseIterable {
@@ -25,8 +27,9 @@ package struct User: Sendable, Hashable, Identifiable {
   }
 
   static let columns =
-    "u.id, u.name, u.password_hash, u.role, u.language, u.created_at, u.disabled_at, u.signed_in_at"
-  static let columnCount = 8
+    "u.id, u.name, u.password_hash, u.role, u.language, u.created_at, u.disabled_at, u.signed_in_at,"
+    + " u.sends_production"
+  static let columnCount = 9
 
   init(_ row: borrowing Row, from first: Int = 0) throws {
     id = row.int64(first)
@@ -37,6 +40,7 @@ package struct User: Sendable, Hashable, Identifiable {
     createdAt = row.date(first + 5)
     disabledAt = row.optionalDate(first + 6)
     signedInAt = row.optionalDate(first + 7)
+    sendsToProduction = row.bool(first + 8)
   }
 
   package enum State: String, Sendable, CaseIterable {
