@@ -65,7 +65,8 @@ extension DeliveryEngine {
   ///   - person: the person, or the token's owner; nil: none.
   ///   - audit: makes the audit entry for the new push; stored in the same transaction.
   package func retryFailed(
-    _ id: Int64, source: String, by creator: String, person: Int64? = nil, audit: (@Sendable (NewPush) -> NewAuditEntry)? = nil
+    _ id: Int64, source: String, by creator: String, person: Int64? = nil,
+    audit: (@Sendable (NewPush) -> NewAuditEntry)? = nil
   ) async throws -> Retried {
     let now = clock()
     let retried = try await store.write { database -> Retried in

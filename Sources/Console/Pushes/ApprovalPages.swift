@@ -42,8 +42,10 @@ enum ApprovalPages {
       if problems.all.contains(where: { ApprovalMessage(rawValue: $0.code)?.isConflict ?? false }) {
         return page.redirect(to: back, flash: "approval_late")
       }
-      let isOwn = problems.all.contains { $0.code == ApprovalMessage.own.code }
-      throw PageError(.forbidden, isOwn ? "own_approval" : "production")
+      if problems.all.contains(where: { $0.code == ApprovalMessage.own.code }) {
+        throw PageError(.forbidden, "own_approval")
+      }
+      throw PageError(.forbidden, "production")
     }
     return page.redirect(to: back, flash: isApproved ? "approval_given" : "approval_refused")
   }
@@ -54,28 +56,34 @@ extension ApprovalPages {
   static func addCalls(to routes: inout ConsoleRouter) {
     for (path, isApproved) in ways {
       routes.call(.post, "/pushes/:id/\(path)", role: .operator, scope: .send, reach: .push) { call in
+        let remark = try await remark(call)
         let push = try await call.store.read { try PushesAPI.find($0, call) }
-        try await decide(.push(push.id), isApproved: isApproved, call)
+        try await decide(.push(push.id), isApproved: isApproved, remark, call)
         return APIContext.answer(
           try await call.store.read { try PushesAPI.json($0, try Push.get($0, id: push.id)) })
       }
       routes.call(.post, "/schedules/:id/\(path)", role: .operator, scope: .send, reach: .schedule) { call in
+        let remark = try await remark(call)
         let schedule = try await call.store.read { try SchedulesAPI.find($0, call) }
-        try await decide(.schedule(schedule.id), isApproved: isApproved, call)
+        try await decide(.schedule(schedule.id), isApproved: isApproved, remark, call)
         return APIContext.answer(
           try await call.store.read { try SchedulesAPI.json($0, try Schedule.get($0, id: schedule.id), call) })
       }
     }
   }
 
-  private static func decide(_ subject: Approval.Subject, isApproved: Bool, _ call: APIContext) async throws {
-    var remark: String?
-    // The body is optional.
-    if call.request.mediaType != nil {
-      let fields = JSONFields(try await call.body(upTo: 1 << 14))
-      remark = fields.string("remark", limit: .characters(Approval.remarkLimit))
-      try fields.finish()
-    }
+  /// The body is optional.
+  private static func remark(_ call: APIContext) async throws -> String? {
+    guard call.request.mediaType != nil else { return nil }
+    let fields = JSONFields(try await call.body())
+    let remark = fields.string("remark", limit: .characters(Approval.remarkLimit))
+    try fields.finish()
+    return remark
+  }
+
+  private static func decide(
+    _ subject: Approval.Subject, isApproved: Bool, _ remark: String?, _ call: APIContext
+  ) async throws {
     try await call.console.engine.decide(
       subject, isApproved: isApproved, by: call.principal.approver, remark: remark,
       from: call.request.remoteAddress?.host)

@@ -140,7 +140,8 @@ enum SendPages {
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
         pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(),
         pasted: pasted, links: links,
-        mayProduce: page.maySend(.production), ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") }, names: names
+        mayProduce: page.maySend(.production), ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") },
+        names: names
       ),
       status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
   }
@@ -241,9 +242,11 @@ enum SendPages {
         question: mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: error ?? ""),
         waits: waits,
-        send: waits ? texts("confirm.ask_approval") : preview.subscribers.map { texts("confirm.\(isLater ? "schedule" : "send")_\($0.rawValue)") }
-          ?? preview.check.reachable.map { texts(label, count: $0) }
-          ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
+        send: waits
+          ? texts("confirm.ask_approval")
+          : preview.subscribers.map { texts("confirm.\(isLater ? "schedule" : "send")_\($0.rawValue)") }
+            ?? preview.check.reachable.map { texts(label, count: $0) }
+            ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
       status: status)
   }
 

@@ -92,7 +92,8 @@ enum SchedulePages {
     let (schedule, may) = (row.schedule, page.may(.operator))
     return page.answer(
       ScheduleView(
-        row: row, approval: approval, canPause: may && schedule.state == .active, canResume: may && schedule.state == .paused,
+        row: row, approval: approval, canPause: may && schedule.state == .active,
+        canResume: may && schedule.state == .paused,
         canEnd: may && schedule.state != .ended,
         times: schedule.state == .active
           ? schedule.occurrences(from: now, limit: 10).map {

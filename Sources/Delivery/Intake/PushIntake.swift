@@ -155,7 +155,9 @@ package struct PushIntake: Sendable {
     var new = NewPush(draft, app: app, source: order.door.rawValue, by: order.creator)
     new.approval = approval
     // With an approval, the undo window begins then.
-    if order.undoSeconds > 0, approval == nil { new.holdUntil = now.addingTimeInterval(TimeInterval(order.undoSeconds)) }
+    if order.undoSeconds > 0, approval == nil {
+      new.holdUntil = now.addingTimeInterval(TimeInterval(order.undoSeconds))
+    }
     return .push(try Push.create(database, new, audit: audit("push", new.uid), now: now))
   }
 

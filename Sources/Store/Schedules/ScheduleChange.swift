@@ -25,7 +25,8 @@ package enum ScheduleChange: String, CaseIterable, Sendable {
     try AuditEntry.add(
       database,
       NewAuditEntry(
-        actor: actor, action: isWithdrawn ? "schedule.withdraw" : "schedule.\(rawValue)", subject: "schedule \(schedule.uid)", address: address), now: now)
+        actor: actor, action: isWithdrawn ? "schedule.withdraw" : "schedule.\(rawValue)",
+        subject: "schedule \(schedule.uid)", address: address), now: now)
     return true
   }
 

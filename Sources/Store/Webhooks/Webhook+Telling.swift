@@ -91,7 +91,8 @@ extension Webhook {
     ]
     for webhook in webhooks {
       try add(
-        database, webhook, uid: "evt_approval_\(approval.id)_\(webhook)", .pushNeedsApproval, data, path: path, now: now)
+        database, webhook, uid: "evt_approval_\(approval.id)_\(webhook)", .pushNeedsApproval, data, path: path, now: now
+      )
     }
   }
 
