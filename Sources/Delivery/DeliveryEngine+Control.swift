@@ -7,11 +7,12 @@ extension DeliveryEngine {
   /// the result of their last attempt, and devices not reached are skipped. Those rows are written page by page after
   /// this returns, also after a restart.
   ///
+  /// - Parameter actor: who withdraws it, if it needs approval.
   /// - Returns: whether the push could still be canceled.
-  package func cancel(_ id: Int64) async throws -> Bool {
+  package func cancel(_ id: Int64, by actor: String = "") async throws -> Bool {
     let now = clock()
     let isStopped = try await store.write { database in
-      try Push.move(database, id: id, from: [.queued, .sending, .paused], to: .cancelled, now: now)
+      try Push.cancel(database, id: id, by: actor, now: now)
     }
     guard isStopped else { return false }
     order(.cancel, push: id)
@@ -61,9 +62,11 @@ extension DeliveryEngine {
   /// - Parameters:
   ///   - source: for example `web` or `api`.
   ///   - creator: the person or token that requested it.
+  ///   - person: the person, or the token's owner; nil: none.
   ///   - audit: makes the audit entry for the new push; stored in the same transaction.
   package func retryFailed(
-    _ id: Int64, source: String, by creator: String, audit: (@Sendable (NewPush) -> NewAuditEntry)? = nil
+    _ id: Int64, source: String, by creator: String, person: Int64? = nil,
+    audit: (@Sendable (NewPush) -> NewAuditEntry)? = nil
   ) async throws -> Retried {
     let now = clock()
     let retried = try await store.write { database -> Retried in
@@ -72,10 +75,13 @@ extension DeliveryEngine {
       if let child = try Push.repeating(database, push: id) { return .already(child) }
       let found = try PushRepeat.find(database, push: id)
       guard found.devices > 0 else { return .nobody(found) }
-      let new = NewPush(repeating: push, source: source, by: creator)
+      var new = NewPush(repeating: push, source: source, by: creator)
+      new.approval = try PushIntake.approval(
+        database, app: push.appID, push.environment, by: ApprovalRule.Actor(creator, person: person),
+        reach: found.devices)
       return .created(try Push.create(database, new, audit: audit?(new), now: now), found)
     }
-    if case .created(let child, _) = retried { enqueue(child.id) }
+    if case .created(let child, _) = retried, child.state == .queued { enqueue(child.id) }
     return retried
   }
 }

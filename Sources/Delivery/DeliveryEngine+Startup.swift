@@ -75,6 +75,7 @@ extension DeliveryEngine {
         for id in stoppedAndDue() { enqueue(id) }
         for id in try await store.read({ try Push.due($0, now: now) }) where isNew(id) { enqueue(id) }
         try await lookForOccurrences(now: now)
+        try await lookForExpiredApprovals(now: now)
         try await routes.refresh()
         failed = false
         // Another process may have changed a push that is not active here.

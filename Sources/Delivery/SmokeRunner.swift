@@ -18,11 +18,16 @@ package struct SmokeRunner: Sendable {
   package struct Starter: Sendable {
     let source: PushIntake.Door
     let entry: NewAuditEntry
+    let person: Int64?
 
     /// - Parameters:
     ///   - source: where the run was asked for.
+    ///   - person: the person, or the token's owner; nil: none.
     ///   - address: the client's address; nil for this machine.
-    package init(_ source: PushIntake.Door, by actor: String, from address: String? = nil) {
+    package init(
+      _ source: PushIntake.Door, by actor: String, person: Int64? = nil, from address: String? = nil
+    ) {
+      self.person = person
       (self.source, entry) = (source, NewAuditEntry(actor: actor, action: "", subject: "", address: address))
     }
   }
@@ -45,7 +50,8 @@ package struct SmokeRunner: Sendable {
     // A device that is expected to be refused is parked by its first refusal, and reached no more.
     if !test.expected.devices.isEmpty { draft.options.allowEmptyAudience = true }
     let order = PushIntake.Order(
-      draft, door: .smoke, by: starter.entry.actor, from: starter.entry.address, now: now)
+      draft, door: .smoke, by: starter.entry.actor, person: starter.person, from: starter.entry.address,
+      now: now)
     let once =
       idempotency ?? Idempotency(actor: starter.entry.actor, key: nil, route: "smoke", content: [], now: now)
     do {

@@ -13,6 +13,7 @@ enum Signalbox {
     ServeCommand.command,
     SimulateCommand.command,
     SendCommand.command,
+    PushesCommand.command,
     IncidentsCommand.command,
     WebhooksCommand.command,
     SchedulesCommand.command,

@@ -66,7 +66,8 @@ enum AppPage {
       jpush: JPushKeyView(
         key: facts.jpushKey, secret: secret, mayChange: page.may(.admin), address: page.address, now: page.now),
       clientKeys: ClientKeysView(
-        app: overview.app, keys: facts.clientKeys, mayChange: page.may(.admin), address: page.address, now: page.now))
+        app: overview.app, keys: facts.clientKeys, mayChange: page.may(.admin), address: page.address, now: page.now),
+      mayChange: page.may(.admin))
     return page.answer(view, status: refused == nil ? .ok : .unprocessableContent)
   }
 

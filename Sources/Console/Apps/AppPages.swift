@@ -41,6 +41,7 @@ enum AppPages {
     routes.page(.post, "/apps/:id/client-keys/remove", role: .admin, proof: true) { page in
       try await ClientKeyPages.remove(page)
     }
+    routes.page(.post, "/apps/:id/approval", role: .admin, proof: true) { page in try await setApproval(page) }
     routes.page(.post, "/apps/:id/jpush-key", role: .admin, proof: true) { page in try await JPushKeyPages.issue(page) }
     routes.page(.post, "/apps/:id/jpush-key/remove", role: .admin, proof: true) { page in
       try await JPushKeyPages.remove(page)
@@ -124,6 +125,14 @@ enum AppPages {
       try AuditEntry.add(database, audit, now: now)
     }
     return page.redirect(to: "/apps/\(app.id)", flash: "app_saved")
+  }
+
+  /// Sets whether pushes to production need a second person's approval.
+  private static func setApproval(_ page: PageContext) async throws -> Response {
+    let app = try await find(page)
+    let (isNeeded, audit, now) = (page.form["approval"] == "on", page.audit("", ""), page.now)
+    _ = try await page.store.write { try App.setApproval($0, id: app.id, isNeeded, by: audit, now: now) }
+    return page.redirect(to: "/apps/\(app.id)#approval", flash: isNeeded ? "approval_on" : "approval_off")
   }
 
   // MARK: Deleting

@@ -18,8 +18,12 @@ struct AppView: PageView {
   let snippets: AppSnippets
   let jpush: JPushKeyView
   let clientKeys: ClientKeysView
+  /// Whether the reader may change what pushes to production need.
+  let mayChange: Bool
 
   static let fields: [Field<AppView>] = [
+    .flag("needs_approval") { $0.overview.app.needsApproval },
+    .flag("may_change") { $0.mayChange },
     .written("id") { $1.write(Int($0.overview.app.id)) },
     .text("title") { $0.overview.app.name },
     .text("bundle_id") { $0.overview.app.bundleID },

@@ -75,15 +75,24 @@ enum AppsAPI {
     let name = readName(fields, required: body["name"] != nil)
     let packageName = readPackageName(fields)
     let rule = fields.choice("alias_rule", required: body["alias_rule"] != nil, as: AliasRule.self)
+    let needsApproval = fields.bool("production_needs_approval")
     try fields.finish()
+    if needsApproval != nil, call.principal.role < .admin {
+      throw HTTPError(.forbidden, "Only an admin may change production_needs_approval. Nothing was changed.")
+    }
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let removesPackageName = body["package_name"] == .null
     let app = try await call.store.write { database in
       let app = try call.app(database)
+      if let needsApproval {
+        _ = try App.setApproval(database, id: app.id, needsApproval, by: call.audit("", ""), now: call.now)
+      }
       let changed = try App.update(
         database, id: app.id, name: name ?? app.name,
         packageName: packageName ?? (removesPackageName ? nil : app.packageName),
         aliasRule: rule?.rawValue ?? app.aliasRule)
+      // The setting has an entry of its own.
+      if body.object?.keys.map({ $0 }) == ["production_needs_approval"] { return try overview(database, changed) }
       let audit = call.audit("app.update", "app \(app.bundleID)", ["before": app.audited, "after": changed.audited])
       try AuditEntry.add(database, audit, now: call.now)
       return try overview(database, changed)

@@ -51,6 +51,8 @@ struct AttentionList {
   var smokeTests: [SmokeTest] = []
   /// That fail, or whose receiver switched them off; shown to those who can change them.
   var webhooks: [Webhook] = []
+  /// What waits for a second person, and its number.
+  var approvals: [Approval] = []
   /// The undeclared proxy that forwarded this request, shown to those who can declare it.
   var proxy: SocketAddress?
 
@@ -58,7 +60,7 @@ struct AttentionList {
   private static let shown = 20
 
   func items(_ texts: Texts) -> [AttentionItem] {
-    going(texts) + refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts)
+    waiting(texts) + going(texts) + refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts)
       + ScheduleAttention.items(schedules, self, texts)
       + smokeTests.prefix(Self.shown).map { test in
         item(
@@ -173,6 +175,16 @@ struct AttentionList {
           detail: texts("needs.proxy_next", ["address": proxy.host]), href: "/settings", action: "show")
       ]
     } ?? []
+  }
+
+  private func waiting(_ texts: Texts) -> [AttentionItem] {
+    [("pushes", "needs.approval"), ("schedules", "needs.approval_schedule")].compactMap { path, key in
+      let count = approvals.count { $0.subject.noun == (path == "pushes" ? "push" : "schedule") }
+      guard count > 0 else { return nil }
+      return item(
+        texts, label: texts("words.needs_approval"), failed: false, text: texts(key, count: count), detail: "",
+        href: "/\(path)?state=needs_approval", action: "show")
+    }
   }
 
   private func going(_ texts: Texts) -> [AttentionItem] {

@@ -43,6 +43,7 @@ enum OverviewPage {
     let firstRun: FirstRun?
     let smokeTests: [SmokeTest]
     let webhooks: [Webhook]
+    let approvals: [Approval]
 
     init(_ database: Database, sealer: any Sealer, now: Date) throws {
       apps = try AppOverview.all(database)
@@ -63,6 +64,7 @@ enum OverviewPage {
       firstRun = try FirstRun.find(database)
       smokeTests = try SmokeTest.red(database)
       webhooks = try Webhook.all(database).filter { $0.goneAt != nil || $0.failures >= RetryPause.alarming }
+      approvals = try Approval.open(database, limit: 1000)
       // UTC days: the server does not know the viewer's zone.
       let today = (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
       firstDay = Date(timeIntervalSince1970: today - Double(OverviewPage.days - 1) * 86_400)
@@ -80,7 +82,7 @@ enum OverviewPage {
       moreIncidents: incidents.isEmpty ? 0 : facts.incidentCounts.open - incidents.count, now: page.now,
       late: facts.late, taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
       schedules: facts.schedules, smokeTests: facts.smokeTests, webhooks: page.may(.admin) ? facts.webhooks : [],
-      proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil
+      approvals: facts.approvals, proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil
     ).items(page.texts)
   }
 

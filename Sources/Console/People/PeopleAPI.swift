@@ -31,8 +31,11 @@ enum PeopleAPI {
       guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
       let fields = JSONFields(body)
       let (role, isDisabled) = (role(fields, required: false), fields.bool("disabled"))
+      let sends = fields.bool("sends_to_production")
       try fields.finish()
-      let changes = [role.map(PersonChange.role), isDisabled.map { $0 ? .disable : .enable }].compactMap { $0 }
+      let changes = [
+        role.map(PersonChange.role), sends.map(PersonChange.production), isDisabled.map { $0 ? .disable : .enable },
+      ].compactMap { $0 }
       return APIContext.answer(try await apply(changes, call) { try Person.get($0, id: $1) })
     }
     routes.call(.delete, "/people/:id", role: .admin, scope: .admin) { call in
@@ -92,6 +95,7 @@ extension Person: JSONWritable {
     json.member("id", id)
     json.member("name", user.name)
     json.member("role", user.role.rawValue)
+    json.member("sends_to_production", user.sendsToProduction)
     json.member("state", user.state.rawValue)
     json.member("authenticator", hasAuthenticator)
     json.member("passkeys", passkeys)

@@ -13,6 +13,8 @@ enum PeoplePages {
   private static let changes: [(path: String, change: PersonChange, flash: String)] = [
     (path: "disable", change: .disable, flash: "person_disabled"),
     (path: "enable", change: .enable, flash: "person_enabled"),
+    (path: "production/allow", change: .production(true), flash: "person_production"),
+    (path: "production/forbid", change: .production(false), flash: "person_production"),
     (path: "sessions/end", change: .endSessions, flash: "person_signed_out"),
     (path: "second-step/reset", change: .resetSecondStep, flash: "person_reset"),
     (path: "unlink", change: .unlink, flash: "person_unlinked"),

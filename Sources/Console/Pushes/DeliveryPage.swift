@@ -150,7 +150,7 @@ enum DeliveryPage {
       _ draft: PushDraft, _ push: Push, _ device: Device, _ delivery: Delivery, _ asked: Date,
       _ credential: Credential?, _ message: SentJPushMessage?
     ) {
-      let expiration = draft.expiration(sentAt: push.sendAt ?? push.createdAt)
+      let expiration = draft.expiration(sentAt: push.sentAt)
       let left = expiration.map { max(0, Int($0.timeIntervalSince(asked).rounded(.up))) }
       let body = JPushMessage(draft, uid: push.uid, signature: push.signature).request(
         to: draft.platforms, audience: ["registration_id": [.string(device.token.text), "…"]], cid: "$APP_KEY-…",
@@ -179,7 +179,7 @@ enum DeliveryPage {
       _ draft: PushDraft, _ push: Push, _ device: Device, _ delivery: Delivery, _ asked: Date,
       _ credential: Credential?
     ) {
-      let expiration = draft.expiration(sentAt: push.sendAt ?? push.createdAt)
+      let expiration = draft.expiration(sentAt: push.sentAt)
       let left = expiration.map { max(0, Int($0.timeIntervalSince(asked).rounded(.up))) }
       var message = FCMMessage(draft, uid: push.uid, signature: push.signature, timeToLive: left).json.object ?? [:]
       message["token"] = .string(device.token.text)

@@ -97,9 +97,11 @@ enum DraftPages {
         ("app", app.bundleID), ("environment", device.environment.rawValue), ("platforms", device.platform.rawValue),
         ("audience", "device_token"), ("device_token", device.tokenText),
       ])
+    try page.check(sendingIn: device.environment)
     do {
       let order = PushIntake.Order(
-        try SendForm(form: form).draft(), door: .web, by: page.actor, from: page.request.remoteAddress?.host,
+        try SendForm(form: form).draft(), door: .web, by: page.actor, person: page.user?.id,
+        from: page.request.remoteAddress?.host,
         now: page.now)
       let kept = try await page.console.intake.take(order).kept
       guard case .push(let push) = kept else { throw PageError(.unprocessableContent, "refused") }

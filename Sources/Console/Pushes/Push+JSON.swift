@@ -19,6 +19,8 @@ struct PushAnswer: JSONWritable, Sendable {
   var parent: String?
   /// Public ID of the schedule that created this push; nil if there is none, and in lists.
   var schedule: String?
+  /// Who asked for approval and who decided, or null; the outer nil leaves the member out, as in lists.
+  var approval: Approval??
   /// What apps reported; nil leaves the member out, as in lists.
   var receipts: ReceiptCounts?
   /// Why the push is stalled, or null; the outer nil leaves the member out.
@@ -63,6 +65,7 @@ struct PushAnswer: JSONWritable, Sendable {
       json.member("started_at", push.startedAt)
       json.member("finished_at", push.finishedAt)
       json.member("details_removed_at", push.detailsRemovedAt)
+      if let approval { json.member("approval", approval) }
       if let reasons { json.member("reasons", reasons.compactMap(ReasonAnswer.init)) }
       if let receipts { json.member("receipts", receipts) }
       if let providers { json.member("providers", providers) }

@@ -10,7 +10,7 @@ enum PushControlAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.post, "/pushes/:id/cancel", role: .operator, scope: .send, reach: .push) { call in
       try await change(call, "push.cancel", "The push has already finished. Sent pushes cannot be recalled.") {
-        try await call.console.engine.cancel($0)
+        try await call.console.engine.cancel($0, by: call.actor)
       }
     }
     routes.call(.post, "/pushes/:id/pause", role: .operator, scope: .send, reach: .push) { call in
@@ -25,6 +25,7 @@ enum PushControlAPI {
     }
     routes.call(.post, "/pushes/:id/retry", role: .operator, scope: .send, reach: .push) { call in try await retry(call)
     }
+    ApprovalPages.addCalls(to: &routes)
     routes.call(.post, "/pushes/:id/move", role: .operator, scope: .devices, reach: .push) { call in
       try await move(call, back: false)
     }
@@ -39,6 +40,7 @@ enum PushControlAPI {
   ) async throws -> Response {
     let push = try await call.store.read { try PushesAPI.find($0, call) }
     guard try await change(push.id) else { throw HTTPError(.conflict, otherwise) }
+    let action = push.state == .needsApproval ? "push.withdraw" : action
     let (audit, now) = (call.audit(action, "push \(push.uid)"), call.now)
     let answer = try await call.store.write { database in
       try AuditEntry.add(database, audit, now: now)
@@ -63,7 +65,9 @@ enum PushControlAPI {
 
   private static func retry(_ call: APIContext) async throws -> Response {
     let push = try await call.store.read { try PushesAPI.find($0, call) }
-    let retried = try await call.console.engine.retryFailed(push.id, source: "api", by: call.actor) { new in
+    let retried = try await call.console.engine.retryFailed(
+      push.id, source: "api", by: call.actor, person: call.principal.person
+    ) { new in
       call.audit("push.retry", "push \(push.uid)", ["push": .string(new.uid)])
     }
     switch retried {

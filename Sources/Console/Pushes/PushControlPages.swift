@@ -9,29 +9,32 @@ enum PushControlPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.post, "/pushes/:uid/cancel", role: .operator) { page in
       try await change(page, "push.cancel", flash: "push_cancelled", or: "push_over") {
-        try await page.console.engine.cancel($0)
+        try await page.console.engine.cancel($0.id, by: page.actor)
       }
     }
     routes.page(.post, "/pushes/:uid/pause", role: .operator) { page in
       try await change(page, "push.pause", flash: "push_paused", or: "push_unchanged") {
-        try await page.console.engine.pause($0)
+        try await page.console.engine.pause($0.id)
       }
     }
     routes.page(.post, "/pushes/:uid/resume", role: .operator) { page in
       try await change(page, "push.resume", flash: "push_resumed", or: "push_unchanged") {
-        try await page.console.engine.resume($0)
+        try page.check(sendingIn: $0.environment)
+        return try await page.console.engine.resume($0.id)
       }
     }
     routes.page(.post, "/pushes/:uid/retry", role: .operator) { page in try await retry(page) }
     TokenMovePages.add(to: &routes)
+    ApprovalPages.add(to: &routes)
   }
 
   private static func change(
     _ page: PageContext, _ action: String, flash done: String, or otherwise: String,
-    _ change: (Int64) async throws -> Bool
+    _ change: (Push) async throws -> Bool
   ) async throws -> Response {
     let push = try await PushPages.find(page)
-    let isChanged = try await change(push.id)
+    let isChanged = try await change(push)
+    let action = push.state == .needsApproval ? "push.withdraw" : action
     let (audit, now) = (page.audit(action, "push \(push.uid)"), page.now)
     if isChanged { _ = try await page.store.write { try AuditEntry.add($0, audit, now: now) } }
     return page.redirect(to: "/pushes/\(push.uid)", flash: isChanged ? done : otherwise)
@@ -39,7 +42,10 @@ enum PushControlPages {
 
   private static func retry(_ page: PageContext) async throws -> Response {
     let push = try await PushPages.find(page)
-    let retried = try await page.console.engine.retryFailed(push.id, source: "web", by: page.actor) { new in
+    try page.check(sendingIn: push.environment)
+    let retried = try await page.console.engine.retryFailed(
+      push.id, source: "web", by: page.actor, person: page.user?.id
+    ) { new in
       page.audit("push.retry", "push \(push.uid)", ["push": .string(new.uid)])
     }
     switch retried {

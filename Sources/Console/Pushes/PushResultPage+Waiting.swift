@@ -29,6 +29,7 @@ extension PushResultPage {
   /// Nil once the push has started.
   static func waitingSentence(_ push: Push, _ page: PageContext) -> String? {
     let texts = page.texts
+    if push.state == .needsApproval { return texts("approval.nothing_sent") }
     if push.state == .cancelled, push.startedAt == nil { return texts("when.undone") }
     guard push.state == .queued, let date = push.waits(now: page.now) else { return nil }
     // The countdown above shows the seconds.

@@ -26,6 +26,7 @@ enum PushResultPage {
     var progress: PushProgress
     let retry: PushRepeat
     let related: Related
+    let approval: ApprovalView?
     let detailsGone: String
     let tokens: MovedTokens?
     /// Row IDs of the credentials, to show their health.
@@ -52,6 +53,7 @@ enum PushResultPage {
         receipts: try ReceiptCounts.find(database, push: push.id),
         progress: try PushProgress.find(database, push: push.id),
         retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push, user: user),
+        approval: try ApprovalView(database, .push(push.id), "/pushes/\(push.uid)", page),
         detailsGone: try detailsGone(database, push, page.texts),
         tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
           ? try MovedTokens.find(database, push: push) : nil,
@@ -90,10 +92,12 @@ enum PushResultPage {
       headingIsLive: heading == nil, lead: waiting ?? "", stateText: texts(push.stateKey(now: page.now)),
       tone: PushStateView(push, now: page.now).tone, app: found.app?.name ?? "",
       audience: draft?.audience.text(texts) ?? "", created: MomentView(date: push.createdAt, now: page.now),
-      isLive: !progress.isFinal && !isFarOff(push, now: page.now),
+      // A page with a remark that is being written must not reload.
+      isLive: !progress.isFinal && !isFarOff(push, now: page.now) && push.state != .needsApproval,
       // The engine does not know a scheduled push yet; the page reloads when its time comes.
-      isFollowed: !progress.isFinal && (push.state != .queued || push.waits(now: page.now) == nil),
-      subscribers: subscribers, held: held(push, page), actions: actions(found, page),
+      isFollowed: !progress.isFinal && push.state != .needsApproval
+        && (push.state != .queued || push.waits(now: page.now) == nil),
+      subscribers: subscribers, held: held(push, page), approval: found.approval, actions: actions(found, page),
       related: found.related.views(texts),
       progress: numbers(push, progress, texts),
       receipts: push.signature == nil || push.target == nil
@@ -103,7 +107,7 @@ enum PushResultPage {
       ).views(texts),
       providers: found.providers.map { ProviderLineView($0) },
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
-      latency: chart.view(texts), facts: facts(push, draft, found.app, chart.summary(texts), texts),
+      latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
       payload: draft.map { body($0, push, found.providers.first?.provider) } ?? "",
       lockScreen: payload.flatMap { payload in found.app.map { LockScreenView(payload, app: $0) } },
       devices: devices(found, pager, page))
@@ -154,7 +158,7 @@ enum PushResultPage {
     if !excluded.isEmpty { notes.append(texts("push.retry_without", ["reasons": texts.list(excluded)])) }
     if retry.unknown > 0 { notes.append(texts("push.retry_unknown", count: retry.unknown)) }
     return PushActionsView(
-      cancelText: canCancel ? texts("push.cancel") : nil,
+      cancelText: canCancel ? texts(push.state == .needsApproval ? "approval.withdraw" : "push.cancel") : nil,
       canPause: [.queued, .sending].contains(push.state) && may, canResume: push.state == .paused && may,
       retryText: isRetried && may
         ? texts(push.state == .cancelled ? "push.rest" : "push.retry", count: retry.devices) : nil,
@@ -193,7 +197,7 @@ enum PushResultPage {
   }
 
   private static func facts(
-    _ push: Push, _ draft: PushDraft?, _ app: App?, _ latency: String?, _ texts: Texts
+    _ push: Push, _ draft: PushDraft?, _ app: App?, _ approval: ApprovalView?, _ latency: String?, _ texts: Texts
   ) -> [FactView] {
     [
       FactView(texts("facts.id"), push.uid),
@@ -205,7 +209,8 @@ enum PushResultPage {
           texts.list(Platform.allCases.filter(draft.platforms.contains).map { texts("platform.\($0.rawValue)") })
         }),
       FactView(texts("facts.source"), "\(texts("source.\(push.source)")) · \(push.createdBy)"),
-      FactView(texts("facts.created"), at: push.createdAt), FactView(texts("facts.started"), at: push.startedAt),
+      FactView(texts("facts.created"), at: push.createdAt), approval?.fact,
+      FactView(texts("facts.started"), at: push.startedAt),
       FactView(texts("facts.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),
       FactView(texts("facts.ttl"), draft?.options.timeToLive.map { "\($0.grouped) s" }),
       FactView(texts("facts.collapse_id"), draft?.options.collapseID),

@@ -29,6 +29,8 @@ struct PushResultView: PageView {
   /// Nil: it went to devices.
   let subscribers: Audience.Subscribers?
   let held: HeldPushView?
+  /// Nil: it needs and needed no approval.
+  let approval: ApprovalView?
   let actions: PushActionsView
   let related: [RelatedView]
   let progress: PushProgressView
@@ -62,6 +64,7 @@ struct PushResultView: PageView {
     .flag("to_channel") { $0.subscribers == .channel },
     .flag("to_topic") { $0.subscribers == .topic },
     .view("held") { $0.held },
+    .view("approval") { $0.approval?.isOpen == true ? $0.approval : nil },
     .view("actions") { $0.actions },
     .list("related") { $0.related },
     .view("progress") { $0.progress },

@@ -124,6 +124,7 @@ struct PushStateView: View {
   }
 
   static let fields: [Field<Self>] = [
+    .flag("needs_approval") { $0.state == .needsApproval },
     .flag("scheduled") { $0.isScheduled },
     .flag("queued") { $0.state == .queued && !$0.isScheduled },
     .flag("sending") { $0.state == .sending },
@@ -136,6 +137,7 @@ struct PushStateView: View {
 
   /// The CSS class of the dot.
   var tone: String {
+    if state == .needsApproval { return "amber" }
     if state == .failed || failed > 0 && accepted == 0 { return "red" }
     if missed > 0 { return "amber" }
     return state == .finished ? "" : "none"

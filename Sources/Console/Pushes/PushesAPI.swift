@@ -49,6 +49,7 @@ enum PushesAPI {
     let parent = try push.parentID.flatMap { try Push.find(database, id: $0) }
     let schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0) }
     var answer = try PushAnswer(push, app: app.bundleID)
+    answer.approval = .some(try Approval.find(database, .push(push.id)))
     answer.receipts = try ReceiptCounts.find(database, push: push.id)
     let reasons = try Delivery.reasonCounts(database, push: push.id)
     answer.reasons = reasons

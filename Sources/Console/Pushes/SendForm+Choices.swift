@@ -13,12 +13,12 @@ extension SendForm {
 
   private func chosen(_ name: String, usual: String) -> [String] { [form[name].isEmpty ? usual : form[name]] }
 
-  func environments(_ texts: Texts) -> [ChoiceView] {
+  func environments(_ texts: Texts, mayProduce: Bool = true) -> [ChoiceView] {
     Environment.allCases.map { environment in
       ChoiceView(
         value: environment.rawValue, label: environment.word(texts),
         isSelected: form.all("environment").contains(environment.rawValue),
-        isProduction: environment == .production)
+        isProduction: environment == .production, isDisabled: environment == .production && !mayProduce)
     }
   }
 

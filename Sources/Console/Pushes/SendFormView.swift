@@ -25,6 +25,8 @@ struct SendFormView: PageView {
   let pasted: PastedPushView
   /// What the rules of the apps' pages name.
   let links: [String]
+  /// Whether the person may send to production.
+  let mayProduce: Bool
   /// The name of the person's own device, to try the push out on; nil: there is none.
   let ownDevice: String?
   /// Some of the app's, for browsers without script.
@@ -37,7 +39,7 @@ struct SendFormView: PageView {
 
   private static let chosen: [Field<Self>] = [
     choice("app") { $0.apps },
-    choice("environment") { SendForm(form: $0.form).environments($0.texts) },
+    choice("environment") { SendForm(form: $0.form).environments($0.texts, mayProduce: $0.mayProduce) },
     choice("platforms") { $0.platforms },
     choice("audience") { SendForm(form: $0.form).audiences($0.texts, hasChannels: $0.channels.count > 1) },
     choice("channel") { $0.channels },
@@ -54,6 +56,7 @@ struct SendFormView: PageView {
 
   private static let state: [Field<Self>] = [
     .flag("fresh") { $0.isFresh },
+    .flag("may_produce") { $0.mayProduce },
     .flag("has_apps") { $0.hasApps },
     .optional("problem") { $0.problem },
     .flag("zone_chosen") { !$0.form["time_zone"].isEmpty },
@@ -115,6 +118,8 @@ struct SendReviewView: PageView {
   /// The request to type the app's name; nil if it is not needed.
   let question: String?
   let confirm: FieldView
+  /// Whether it waits for a second person's approval.
+  let waits: Bool
   let send: String
 
   static let fields: [Field<Self>] = [
@@ -130,6 +135,7 @@ struct SendReviewView: PageView {
     .flag("can_validate") { $0.canValidate },
     .optional("must_type") { $0.question },
     .view("confirm") { $0.question == nil ? nil : $0.confirm },
+    .flag("waits") { $0.waits },
     .text("send") { $0.send },
   ]
 }

@@ -140,7 +140,8 @@ enum SendPages {
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
         pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(),
         pasted: pasted, links: links,
-        ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") }, names: names
+        mayProduce: page.maySend(.production), ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") },
+        names: names
       ),
       status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
   }
@@ -184,10 +185,14 @@ enum SendPages {
     }
   }
 
-  /// An error if the time of a one-time push has passed. If it passes only between review and confirmation, the push is
+  /// Errors that the draft itself does not have: the person may not send there, or the time of a one-time push has
+  /// passed. If it passes only between review and confirmation, the push is
   /// sent at once.
   static func passed(_ draft: PushDraft, _ page: PageContext) -> FieldErrors {
     var errors = FieldErrors()
+    if !page.maySend(draft.environment) {
+      errors.add("environment", page.texts.text(Problem("", ApprovalMessage.notPermitted)))
+    }
     if draft.recurrence == nil, let sendAt = draft.sendAt, sendAt <= page.now {
       errors.add(
         "send_at",
@@ -221,6 +226,7 @@ enum SendPages {
     let passing = ["csrf", "confirm", "edit", "review", "fix", "validate", "idempotency_key"]
     let kept = page.form.all.filter { !passing.contains($0.name) }
     let isLater = preview.draft.recurrence != nil || preview.draft.sendAt != nil
+    let waits = isProduction && preview.check.app.needsApproval
     let label =
       isLater
       ? (isProduction ? "confirm.schedule_production" : "confirm.schedule")
@@ -235,9 +241,12 @@ enum SendPages {
         canValidate: preview.check.problems.isEmpty && preview.providers.contains { $0 != .apns },
         question: mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: error ?? ""),
-        send: preview.subscribers.map { texts("confirm.\(isLater ? "schedule" : "send")_\($0.rawValue)") }
-          ?? preview.check.reachable.map { texts(label, count: $0) }
-          ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
+        waits: waits,
+        send: waits
+          ? texts("confirm.ask_approval")
+          : preview.subscribers.map { texts("confirm.\(isLater ? "schedule" : "send")_\($0.rawValue)") }
+            ?? preview.check.reachable.map { texts(label, count: $0) }
+            ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
       status: status)
   }
 
@@ -271,9 +280,10 @@ enum SendPages {
 
   /// - Returns: the URL path of the new push or schedule.
   private static func take(_ draft: PushDraft, _ page: PageContext) async throws -> String {
+    try page.check(sendingIn: draft.environment)
     let usual = page.console.configuration.undoSeconds
     let order = PushIntake.Order(
-      draft, door: .web, by: page.actor, from: page.request.remoteAddress?.host,
+      draft, door: .web, by: page.actor, person: page.user?.id, from: page.request.remoteAddress?.host,
       undoSeconds: draft.recurrence == nil
         ? try await page.store.read { try UndoWindow.find($0, usual: usual) } : 0,
       now: page.now)

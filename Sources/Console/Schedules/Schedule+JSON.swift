@@ -14,13 +14,15 @@ struct ScheduleAnswer: JSONWritable, Sendable {
   private let draft: RawJSON
   private let app: String
   private let last: String?
+  private let approval: Approval?
   private let now: Date
 
   /// - Parameters:
   ///   - app: the app's bundle ID.
+  ///   - approval: the last one; nil: it needed none.
   ///   - last: public ID of the schedule's latest push; nil if it has none.
   /// - Throws: `StoreError.unreadable` if the stored draft is not a JSON object.
-  init(_ schedule: Schedule, app: String, last: String?, now: Date) throws {
+  init(_ schedule: Schedule, app: String, last: String?, approval: Approval?, now: Date) throws {
     guard let draft = RawJSON(object: schedule.draftJSON) else {
       // The value is left out of the error: the column holds no JSON at all.
       throw StoreError.unreadable(column: "schedules.draft", value: schedule.uid)
@@ -29,6 +31,7 @@ struct ScheduleAnswer: JSONWritable, Sendable {
     self.draft = draft
     self.app = app
     self.last = last
+    self.approval = approval
     self.now = now
   }
 
@@ -47,6 +50,7 @@ struct ScheduleAnswer: JSONWritable, Sendable {
       json.member("sent", schedule.sent)
       json.member("missed", schedule.missed)
       json.member("last_push", last)
+      json.member("approval", approval)
       json.member("source", schedule.source)
       json.member("created_by", schedule.createdBy)
       json.member("created_at", schedule.createdAt)

@@ -29,7 +29,7 @@ enum SchedulePages {
     }
   }
 
-  private static func find(_ database: Database, _ uid: String) throws -> Schedule {
+  static func find(_ database: Database, _ uid: String) throws -> Schedule {
     guard let schedule = try Schedule.find(database, uid: uid) else {
       throw PageError(.notFound, "missing_schedule", action: ("/schedules", "schedules.title"))
     }
@@ -81,24 +81,26 @@ enum SchedulePages {
     let uid: String = try page.request.parameter("uid")
     let pager = Pager(page.request)
     let (texts, now) = (page.texts, page.now)
-    let (row, history) = try await page.store.read { database in
+    let (row, history, approval) = try await page.store.read { database in
       let schedule = try find(database, uid)
       return (
         try ScheduleRow(database, schedule, texts, now: now),
-        try Schedule.history(database, id: schedule.id, cursor: pager.cursor, limit: pageSize)
+        try Schedule.history(database, id: schedule.id, cursor: pager.cursor, limit: pageSize),
+        try ApprovalView(database, .schedule(schedule.id), "/schedules/\(uid)", page)
       )
     }
     let (schedule, may) = (row.schedule, page.may(.operator))
     return page.answer(
       ScheduleView(
-        row: row, canPause: may && schedule.state == .active, canResume: may && schedule.state == .paused,
+        row: row, approval: approval, canPause: may && schedule.state == .active,
+        canResume: may && schedule.state == .paused,
         canEnd: may && schedule.state != .ended,
         times: schedule.state == .active
           ? schedule.occurrences(from: now, limit: 10).map {
             ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
           } : [],
         history: history.items.map { occurrence($0, row, texts) }, pager: PagerView(pager, next: history.next),
-        facts: facts(row, texts),
+        facts: facts(row, approval, texts),
         payload: schedule.draft.map { APNsPayload($0).json.text(pretty: true) } ?? ""))
   }
 
@@ -109,7 +111,7 @@ enum SchedulePages {
       note: item.push == nil ? texts("schedules.missed_means", ["time": texts.minute(item.notedAt)]) : "")
   }
 
-  private static func facts(_ row: ScheduleRow, _ texts: Texts) -> [FactView] {
+  private static func facts(_ row: ScheduleRow, _ approval: ApprovalView?, _ texts: Texts) -> [FactView] {
     let schedule = row.schedule
     return [
       FactView(texts("facts.id"), schedule.uid),
@@ -120,7 +122,7 @@ enum SchedulePages {
       FactView(texts("facts.ttl"), row.draft?.options.timeToLive.map { "\($0) s" }),
       FactView(texts("schedules.starts"), at: schedule.startAt),
       FactView(texts("facts.source"), "\(schedule.createdBy), \(texts("source.\(schedule.source)"))"),
-      FactView(texts("facts.created"), at: schedule.createdAt),
+      FactView(texts("facts.created"), at: schedule.createdAt), approval?.fact,
       FactView(texts("schedules.ended_at"), at: schedule.endedAt),
     ].compactMap { $0 }
   }
@@ -141,6 +143,9 @@ enum SchedulePages {
     -> Response
   {
     let uid: String = try page.request.parameter("uid")
+    if change == .resume {
+      try page.check(sendingIn: try await page.store.read { try find($0, uid).environment })
+    }
     let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
     let isChanged = try await page.store.write { database in
       try change.carryOut(database, try find(database, uid), by: actor, from: address, now: now)

@@ -21,10 +21,12 @@ struct ScheduleRow: View {
   let sums: String
   /// The next run, in the schedule's time zone.
   let nextText: String
+  let texts: Texts
   let now: Date
 
   init(_ database: Database, _ schedule: Schedule, _ texts: Texts, now: Date) throws {
     self.schedule = schedule
+    self.texts = texts
     self.now = now
     draft = schedule.draft
     app = try App.find(database, id: schedule.appID)
@@ -61,6 +63,7 @@ struct ScheduleRow: View {
     if schedule.error != nil { return "red" }
     switch schedule.state {
     case .active: return ""
+    case .needsApproval: return "amber"
     case .paused: return "none"
     case .ended: return "dead"
     }

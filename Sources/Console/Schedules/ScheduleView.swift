@@ -31,6 +31,8 @@ struct ScheduleView: PageView {
   static let section: Section? = .pushes
 
   let row: ScheduleRow
+  /// Nil: it needs and needed no approval.
+  let approval: ApprovalView?
   let canPause: Bool
   let canResume: Bool
   let canEnd: Bool
@@ -43,7 +45,8 @@ struct ScheduleView: PageView {
   static let fields: [Field<Self>] = [
     .view("schedule") { $0.row },
     .flag("production") { $0.row.schedule.environment == .production },
-    .optional("problem") { $0.row.schedule.error },
+    .view("approval") { $0.approval?.isOpen == true ? $0.approval : nil },
+    .optional("problem") { view in view.row.schedule.error.map(view.row.texts.recorded) },
     .flag("can_pause") { $0.canPause },
     .flag("can_resume") { $0.canResume },
     .flag("can_end") { $0.canEnd },

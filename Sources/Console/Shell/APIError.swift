@@ -67,9 +67,14 @@ struct APIError: HTTPResponseError {
   }
 
   private init(refusing problems: [Problem]) {
+    let approval = problems.lazy.compactMap { ApprovalMessage(rawValue: $0.code) }.first
     self.init(
-      .unprocessableContent, problems.map(\.description).joined(separator: "\n"), problems: problems)
+      approval.map { $0.isConflict ? .conflict : .forbidden } ?? .unprocessableContent,
+      problems.map(\.description).joined(separator: "\n"), problems: problems)
   }
+
+  /// The token's owner may not send to production.
+  static var notPermitted: APIError { APIError(refusing: [Problem("", ApprovalMessage.notPermitted)]) }
 
   /// The body names an unknown app.
   static func noApp(_ bundleID: String) -> APIError {

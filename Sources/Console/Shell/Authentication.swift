@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import Model
 import OpenSSL
 import Reactor
 import SQLite
@@ -17,6 +18,17 @@ enum Principal: Sendable {
     case .token(let token): token.scopes.contains(.admin) ? .admin : token.role ?? .viewer
     }
   }
+
+  /// The person, or the owner of the token; nil: a token of nobody.
+  var person: Int64? {
+    switch self {
+    case .user(let user, _): user.id
+    case .token(let token): token.userID
+    }
+  }
+
+  /// For approvals.
+  var approver: ApprovalRule.Actor { ApprovalRule.Actor(name, person: person) }
 
   /// The name in the audit log and beside pushes.
   var name: String {

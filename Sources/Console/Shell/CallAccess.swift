@@ -49,7 +49,8 @@ struct CallAccess: Sendable {
       try checkScope(token)
     }
     // Most tokens are limited by nothing, and need no query.
-    let asksEnvironment = scope == .send && token.lacksEnvironment
+    let isBarred = scope == .send ? try await token.isBarred(store) : false
+    let asksEnvironment = isBarred || scope == .send && token.lacksEnvironment
     guard token.apps != nil || asksEnvironment else { return }
     switch reach {
     case .handler: return
@@ -69,7 +70,10 @@ struct CallAccess: Sendable {
       if let apps = token.apps, owners.apps.isEmpty || !owners.apps.isSubset(of: apps) {
         throw HTTPError(.notFound, "Not found among the apps that this token is limited to.")
       }
-      if asksEnvironment, let environment = owners.environment { try token.check(sendingIn: environment) }
+      if asksEnvironment, let environment = owners.environment {
+        try token.check(sendingIn: environment)
+        if isBarred, environment == .production { throw APIError.notPermitted }
+      }
     }
   }
 
@@ -110,6 +114,12 @@ extension APIToken {
 
   /// Whether it may send in one environment alone.
   fileprivate var lacksEnvironment: Bool { !Environment.allCases.allSatisfy { has(.send($0)) } }
+
+  /// Whether its owner may not send to production. A token of nobody is limited by its scopes alone.
+  fileprivate func isBarred(_ store: Store) async throws -> Bool {
+    guard let userID else { return false }
+    return try await store.read { try !Approval.maySend($0, person: userID) }
+  }
 
   /// - Throws: 403 with the challenge of RFC 6750 §3.1.
   fileprivate func check(_ scope: TokenScope) throws {
@@ -156,6 +166,7 @@ extension APIContext {
       try token.check(app: try await store.read { try App.find($0, bundleID: bundleID)?.id }, bundleID)
     }
     if let environment { try token.check(sendingIn: environment) }
+    if environment == .production, try await token.isBarred(store) { throw APIError.notPermitted }
   }
 
   /// The app that a body or a filter names.

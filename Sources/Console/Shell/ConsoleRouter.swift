@@ -182,7 +182,7 @@ struct ConsoleRouter {
       let principal = Principal.token(token)
       do {
         try await access.check(token, request, console.store)
-      } catch let error as HTTPError where error.status == .forbidden {
+      } catch let error as any HTTPResponseError where error.status == .forbidden {
         await console.noteRefusal(of: principal, request, error.status, error.message, now: now)
         throw error
       }
@@ -191,8 +191,13 @@ struct ConsoleRouter {
         throw HTTPError(
           .preconditionFailed, "Nothing was changed. If-Match cannot match, because this resource has no ETag.")
       }
-      var response = try await handler(
-        APIContext(console: console, request: request, principal: principal, now: now))
+      var response: Response
+      do {
+        response = try await handler(APIContext(console: console, request: request, principal: principal, now: now))
+      } catch let error as any HTTPResponseError where error.status == .forbidden {
+        await console.noteRefusal(of: principal, request, error.status, error.message, now: now)
+        throw error
+      }
       standing?.write(to: &response.headers)
       response.actor = principal.name
       return response

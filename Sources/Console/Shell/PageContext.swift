@@ -81,6 +81,16 @@ struct PageContext: Sendable {
   /// Rough bytes of the rows of a page.
   private static let usualSize = 64 * 1024
 
+  /// Whether the person may send in an environment, apart from the role.
+  func maySend(_ environment: Environment) -> Bool {
+    environment == .development || user?.sendsToProduction ?? false
+  }
+
+  /// - Throws: 403 if the person may not send in the environment. The store decides in the end.
+  func check(sendingIn environment: Environment?) throws {
+    if let environment, !maySend(environment) { throw PageError(.forbidden, "production") }
+  }
+
   func may(_ role: User.Role) -> Bool { (principal?.role).map { $0 >= role } ?? false }
 
   /// A trimmed query parameter; nil if empty.

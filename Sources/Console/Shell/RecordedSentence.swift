@@ -32,6 +32,9 @@ enum RecordedSentence {
       "The app sends to the built-in simulator, which is not running. Start Signalbox with --demo."
     ),
     (SegmentMessage.missing.code, SegmentMessage.missing.english),
+    ("recorded.rejected_why", "{name} rejected it: {remark}"),
+    ("recorded.rejected", "{name} rejected it."),
+    ("recorded.unapproved", "Nobody approved it within {hours} hours: nothing was sent."),
     ("recorded.endpoint", "The endpoint {endpoint} is neither the service, the simulator, nor host:port."),
   ]
 

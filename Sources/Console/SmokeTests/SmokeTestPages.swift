@@ -117,7 +117,9 @@ enum SmokeTestPages {
       return try await show(
         page, confirm: FieldView(value: page.form.raw("confirm"), error: error), status: .unprocessableContent)
     }
-    let starter = SmokeRunner.Starter(.web, by: page.actor, from: page.request.remoteAddress?.host)
+    try page.check(sendingIn: test.draft?.environment)
+    let starter = SmokeRunner.Starter(
+      .web, by: page.actor, person: page.user?.id, from: page.request.remoteAddress?.host)
     let run = try await page.console.smoke.start(test, starter, now: now)
     return page.redirect(to: "/smoke-tests/\(id)?run=\(run.id)")
   }

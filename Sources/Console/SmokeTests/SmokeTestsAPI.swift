@@ -149,7 +149,8 @@ enum SmokeTestsAPI {
     let (id, wait): (Int64, Duration) = (try call.request.parameter("id"), try wait(call))
     let test = try await call.store.read { try SmokeTest.get($0, id: id) }
     let idempotency = try Idempotency(call, content: [])
-    let starter = SmokeRunner.Starter(.api, by: call.actor, from: call.request.remoteAddress?.host)
+    let starter = SmokeRunner.Starter(
+      .api, by: call.actor, person: call.principal.person, from: call.request.remoteAddress?.host)
     let run = try await call.console.smoke.start(test, starter, once: idempotency, now: call.now)
     return try await answer(run, call, wait)
   }

@@ -18,18 +18,21 @@ package struct PushIntake: Sendable {
     let draft: PushDraft
     let door: Door
     let creator: String
+    let person: Int64?
     let address: String?
     let undoSeconds: Int
     let now: Date
 
     /// - Parameters:
     ///   - creator: as stored with the push and in the audit log.
+    ///   - person: the person, or the token's owner; nil: the command line, an app's key, a token of nobody.
     ///   - address: the client's address; nil for this machine.
     ///   - undoSeconds: the minimum time the push is held so that it can be undone.
     package init(
-      _ draft: PushDraft, door: Door, by creator: String, from address: String? = nil, undoSeconds: Int = 0, now: Date
+      _ draft: PushDraft, door: Door, by creator: String, person: Int64? = nil, from address: String? = nil,
+      undoSeconds: Int = 0, now: Date
     ) {
-      (self.draft, self.door, self.creator, self.address) = (draft, door, creator, address)
+      (self.draft, self.door, self.creator, self.person, self.address) = (draft, door, creator, person, address)
       (self.undoSeconds, self.now) = (max(undoSeconds, draft.options.undoSeconds), now)
     }
   }
@@ -116,7 +119,8 @@ package struct PushIntake: Sendable {
   ) async throws -> Bool {
     let check = try await accept(order)
     return try await store.write { database in
-      let new = NewSchedule(order.draft, app: check.app, source: order.door.rawValue, by: order.creator)
+      var new = NewSchedule(order.draft, app: check.app, source: order.door.rawValue, by: order.creator)
+      new.approval = try approval(database, order, check)
       guard try Schedule.replace(database, id: schedule.id, with: new, now: order.now) else { return false }
       try AuditEntry.add(
         database,
@@ -141,18 +145,49 @@ package struct PushIntake: Sendable {
         actor: order.creator, action: "\(noun).create", subject: "\(noun) \(uid)",
         detail: ["app": .string(app.bundleID)], address: order.address)
     }
+    let approval = try approval(database, order, check)
     try Device.registerUnknown(database, of: draft, app: app.id, by: order.creator, now: now)
     if draft.recurrence != nil, !draft.options.dryRun {
-      let new = NewSchedule(draft, app: app, source: order.door.rawValue, by: order.creator)
+      var new = NewSchedule(draft, app: app, source: order.door.rawValue, by: order.creator)
+      new.approval = approval
       return .schedule(try Schedule.create(database, new, audit: audit("schedule", new.uid), now: now))
     }
     var new = NewPush(draft, app: app, source: order.door.rawValue, by: order.creator)
-    if order.undoSeconds > 0 { new.holdUntil = now.addingTimeInterval(TimeInterval(order.undoSeconds)) }
+    new.approval = approval
+    // With an approval, the undo window begins then.
+    if order.undoSeconds > 0, approval == nil {
+      new.holdUntil = now.addingTimeInterval(TimeInterval(order.undoSeconds))
+    }
     return .push(try Push.create(database, new, audit: audit("push", new.uid), now: now))
   }
 
+  /// - Throws: see ``approval(_:app:_:by:reach:undoSeconds:from:)``. A dry run sends nothing, and needs nothing.
+  private func approval(_ database: Database, _ order: Order, _ check: PushCheck) throws -> NewApproval? {
+    guard !order.draft.options.dryRun else { return nil }
+    return try Self.approval(
+      database, app: check.app.id, order.draft.environment,
+      by: ApprovalRule.Actor(order.creator, person: order.person), reach: check.reachable,
+      undoSeconds: order.undoSeconds, from: order.address)
+  }
+
+  /// What a push of an app has to wait for; nil: nothing.
+  ///
+  /// - Throws: `Problems` if the person may not send to production.
+  static func approval(
+    _ database: Database, app: Int64, _ environment: Environment, by asker: ApprovalRule.Actor, reach: Int?,
+    undoSeconds: Int = 0, from address: String? = nil
+  ) throws -> NewApproval? {
+    guard environment == .production else { return nil }
+    guard try Approval.maySend(database, person: asker.person) else {
+      throw Problems([Problem("environment", ApprovalMessage.notPermitted)])
+    }
+    // Read in the transaction that stores the push: the setting may have changed since the check.
+    guard try App.get(database, id: app).needsApproval else { return nil }
+    return NewApproval(asker: asker, reach: reach, undoSeconds: undoSeconds, from: address)
+  }
+
   private func handOver(_ kept: Kept) {
-    if case .push(let push) = kept { deliver(push.id) }
+    if case .push(let push) = kept, push.state == .queued { deliver(push.id) }
   }
 }
 

@@ -51,7 +51,7 @@ extension PushRunner {
   }
 
   private func open(_ push: Push, _ draft: PushDraft, isStarted: Bool) async throws -> Opened {
-    let sentAt = push.sendAt ?? push.createdAt
+    let sentAt = push.sentAt
     var start = RunPlan.Start.sending
     if !isStarted {
       // It ended before every device had an outcome: those that waited, and those after the cursor, get one now.

@@ -42,6 +42,8 @@ package enum OutcomeKind: Int, Sendable, CaseIterable, Hashable {
 
 /// The life of a push. Stored as text.
 package enum PushState: String, Sendable, Codable, CaseIterable {
+  /// Stored, and not sent until a second person approves it.
+  case needsApproval = "needs_approval"
   /// Stored, and waiting for its turn.
   case queued
   case sending
@@ -57,7 +59,7 @@ package enum PushState: String, Sendable, Codable, CaseIterable {
   /// Whether nothing more will be sent.
   package var isOver: Bool {
     switch self {
-    case .queued, .sending, .paused: false
+    case .needsApproval, .queued, .sending, .paused: false
     case .finished, .cancelled, .failed: true
     }
   }

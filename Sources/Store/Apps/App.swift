@@ -1,4 +1,5 @@
 package import Foundation
+import JSON
 package import SQLite
 
 package struct App: Sendable, Hashable, Identifiable {
@@ -12,8 +13,10 @@ package struct App: Sendable, Hashable, Identifiable {
   /// An `AliasRule`'s text.
   package let aliasRule: String?
   package let createdAt: Date
+  /// Whether a push to production waits for a second person's approval.
+  package let needsApproval: Bool
 
-  static let columns = "a.id, a.bundle_id, a.package_name, a.name, a.alias_rule, a.created_at"
+  static let columns = "a.id, a.bundle_id, a.package_name, a.name, a.alias_rule, a.created_at, a.needs_approval"
 
   init(_ row: borrowing Row) {
     id = row.int64(0)
@@ -22,6 +25,7 @@ package struct App: Sendable, Hashable, Identifiable {
     name = row.text(3)
     aliasRule = row.optionalText(4)
     createdAt = row.date(5)
+    needsApproval = row.bool(6)
   }
 }
 
@@ -70,6 +74,22 @@ extension App {
     try database.run(
       "UPDATE apps SET name = ?, package_name = ?, alias_rule = ? WHERE id = ?", name, packageName, aliasRule, id)
     return try get(database, id: id)
+  }
+
+  /// Sets whether pushes to production need a second person's approval. What waits already goes on waiting.
+  ///
+  /// - Returns: whether it was set otherwise.
+  package static func setApproval(
+    _ database: Database, id: Int64, _ isNeeded: Bool, by audit: NewAuditEntry, now: Date
+  ) throws -> Bool {
+    let app = try get(database, id: id)
+    guard app.needsApproval != isNeeded else { return false }
+    try database.run("UPDATE apps SET needs_approval = ? WHERE id = ?", isNeeded, id)
+    var entry = audit
+    (entry.action, entry.subject) = ("app.approval", "app \(app.bundleID)")
+    entry.detail = ["before": ["approval": .bool(!isNeeded)], "after": ["approval": .bool(isNeeded)]]
+    try AuditEntry.add(database, entry, now: now)
+    return true
   }
 
   /// What is deleted with an app.

@@ -45,6 +45,7 @@ extension AppOverview: JSONWritable {
       json.member("name", app.name)
       json.member("package_name", app.packageName)
       json.member("alias_rule", app.aliasRule ?? AliasRule.none.rawValue)
+      json.member("production_needs_approval", app.needsApproval)
       json.member("created_at", app.createdAt)
       json.key("devices")
       json.array { json in

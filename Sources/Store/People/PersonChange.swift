@@ -6,6 +6,8 @@ package import SQLite
 /// What an admin changes about a person. The console, the API and the command line share its rules.
 package enum PersonChange: Sendable, Hashable {
   case role(User.Role)
+  /// Whether the person and the person's tokens may send to production.
+  case production(Bool)
   /// Ends all sessions and links, and revokes all tokens.
   case disable
   case enable
@@ -19,6 +21,7 @@ package enum PersonChange: Sendable, Hashable {
   private var action: String {
     switch self {
     case .role: "user.update"
+    case .production: "user.production"
     case .disable: "user.disable"
     case .enable: "user.enable"
     case .endSessions: "user.end_sessions"
@@ -32,7 +35,7 @@ package enum PersonChange: Sendable, Hashable {
   private var isForOthers: Bool {
     switch self {
     case .disable, .delete, .endSessions: true
-    case .role, .enable, .resetSecondStep, .unlink: false
+    case .role, .production, .enable, .resetSecondStep, .unlink: false
     }
   }
 
@@ -42,7 +45,7 @@ package enum PersonChange: Sendable, Hashable {
     case .disable, .delete: true
     case .role(let role): role != .admin
     case .unlink: user.passwordHash == nil
-    case .enable, .endSessions, .resetSecondStep: false
+    case .production, .enable, .endSessions, .resetSecondStep: false
     }
   }
 
@@ -64,6 +67,8 @@ package enum PersonChange: Sendable, Hashable {
     let sessions = try Session.all(database, user: id).count
     switch self {
     case .role(let role): try User.update(database, id: id, role: role, language: user.language)
+    case .production(let isAllowed):
+      try database.run("UPDATE users SET sends_production = ? WHERE id = ?", isAllowed, id)
     case .disable: try User.setDisabled(database, id: id, true, now: now)
     case .enable: try User.setDisabled(database, id: id, false, now: now)
     case .endSessions: try Session.endAll(database, user: id)
@@ -156,6 +161,7 @@ package struct Person: Sendable, Hashable, Identifiable {
       "role": .string(user.role.rawValue), "state": .string(user.state.rawValue),
       "authenticator": .bool(hasAuthenticator), "passkeys": .integer(Int64(passkeys)),
       "linked": .bool(user.isLinked),
+      "sends_to_production": .bool(user.sendsToProduction),
     ]
   }
 }

@@ -16,6 +16,8 @@ package struct User: Sendable, Hashable, Identifiable {
   package let signedInAt: Date?
   /// Whether the person has signed in with a provider of OpenID Connect.
   package let isLinked: Bool
+  /// Whether the person, with a role that may send, and the person's tokens may send to production.
+  package let sendsToProduction: Bool
 
   /// Stored as text.
   package enum Role: String, Sendable, CaseIterable {
@@ -27,10 +29,10 @@ package struct User: Sendable, Hashable, Identifiable {
   }
 
   static let columns = """
-    u.id, u.name, u.password_hash, u.role, u.language, u.created_at, u.disabled_at, u.signed_in_at,
+    u.id, u.name, u.password_hash, u.role, u.language, u.created_at, u.disabled_at, u.signed_in_at, u.sends_production,
     EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id)
     """
-  static let columnCount = 9
+  static let columnCount = 10
 
   init(_ row: borrowing Row, from first: Int = 0) throws {
     id = row.int64(first)
@@ -41,7 +43,8 @@ package struct User: Sendable, Hashable, Identifiable {
     createdAt = row.date(first + 5)
     disabledAt = row.optionalDate(first + 6)
     signedInAt = row.optionalDate(first + 7)
-    isLinked = row.int64(first + 8) != 0
+    sendsToProduction = row.bool(first + 8)
+    isLinked = row.int64(first + 9) != 0
   }
 
   package enum State: String, Sendable, CaseIterable {

@@ -3,7 +3,7 @@ package import Model
 package import SQLite
 
 extension Push {
-  /// Adds a push, queued. In the same transaction as the idempotent answer and the activity log entry, so that all are
+  /// Adds a push, queued or waiting for approval. In the same transaction as the idempotent answer and the activity log entry, so that all are
   /// stored or none.
   ///
   /// - Parameters:
@@ -23,12 +23,14 @@ extension Push {
         """
         INSERT INTO pushes(uid, seed, app_id, environment, draft, title, body, search, state, source, created_by,
           created_at, send_at, parent_id, hold_until, schedule_id, signature)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """, new.uid, Int64(bitPattern: new.seed), new.appID, new.environment.rawValue, new.draftJSON, new.title,
-        new.body, search, new.source, new.createdBy, now, new.sendAt, new.parentID,
+        new.body, search, (new.approval == nil ? PushState.queued : .needsApproval).rawValue, new.source,
+        new.createdBy, now, new.sendAt, new.parentID,
         new.holdUntil, new.scheduleID, new.signature)
       let push = try get(database, id: database.lastInsertedID)
       if let audit { try AuditEntry.add(database, audit, now: now) }
+      if let approval = new.approval { try Approval.ask(database, .push(push.id), approval, now: now) }
       return push
     }
   }
@@ -59,6 +61,16 @@ extension Push {
       try Webhook.tell(database, ofPush: id, now: now)
     }
     return isMoved
+  }
+
+  /// Cancels a push that is not over; one that waits for approval is withdrawn.
+  ///
+  /// - Returns: whether it was not over.
+  package static func cancel(_ database: Database, id: Int64, by actor: String, now: Date) throws -> Bool {
+    guard try move(database, id: id, from: [.needsApproval, .queued, .sending, .paused], to: .cancelled, now: now)
+    else { return false }
+    try Approval.withdraw(database, .push(id), by: actor, now: now)
+    return true
   }
 
   /// Marks an ended push as settled: every device has its outcome.

@@ -53,6 +53,12 @@ package struct Push: Sendable, Hashable, Identifiable {
   /// A longer hold is invalid: the clock was set back.
   package static let longestHold = TimeInterval(PushLimits.undoSeconds.upperBound)
 
+  /// When a second person approved it; nil: nobody had to, or nobody has.
+  package let approvedAt: Date?
+
+  /// What its time to live counts from.
+  package var sentAt: Date { [sendAt ?? createdAt, approvedAt].compactMap { $0 }.max() ?? createdAt }
+
   /// The planned start, if it differs from the creation.
   package var plannedAt: Date? { [sendAt, holdUntil].compactMap { $0 }.max() }
 
@@ -91,7 +97,8 @@ package struct Push: Sendable, Hashable, Identifiable {
     p.id, p.uid, p.seed, p.app_id, p.environment, p.draft, p.title, p.body, p.state, p.error, p.source, p.created_by,
     p.created_at, p.send_at, p.started_at, p.finished_at, p.target, p.accepted, p.failed, p.dead_token, p.skipped,
     p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out, p.hold_until, p.schedule_id,
-    p.details_removed_at, p.settling, p.repeated_unanswered, p.repeated_interrupted, p.trail, p.signature
+    p.details_removed_at, p.settling, p.repeated_unanswered, p.repeated_interrupted, p.trail, p.signature,
+    p.approved_at
     """
 
   init(_ row: borrowing Row) throws {
@@ -129,6 +136,7 @@ package struct Push: Sendable, Hashable, Identifiable {
     self.repeats = repeats
     trail = row.int64(33)
     signature = row.optionalText(34)
+    approvedAt = row.optionalDate(35)
   }
 }
 
@@ -158,6 +166,8 @@ package struct NewPush: Sendable {
   package var parentID: Int64?
   /// For receipts, hard to guess.
   package var signature: String?
+  /// It waits for a second person; nil: it is queued at once.
+  package var approval: NewApproval?
 
   package init(
     uid: String, seed: UInt64, appID: Int64, environment: Environment, draftJSON: String, source: String,

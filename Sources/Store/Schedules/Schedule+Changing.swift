@@ -5,7 +5,7 @@ package import Model
 package import SQLite
 
 extension Schedule {
-  /// Adds an active schedule, in the same transaction as the idempotent answer and the activity log entry.
+  /// Adds a schedule, active or waiting for approval, in the same transaction as the idempotent answer and the activity log entry.
   ///
   /// - Throws: `StoreError.unreadable` for a draft without occurrences, which the caller must exclude.
   @discardableResult
@@ -23,16 +23,19 @@ extension Schedule {
         """
         INSERT INTO schedules(uid, app_id, environment, draft, title, body, search, state, start_at, next_at, source,
           created_by, created_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, 'active', ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """, new.uid, new.appID, new.draft.environment.rawValue, new.draft.json.text(), new.title, new.body, new.search,
-        start, next, new.source, new.createdBy, now)
+        (new.approval == nil ? ScheduleState.active : .needsApproval).rawValue, start,
+        new.approval == nil ? next : nil, new.source, new.createdBy, now)
       let schedule = try get(database, id: database.lastInsertedID)
       if let audit { try AuditEntry.add(database, audit, now: now) }
+      if let approval = new.approval { try Approval.ask(database, .schedule(schedule.id), approval, now: now) }
       return schedule
     }
   }
 
   /// Replaces what an active or paused schedule sends, and when; past runs stay, and a paused schedule stays paused.
+  /// What needs approval waits for it, and is active afterwards.
   ///
   /// - Returns: whether it had not ended.
   /// - Throws: `StoreError.unreadable` for a draft without occurrences, which the caller must exclude.
@@ -41,12 +44,19 @@ extension Schedule {
     guard let next = new.draft.recurrence.flatMap({ Recurrence($0, from: start).first(from: now) }) else {
       throw StoreError.unreadable(column: "schedules.draft", value: new.uid)
     }
-    return try database.run(
+    let isReplaced = try database.run(
       """
       UPDATE schedules SET environment = ?1, draft = ?2, title = ?3, body = ?4, search = ?5, start_at = ?6,
-        next_at = iif(state = 'active', ?7, NULL), error = NULL
+        next_at = iif(?9 = 0 AND state IN ('active', 'needs_approval'), ?7, NULL), error = NULL,
+        state = CASE WHEN ?9 THEN 'needs_approval' WHEN state = 'needs_approval' THEN 'active' ELSE state END
       WHERE id = ?8 AND state <> 'ended'
-      """, new.draft.environment.rawValue, new.draft.json.text(), new.title, new.body, new.search, start, next, id) == 1
+      """, new.draft.environment.rawValue, new.draft.json.text(), new.title, new.body, new.search, start, next, id,
+      new.approval != nil)
+    guard isReplaced == 1 else { return false }
+    // An approval of what it said before is an approval of nothing.
+    try Approval.withdraw(database, .schedule(id), by: new.createdBy, now: now)
+    if let approval = new.approval { try Approval.ask(database, .schedule(id), approval, now: now) }
+    return true
   }
 
   /// The most missed occurrences recorded individually; earlier ones are only counted.
@@ -165,8 +175,21 @@ extension Schedule {
   ///
   /// - Returns: whether it was paused.
   package static func resume(_ database: Database, id: Int64, now: Date) throws -> Bool {
+    try activate(database, id: id, from: .paused, now: now)
+  }
+
+  /// Lets a schedule run that needed approval.
+  ///
+  /// - Returns: whether it did.
+  static func approve(_ database: Database, id: Int64, now: Date) throws -> Bool {
+    try activate(database, id: id, from: .needsApproval, now: now)
+  }
+
+  private static func activate(
+    _ database: Database, id: Int64, from state: ScheduleState, now: Date
+  ) throws -> Bool {
     let schedule = try get(database, id: id)
-    guard schedule.state == .paused, let recurrence = schedule.recurrence else { return false }
+    guard schedule.state == state, let recurrence = schedule.recurrence else { return false }
     try database.run("UPDATE schedules SET state = 'active', error = NULL WHERE id = ?", id)
     var next = recurrence.first(from: now)
     while let date = next, try isNoted(database, id: id, at: date) { next = recurrence.next(after: date) }
@@ -177,9 +200,11 @@ extension Schedule {
   /// Ends a schedule; pushes already created continue.
   ///
   /// - Returns: whether it had not ended before.
-  package static func end(_ database: Database, id: Int64, now: Date) throws -> Bool {
+  ///
+  /// - Parameter error: why, if nobody ended it.
+  package static func end(_ database: Database, id: Int64, error: String? = nil, now: Date) throws -> Bool {
     try database.run(
-      "UPDATE schedules SET state = 'ended', next_at = NULL, ended_at = ? WHERE id = ? AND state <> 'ended'", now, id)
-      == 1
+      "UPDATE schedules SET state = 'ended', next_at = NULL, error = ?, ended_at = ? WHERE id = ? AND state <> 'ended'",
+      error, now, id) == 1
   }
 }

@@ -93,6 +93,8 @@ package struct NewSchedule: Sendable {
   /// Such as `web`, `api`, `cli`.
   package var source: String
   package var createdBy: String
+  /// It waits for a second person; nil: it is active at once.
+  package var approval: NewApproval?
 
   /// Title, body and search terms, one a line.
   var search: String { ([title, body].compactMap { $0 } + searchTerms).joined(separator: "\n") }
@@ -107,6 +109,8 @@ package struct NewSchedule: Sendable {
 }
 
 package enum ScheduleState: String, Sendable, CaseIterable {
+  /// A second person has to approve it before its first run.
+  case needsApproval = "needs_approval"
   case active
   /// Occurrences are left out.
   case paused

@@ -20,10 +20,13 @@ package enum ScheduleChange: String, CaseIterable, Sendable {
       case .cancel: try Schedule.end(database, id: schedule.id, now: now)
       }
     guard isChanged else { return false }
+    let isWithdrawn = schedule.state == .needsApproval
+    if isWithdrawn { try Approval.withdraw(database, .schedule(schedule.id), by: actor, now: now) }
     try AuditEntry.add(
       database,
       NewAuditEntry(
-        actor: actor, action: "schedule.\(rawValue)", subject: "schedule \(schedule.uid)", address: address), now: now)
+        actor: actor, action: isWithdrawn ? "schedule.withdraw" : "schedule.\(rawValue)",
+        subject: "schedule \(schedule.uid)", address: address), now: now)
     return true
   }
 

@@ -156,7 +156,7 @@ package struct SmokeRun: Sendable, Hashable, Identifiable {
     switch push.state {
     case .cancelled: return try run.end(database, .canceled, now: now)
     case .failed: return try run.end(database, .notSent, detail: push.error, now: now)
-    case .queued, .sending, .paused, .finished: break
+    case .needsApproval, .queued, .sending, .paused, .finished: break
     }
     let answers = try run.answers(database, push)
     if !isOver, run.expected.waits(for: answers), let seconds = run.expected.displayedWithin,

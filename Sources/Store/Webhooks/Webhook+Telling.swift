@@ -68,6 +68,34 @@ extension Webhook {
     }
   }
 
+  /// Tells of a push or a schedule that waits for a second person.
+  static func tell(_ database: Database, of approval: Approval, now: Date) throws {
+    let (uid, app, environment, path) =
+      switch approval.subject {
+      case .push(let id):
+        try Push.get(database, id: id).place("pushes")
+      case .schedule(let id):
+        try Schedule.get(database, id: id).place("schedules")
+      }
+    let webhooks = try database.fetchAll(
+      "SELECT id FROM webhooks WHERE is_active = 1 AND (app_id IS NULL OR app_id = ?) AND instr(events, ?) > 0", app,
+      " \(Event.pushNeedsApproval.rawValue) "
+    ) { $0.int64(0) }
+    guard !webhooks.isEmpty else { return }
+    let data: JSONValue = [
+      "id": .string(uid), "kind": .string(approval.subject.noun),
+      "app": .string(try App.get(database, id: app).bundleID), "environment": .string(environment.rawValue),
+      "asked_by": .string(approval.asker.name), "asked_at": JSONValue(written: approval.askedAt),
+      "expires_at": JSONValue(written: approval.expiresAt),
+      "reach": approval.reach.map { .integer(Int64($0)) } ?? .null,
+    ]
+    for webhook in webhooks {
+      try add(
+        database, webhook, uid: "evt_approval_\(approval.id)_\(webhook)", .pushNeedsApproval, data, path: path, now: now
+      )
+    }
+  }
+
   private static func describe(_ database: Database, _ push: Push) throws -> JSONValue {
     let app = try App.get(database, id: push.appID)
     let schedule = try push.scheduleID.flatMap { try Schedule.find(database, id: $0)?.uid }
@@ -148,5 +176,17 @@ extension Webhook {
       INSERT OR IGNORE INTO webhook_events(webhook_id, uid, type, data, path, state, created_at, queued_at)
       VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?6)
       """, webhook, uid, event.rawValue, JSONWriter.text(of: data), path, now)
+  }
+}
+
+extension Push {
+  fileprivate func place(_ folder: String) -> (uid: String, app: Int64, environment: Environment, path: String) {
+    (uid, appID, environment, "/\(folder)/\(uid)")
+  }
+}
+
+extension Schedule {
+  fileprivate func place(_ folder: String) -> (uid: String, app: Int64, environment: Environment, path: String) {
+    (uid, appID, environment, "/\(folder)/\(uid)")
   }
 }

@@ -8,6 +8,8 @@ package struct Webhook: Sendable, Hashable, Identifiable {
   package enum Event: String, Sendable, Hashable, CaseIterable {
     /// A push, also one of a schedule, has ended.
     case pushFinished = "push.finished"
+    /// A push or a schedule to production waits for a second person's approval.
+    case pushNeedsApproval = "push.needs_approval"
     /// A provider said that tokens are no longer valid.
     case deviceDead = "device.dead"
     /// Devices moved to the other environment, to another alias, or to another token.

@@ -33,6 +33,10 @@ enum AppsCommand {
   }.among(ProviderKind.allCases.map(\.rawValue))
   private static let proxyPassword = Option<String?>(
     "proxy-password", "text", "The proxy's password, so that it is not on the command line.", onlyFromEnvironment: true)
+  private static let approval = Argument<Bool>("setting", "on or off.") { text throws(BadValue) in
+    guard let setting = ["on": true, "off": false][text] else { throw BadValue("is not on or off") }
+    return setting
+  }.among(["on", "off"])
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   static let command = Command<Action>(
@@ -47,6 +51,9 @@ enum AppsCommand {
         "remove", "Delete an app with its devices and pushes. Certificates stay.",
         parameters: [app.parameter, force.parameter, CommonOptions.data.parameter], action: remove),
       Command(
+        "approval", "Set whether a push to production needs a second person's approval.",
+        parameters: [app.parameter, approval.parameter, CommonOptions.data.parameter], action: setApproval),
+      Command(
         "proxy", "Set the proxy of an app's credential.",
         parameters: [
           app.parameter, environment.parameter, proxyURL.parameter, provider.parameter, proxyPassword.parameter,
@@ -57,6 +64,18 @@ enum AppsCommand {
         parameters: [app.parameter, removal.parameter] + common, action: jpushKey),
       ClientKeysCommand.command(app),
     ])
+
+  private static let setApproval: Action = { values, io in
+    let entry = NewAuditEntry(actor: commandActor, action: "", subject: "")
+    try withStore(values, io) { store in
+      try store.writeSync { database in
+        let app = try App.named(values[app], database)
+        _ = try App.setApproval(database, id: app.id, values[approval], by: entry, now: io.now())
+      }
+    }
+    io.print("Approval of pushes to production of \(values[app]): \(values[approval] ? "on" : "off").")
+    return ExitCode.done
+  }
 
   private static let list: Action = { values, io in
     let apps = try withStore(values, io) { store in try store.readSync { try AppOverview.all($0) } }

@@ -13,6 +13,10 @@ enum UsersCommand {
     guard let role = User.Role(rawValue: text) else { throw BadValue("is not admin, operator, or viewer") }
     return role
   }.among(User.Role.allCases.map(\.rawValue))
+  private static let answer = Argument<Bool>("answer", "yes or no.") { text throws(BadValue) in
+    guard let answer = ["yes": true, "no": false][text] else { throw BadValue("is not yes or no") }
+    return answer
+  }.among(["yes", "no"])
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
   private static let one = [name.parameter, CommonOptions.data.parameter]
 
@@ -29,6 +33,12 @@ enum UsersCommand {
       Command(
         "role", "Change a user's role.", parameters: [name.parameter, role.parameter, CommonOptions.data.parameter],
         action: { values, io in try change(.role(values[role]), "Changed the role of", values, io) }),
+      Command(
+        "production", "Set whether a user, and the user's tokens, may send to production.",
+        parameters: [name.parameter, answer.parameter, CommonOptions.data.parameter],
+        action: { values, io in
+          try change(.production(values[answer]), "Set what may be sent to production by", values, io)
+        }),
       Command(
         "disable", "Disable a user: ends all sessions and links, and revokes all tokens.", parameters: one,
         action: { values, io in try change(.disable, "Disabled", values, io) }),

@@ -38,6 +38,7 @@ struct SendReportText: JSONWritable {
     case .finished:
       let counts = push.counts
       return counts.accepted + (isDryRun ? counts.skipped : 0) == counts.total ? ExitCode.done : ExitCode.failed
+    case .needsApproval: return isWaited ? ExitCode.unfinished : ExitCode.done
     case .queued, .sending, .paused:
       let isLaters = isServed || push.waits(now: now) != nil
       return isLaters && !isWaited ? ExitCode.done : ExitCode.unfinished
@@ -48,6 +49,9 @@ struct SendReportText: JSONWritable {
   /// What is left to send and who continues it; nil if nothing is left.
   func rest(now: Date) -> String? {
     guard !push.state.isOver else { return nil }
+    if push.state == .needsApproval {
+      return "the push waits for a second person's approval: in the console, or signalbox pushes approve \(push.uid)"
+    }
     let start = "signalbox serve --data \(data)"
     if push.waits(now: now) != nil {
       return isServed ? nil : "no server is running with this data folder; start one by then: \(start)"
@@ -80,6 +84,7 @@ struct SendReportText: JSONWritable {
 
   private var headline: String {
     switch push.state {
+    case .needsApproval: "needs approval; nothing is sent until a second person approves it"
     case .queued:
       push.plannedAt.map { "scheduled for \($0.text); the server sends it then if it is running" }
         ?? "queued; the running server delivers it"

@@ -18,6 +18,12 @@ struct ScheduleReport {
       io.print(ScheduleSummary(schedule: schedule, app: app.bundleID, now: schedule.createdAt).prettyJSON)
       return
     }
+    guard schedule.state != .needsApproval else {
+      io.print(
+        "\(schedule.uid)  \(app.bundleID) \(schedule.environment.rawValue): needs approval; it runs once a second person "
+          + "approves it: in the console, or signalbox pushes approve \(schedule.uid)")
+      return
+    }
     let zone = schedule.draft?.recurrence?.zone ?? .utc
     io.print(
       "\(schedule.uid)  \(app.bundleID) \(schedule.environment.rawValue): while a server is running, it sends at")

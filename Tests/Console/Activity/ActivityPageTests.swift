@@ -101,6 +101,9 @@ struct ActivityPageTests {
     for verb in ["create", "rotate", "delete"] { written.insert("jpush_key.\(verb)") }
     written.formUnion(["client_key.create", "client_key.delete", "channel.create", "channel.delete"])
     for verb in ["return", "heal", "snooze", "close", "reopen"] { written.insert("incident.\(verb)") }
+    for verb in ["ask_approval", "approve", "reject", "approval_expired"] {
+      written.formUnion(["push.\(verb)", "schedule.\(verb)"])
+    }
     for noun in ["certificate", "host"] { written.formUnion(["\(noun).acknowledge", "\(noun).unacknowledge"]) }
     let data = try Data(contentsOf: ConsoleScene.root.appendingPathComponent("Templates/locales/en.json"))
     let texts = Texts(code: "en", table: try JSONValue(parsing: data))

@@ -459,6 +459,29 @@ struct APIAnswersTests {
       met[operation, default: []].insert(answer.status < 300)
     }
     let app = "/api/v1/apps/\(Self.app)"
+    // What needs a second person.
+    try note(
+      try await scene.call(.patch, app, as: .admin, json: ["production_needs_approval": true]), 200, "PATCH",
+      "/apps/{app}")
+    _ = try await scene.signIn(.operator, name: "colleague@example.com")
+    let colleague = try await ApprovalPageTests.token(scene, of: "colleague@example.com", ["operator"])
+    let asked: JSONValue = [
+      "app": .string(Self.app), "environment": "production", "platforms": ["ios"], "audience": "all",
+      "notification": ["body": "x"], "options": ["allow_empty_audience": true],
+    ]
+    let daily: JSONValue = ["every": "day", "at": "09:00", "time_zone": "UTC"]
+    for (noun, body) in [("pushes", asked), ("schedules", asked.with("repeat", daily))] {
+      for verb in ["reject", "approve"] {
+        let made = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: body)
+        let id = try #require(made.json?["id"]?.string, "\(made.text)")
+        for status in [200, 409] {
+          let answer = try await scene.call(.post, "/api/v1/\(noun)/\(id)/\(verb)", as: nil, headers: colleague)
+          try note(answer, status, "POST", "/\(noun)/{id}/\(verb)")
+        }
+        if noun == "pushes" { _ = try await scene.finished(id) }
+      }
+    }
+    _ = try await scene.call(.patch, app, as: .admin, json: ["production_needs_approval": false])
     // For production the app has its credential still.
     scene.provider.answer { _ in nil }
     let device = try await scene.store.read { try App.find($0, bundleID: Self.app) }

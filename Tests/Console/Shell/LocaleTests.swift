@@ -78,6 +78,8 @@ struct LocaleTests {
     add("source.", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"])
     add("when.", RepeatRule.Weekday.allCases.map(\.rawValue) + ["now", "at", "repeat"])
     add("when.", ["every_day", "every_week", "every_month", "speed_fast", "speed_rate", "speed_spread"])
+    add("approval.", Approval.Decision.allCases.map(\.rawValue))
+    add("needs.", ["approval.one", "approval.other", "approval_schedule.one", "approval_schedule.other"])
     add("schedules.", ScheduleState.allCases.map(\.rawValue))
     add("phones.", ["payload", "headers", "callbacks"])
     add("severity.", Lint.Severity.allCases.map(\.rawValue))

@@ -31,12 +31,15 @@ struct ChoiceView: View {
   var isSelected = false
   /// Marks the option as one that affects production.
   var isProduction = false
+  /// It cannot be chosen; the page says why.
+  var isDisabled = false
 
   static let fields: [Field<Self>] = [
     .text("value") { $0.value },
     .text("label") { $0.label },
     .flag("selected") { $0.isSelected },
     .flag("production") { $0.isProduction },
+    .flag("disabled") { $0.isDisabled },
   ]
 }
 

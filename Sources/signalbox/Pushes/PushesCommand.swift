@@ -1,0 +1,117 @@
+import Arguments
+import Foundation
+import JSON
+import Model
+import SQLite
+import Store
+
+/// `signalbox pushes …`: what waits for a second person's approval.
+enum PushesCommand {
+  private static let id = Argument<String>("id", "The push's or schedule's ID, as shown by waiting.")
+  private static let remark = Option<String?>("remark", "text", "Why; whoever asked sees it.")
+  private static let parameters = [id.parameter, remark.parameter, CommonOptions.data.parameter]
+
+  static let command = Command<Action>(
+    "pushes", "List, approve, and reject pushes and schedules that need a second person's approval.",
+    discussion: """
+      Whoever can run this command owns the database, so it may approve what anybody else asked for; not what the same \
+      user of the system asked for on the command line. The server sends an approved push.
+      """,
+    subcommands: [
+      Command(
+        "waiting", "List what waits for approval.",
+        parameters: [CommonOptions.data.parameter, CommonOptions.json.parameter], action: list),
+      Command("approve", "Approve a push or schedule.", parameters: parameters) { values, io in
+        try decide(isApproved: true, values, io)
+      },
+      Command("reject", "Reject a push, or end a schedule.", parameters: parameters) { values, io in
+        try decide(isApproved: false, values, io)
+      },
+    ])
+
+  private static let limit = 500
+
+  /// What waits, with its ID and app.
+  private struct Waiting: JSONWritable, Sendable {
+    let approval: Approval
+    let uid: String
+    let app: String
+    let text: String
+
+    init(_ database: Database, _ approval: Approval) throws {
+      self.approval = approval
+      let (uid, appID, texts): (String, Int64, [String?])
+      switch approval.subject {
+      case .push(let id):
+        let push = try Push.get(database, id: id)
+        (uid, appID, texts) = (push.uid, push.appID, [push.title, push.body])
+      case .schedule(let id):
+        let schedule = try Schedule.get(database, id: id)
+        (uid, appID, texts) = (schedule.uid, schedule.appID, [schedule.title, schedule.body])
+      }
+      (self.uid, app) = (uid, try App.get(database, id: appID).bundleID)
+      text = texts.compactMap { $0 }.first ?? ""
+    }
+
+    func write(to json: inout JSONWriter) {
+      json.object { json in
+        json.member("kind", approval.subject.noun)
+        json.member("id", uid)
+        json.member("app", app)
+        json.member("asked_by", approval.asker.name)
+        json.member("asked_at", approval.askedAt)
+        json.member("expires_at", approval.expiresAt)
+        json.member("reach", approval.reach)
+      }
+    }
+  }
+
+  private static let list: Action = { values, io in
+    let waiting = try withStore(values, io) { store in
+      try store.readSync { database in
+        try Approval.open(database, limit: limit).map { try Waiting(database, $0) }
+      }
+    }
+    if values[CommonOptions.json] {
+      io.print(waiting.prettyJSON)
+      return ExitCode.done
+    }
+    var table = TextTable("ID", "KIND", "APP", "DEVICES", "ASKED BY", "EXPIRES", "TEXT")
+    for one in waiting {
+      table.add(
+        one.uid, one.approval.subject.noun, one.app, one.approval.reach.map(String.init) ?? "-",
+        one.approval.asker.name, one.approval.expiresAt.text, one.text)
+    }
+    io.print(table)
+    return ExitCode.done
+  }
+
+  private static func decide(isApproved: Bool, _ values: Parsed, _ io: CommandIO) throws -> Int32 {
+    let uid = values[id]
+    guard values[remark].map({ $0.count <= Approval.remarkLimit }) ?? true else {
+      throw CommandFailure("The remark has more than \(Approval.remarkLimit) characters.")
+    }
+    do {
+      try withStore(values, io) { store in
+        try store.writeSync { database in
+          let subject: Approval.Subject
+          if let push = try Push.find(database, uid: uid) {
+            subject = .push(push.id)
+          } else if let schedule = try Schedule.find(database, uid: uid) {
+            subject = .schedule(schedule.id)
+          } else {
+            throw CommandFailure("Push \(uid) not found. See: signalbox pushes waiting")
+          }
+          try Approval.decide(
+            database, subject, isApproved: isApproved,
+            by: ApprovalRule.Actor(commandActor, person: nil, isCommandLine: true), remark: values[remark],
+            now: io.now())
+        }
+      }
+    } catch let problems as Problems {
+      throw CommandFailure("\(uid): \(problems.all.map(\.text).joined(separator: " "))")
+    }
+    io.print(isApproved ? "Approved \(uid). The running server sends it." : "Rejected \(uid).")
+    return ExitCode.done
+  }
+}

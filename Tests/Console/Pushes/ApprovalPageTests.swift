@@ -1,0 +1,233 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import OpenSSL
+import Providers
+import SQLite
+import Store
+import Testing
+
+/// Approval by a second person, on the pages and over the API.
+@Suite("Pages and API: pushes that need approval")
+struct ApprovalPageTests {
+  static let fields: [(String, String)] =
+    SendPageTests.fields.filter { $0.0 != "environment" } + [("environment", "production"), ("confirm", "Shop")]
+
+  static let draft: JSONValue = [
+    "app": .string(ConsoleScene.bundleID), "environment": "production", "platforms": ["ios"], "audience": "all",
+    "notification": ["body": "hello"],
+  ]
+
+  /// An app whose pushes to production need approval, with devices there.
+  static func prepare(_ scene: ConsoleScene, devices: Int = 4, needsApproval: Bool = true) async throws {
+    let app = try await scene.addApp()
+    try await scene.addDevices(devices, of: app, environment: .production)
+    _ = try await scene.store.write {
+      try App.setApproval(
+        $0, id: app.id, needsApproval, by: NewAuditEntry(actor: "anna", action: "", subject: ""), now: ConsoleScene.noon
+      )
+    }
+  }
+
+  /// A token of a person.
+  static func token(
+    _ scene: ConsoleScene, of name: String?, _ scopes: [String] = ["read", "send-production"]
+  ) async throws -> [String: String] {
+    let text = Random.token(bytes: 24)
+    _ = try await scene.store.write { database in
+      let user = try name.flatMap { try User.find(database, name: $0)?.id }
+      return try APIToken.add(
+        database, name: "of \(name ?? "nobody")", hash: Secret.hash(text), scopes: scopes, user: user,
+        now: ConsoleScene.noon)
+    }
+    return ["Authorization": "Bearer \(text)"]
+  }
+
+  static func state(_ scene: ConsoleScene, _ uid: String) async throws -> PushState? {
+    try await scene.store.read { try Push.find($0, uid: uid)?.state }
+  }
+
+  @Test("an admin turns it on for an app; the review says so, the push waits, shows and is found; nothing is sent")
+  func waits() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene, needsApproval: false)
+      var anna = try await scene.signIn(.admin)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      #expect(try await ben.post("/apps/1/approval", [("approval", "on")]).status == 403)
+      #expect(try await anna.get("/apps/1").text.contains("is sent without approval"))
+      #expect(try await anna.post("/apps/1/approval", [("approval", "on")]).location == "/apps/1#approval")
+      #expect(try await anna.get("/apps/1").text.contains("needs a second person’s approval"))
+      let entry = try #require(try await scene.audit("app.approval").first)
+      #expect(entry.detail?["before"]?["approval"] == false && entry.detail?["after"]?["approval"] == true)
+
+      let review = ScenePage(try await ben.post("/pushes/preview", Self.fields))
+      #expect(review.text.contains("Ask for approval") && review.text.contains("Nothing is sent until then"))
+      let sent = try await ben.post("/pushes", Self.fields)
+      let path = try #require(sent.location)
+      let page = ScenePage(try await ben.get(path))
+      #expect(
+        page.text.contains("ben@example.com asked to send it to 2 devices") && page.text.contains("Needs approval"))
+      #expect(page.text.contains("odd") && page.text.contains("World"), "audience and content")
+      #expect(page.text.contains("You asked for this push yourself") && page.text.contains("Withdraw"))
+      #expect(!page.forms.contains { $0.attributes["action"]?.hasSuffix("/approve") == true })
+      #expect(ScenePage(try await anna.get("/")).text.contains("1 push needs approval"))
+      let list = try await anna.get("/pushes?state=needs_approval")
+      #expect(list.text.contains(path) && ScenePage(list).text.contains("Needs approval"))
+      #expect(scene.provider.sent.isEmpty)
+
+      var vera = try await scene.signIn(.viewer)
+      let seen = ScenePage(try await vera.get(path))
+      #expect(seen.text.contains("Needs approval") && !seen.text.contains("Reject"))
+      #expect(try await vera.post(path + "/approve").status == 403)
+    }
+  }
+
+  @Test("the same person is refused by each door, somebody else approves, and it is sent once")
+  func approve() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      let path = try #require(try await ben.post("/pushes", Self.fields).location)
+      let uid = String(path.dropFirst("/pushes/".count))
+      let api = "/api/v1/pushes/\(uid)/approve"
+      let refused = try await ben.post(path + "/approve")
+      #expect(refused.status == 403 && refused.text.contains("Somebody else must decide"))
+      #expect(try await scene.audit("user.refused").map(\.actor) == ["ben@example.com"])
+      var other = try await SignInTests.guest(scene)
+      _ = try await other.post("/session", [("email", "ben@example.com"), ("password", ConsoleScene.password)])
+      other.csrf = try await Self.csrf(scene, other)
+      #expect(try await other.post(path + "/approve").status == 403, "another session")
+      for (name, code) in [("ben@example.com", "approval.own"), (nil, "approval.nobody")] as [(String?, String)] {
+        let headers = try await Self.token(scene, of: name)
+        let answer = try await scene.call(.post, api, as: nil, headers: headers)
+        #expect(
+          answer.status == 403 && answer.json?["code"]?.string ?? answer.text == code || answer.text.contains(code))
+        #expect(try await scene.audit("token.refused").first?.actor == "token of \(name ?? "nobody")")
+      }
+      #expect(try await Self.state(scene, uid) == .needsApproval)
+
+      let page = ScenePage(try await cleo.get(path))
+      #expect(page.forms.contains { $0.attributes["action"] == path + "/approve" })
+      let approved = try await cleo.post(path + "/approve", [("remark", "Go")])
+      #expect(approved.location == path)
+      #expect(try await scene.finished(uid).counts == OutcomeCounts(accepted: 2))
+      #expect(Set(scene.provider.sent).count == 2 && scene.provider.sent.count == 2)
+      let entry = try #require(try await scene.audit("push.approve").first)
+      #expect(entry.actor == "cleo@example.com" && entry.detail?["remark"] == "Go")
+      #expect(ScenePage(try await ben.get(path)).text.contains("cleo@example.com"), "who approved it is on the page")
+      #expect(try await cleo.post(path + "/reject").location == path, "too late")
+      #expect(try await Self.state(scene, uid) == .finished)
+    }
+  }
+
+  private static func csrf(_ scene: ConsoleScene, _ browser: SceneBrowser) async throws -> String {
+    let cookie = try #require(browser.cookies["signalbox_session"])
+    let found = try await scene.store.read {
+      try Session.find($0, idHash: Secret.hash(cookie), idle: 1e6, now: ConsoleScene.noon)
+    }
+    return try #require(found).session.csrf
+  }
+
+  @Test(
+    "over the API: it waits, a colleague's token rejects it, a second decision is a conflict; answers fit the document")
+  func overTheAPI() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      _ = try await scene.signIn(.operator, name: "ben@example.com")
+      _ = try await scene.signIn(.operator, name: "cleo@example.com")
+      let (bens, cleos) = (
+        try await Self.token(scene, of: "ben@example.com"), try await Self.token(scene, of: "cleo@example.com")
+      )
+      func post(_ target: String, _ headers: [String: String], _ json: JSONValue? = nil) async throws -> SceneAnswer {
+        try await scene.call(.post, "/api/v1" + target, as: nil, json: json, headers: headers)
+      }
+      let made = try await post("/pushes", bens, Self.draft)
+      #expect(made.status == 202 && made.json?["state"] == "needs_approval")
+      #expect(made.json?["approval"]?["reach"]?.integer == 4 && made.json?["approval"]?["decision"] == .null)
+      #expect(try document.errors(made, to: .init(method: "POST", path: "/api/v1/pushes")) == [])
+      let uid = try #require(made.json?["id"]?.string)
+      let wrong = try await post(
+        "/pushes/\(uid)/reject", cleos, ["remark": .string(String(repeating: "x", count: 501))])
+      #expect(wrong.status == 422 && wrong.fields == ["remark"])
+      let rejected = try await post("/pushes/\(uid)/reject", cleos, ["remark": "Wrong text"])
+      #expect(rejected.status == 200 && rejected.json?["state"] == "cancelled")
+      #expect(rejected.json?["error"] == "token of cleo@example.com rejected it: Wrong text")
+      #expect(rejected.json?["approval"]?["decision"] == "rejected")
+      #expect(try document.errors(rejected, to: .init(method: "POST", path: "/api/v1/pushes/{id}/reject")) == [])
+      let late = try await post("/pushes/\(uid)/approve", cleos)
+      #expect(late.status == 409)
+      #expect(try document.errors(late, to: .init(method: "POST", path: "/api/v1/pushes/{id}/approve")) == [])
+
+      // Withdrawn by its asker, over the API.
+      let second = try #require(try await post("/pushes", bens, Self.draft).json?["id"]?.string)
+      #expect(try await post("/pushes/\(second)/cancel", bens).status == 200)
+      #expect(try await scene.audit("push.withdraw").map(\.actor) == ["token of ben@example.com"])
+      let gone = try await scene.call(.get, "/api/v1/pushes/\(second)", as: .viewer)
+      #expect(gone.json?["approval"]?["decision"] == "withdrawn")
+
+      // A token without the scope.
+      let development = try await Self.token(scene, of: "cleo@example.com", ["read", "send-development"])
+      let third = try #require(try await post("/pushes", bens, Self.draft).json?["id"]?.string)
+      #expect(try await post("/pushes/\(third)/approve", development).status == 403)
+      #expect(try await post("/pushes/\(third)/approve", cleos).status == 200)
+      #expect(try await scene.finished(third).counts == OutcomeCounts(accepted: 4))
+      #expect(scene.provider.sent.count == 4)
+      // Unknown, and one that needed none.
+      #expect(try await post("/pushes/none/approve", cleos).status == 404)
+    }
+  }
+
+  @Test("a repeated request gets the same push; it waits once, and is sent once")
+  func idempotency() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      _ = try await scene.signIn(.operator, name: "ben@example.com")
+      var headers = try await Self.token(scene, of: "ben@example.com")
+      headers["Idempotency-Key"] = "once"
+      var ids: Set<String> = []
+      for _ in 0..<3 {
+        let answer = try await scene.call(.post, "/api/v1/pushes", as: nil, json: Self.draft, headers: headers)
+        ids.insert(try #require(answer.json?["id"]?.string))
+      }
+      #expect(ids.count == 1)
+      #expect(try await scene.store.read { try Approval.open($0, limit: 9).count } == 1)
+    }
+  }
+
+  @Test("a schedule to production is approved once, on its page; the retry of a push waits, too")
+  func schedules() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      let daily = Self.fields + [("when", "repeat"), ("every", "day"), ("at", "09:00"), ("time_zone", "UTC")]
+      let path = try #require(try await ben.post("/pushes", daily).location)
+      #expect(path.hasPrefix("/schedules/"))
+      #expect(ScenePage(try await ben.get(path)).text.contains("You asked for this push yourself"))
+      #expect(ScenePage(try await cleo.get("/")).text.contains("1 schedule needs approval"))
+      #expect(try await ben.post(path + "/approve").status == 403)
+      #expect(try await cleo.post(path + "/resume").location == path, "resuming is no way around it")
+      let uid = String(path.dropFirst("/schedules/".count))
+      let state = { try await scene.store.read { try Schedule.find($0, uid: uid)?.state } }
+      #expect(try await state() == .needsApproval)
+      let seen = try await scene.call(.get, "/api/v1/schedules/\(uid)", as: .viewer)
+      #expect(seen.json?["state"] == "needs_approval" && seen.json?["approval"]?["asked_by"] == "ben@example.com")
+      #expect(try await cleo.post(path + "/approve").location == path)
+      #expect(try await state() == .active)
+      #expect(try await scene.audit("schedule.approve").map(\.actor) == ["cleo@example.com"])
+
+      scene.provider.answer { _ in
+        .outcome(.rejected(status: 500, reason: "InternalServerError", tokenInvalidSince: nil))
+      }
+      let first = try #require(try await ben.post("/pushes", Self.fields).location)
+      _ = try await cleo.post(first + "/approve")
+      _ = try await scene.finished(String(first.dropFirst("/pushes/".count)))
+      let retry = try #require(try await ben.post(first + "/retry").location)
+      #expect(retry != first)
+      #expect(try await Self.state(scene, String(retry.dropFirst("/pushes/".count))) == .needsApproval)
+    }
+  }
+}
