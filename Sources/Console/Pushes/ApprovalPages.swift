@@ -30,8 +30,8 @@ enum ApprovalPages {
   private static func decide(
     _ subject: Approval.Subject, isApproved: Bool, _ page: PageContext, back: String
   ) async throws -> Response {
-    let remark = page.form.filled("remark")
-    guard remark.map({ $0.count <= Approval.remarkLimit }) ?? true, let approver = page.principal?.approver else {
+    let remark = page.form.filled("remark").map { String($0.prefix(Approval.remarkLimit)) }
+    guard let approver = page.principal?.approver else {
       throw PageError(.unprocessableContent, "refused")
     }
     do {
