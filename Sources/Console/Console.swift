@@ -47,6 +47,8 @@ package struct Console: Sendable {
     package var rates = (token: 6000, address: 12_000)
     /// Seconds without use after which a person has to sign in again.
     package var sessionIdle: TimeInterval = 12 * 3600
+    /// Passwords that nobody may choose because they became known; nil: no list.
+    package var breachedPasswords: BreachedPasswords?
     /// What `signalbox doctor` finds, for the support bundle. Blocks.
     package var diagnose: @Sendable () -> JSONValue = { .null }
     package init(templates: String, publicFiles: String, address: String?, version: String) {

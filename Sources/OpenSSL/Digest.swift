@@ -2,6 +2,13 @@ import COpenSSL
 package import Foundation
 
 package enum Digest {
+  /// 20 bytes. Broken for signatures: only to look up what others have published so.
+  package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: 20)
+    precondition(EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha1(), nil) == 1, "SHA-1 failed")
+    return digest
+  }
+
   /// SHA-256, 32 bytes.
   package static func sha256(_ bytes: some DataProtocol) -> [UInt8] {
     let bytes = Array(bytes)

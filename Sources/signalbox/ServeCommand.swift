@@ -83,6 +83,11 @@ enum ServeCommand {
   private static let insecure = Flag(
     "insecure", "Serve plain HTTP on an address that other machines reach. Anyone on the way can read passwords."
   ).configuration
+  private static let breachedPasswords = Option<String?>(
+    "breached-passwords", "file",
+    "Refuse new passwords in this list: lines of SHA-1 and count in the order of the hashes, as Have I Been Pwned "
+      + "publishes them."
+  ).configuration
   private static let replicated = Flag(
     "replicated", "Leave the checkpoints of the database's log to Litestream, which replicates it."
   ).configuration
@@ -106,7 +111,8 @@ enum ServeCommand {
     parameters: [
       CommonOptions.data.parameter, listen.parameter, demo.parameter, certificate.parameter, key.parameter,
       proxies.parameter, publicAddress.parameter, connections.parameter, metricsOpen.parameter,
-      sessionIdle.parameter, tokenRate.parameter, addressRate.parameter, insecure.parameter,
+      sessionIdle.parameter, tokenRate.parameter, addressRate.parameter, breachedPasswords.parameter,
+      insecure.parameter,
       replicated.parameter, standby.parameter, litestream.parameter, resources.parameter,
       CommonOptions.proxy.parameter, LogOptions.level.parameter, LogOptions.format.parameter,
     ]
@@ -135,6 +141,13 @@ enum ServeCommand {
     options.isMetricsOpen = values[metricsOpen]
     options.sessionIdle = TimeInterval(values[sessionIdle] * 60)
     options.rates = (values[tokenRate], values[addressRate])
+    options.breachedPasswords = try values[breachedPasswords].map { path in
+      do {
+        return try BreachedPasswords(path: path)
+      } catch {
+        throw CommandFailure("--breached-passwords: \(error)")
+      }
+    }
     options.resources = try Resources.find(values[resources])
     options.undoSeconds = 5
     options.proxies = io.proxies

@@ -43,6 +43,8 @@ final class Service: Sendable {
     var isMetricsOpen = false
     /// Seconds without use after which a person has to sign in again.
     var sessionIdle: TimeInterval = 12 * 3600
+    /// Passwords that nobody may choose because they became known.
+    var breachedPasswords: BreachedPasswords?
     /// Calls of the API in a minute; 0: no limit.
     var rates = (token: 6000, address: 12_000)
     /// How watched hosts are checked; nil uses the system's trusted certificates. For tests.
@@ -134,6 +136,7 @@ final class Service: Sendable {
     configuration.isMetricsOpen = options.isMetricsOpen
     configuration.diagnose = { [options] in Doctor.quick(options.data, options.proxies, now: clock()) }
     (configuration.sessionIdle, configuration.rates) = (options.sessionIdle, options.rates)
+    configuration.breachedPasswords = options.breachedPasswords
     let look = try options.look ?? HostWatch.look(HostProbe(proxies: options.proxies), on: probes)
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools,

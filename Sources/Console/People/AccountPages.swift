@@ -62,11 +62,13 @@ enum AccountPages {
     var errors = FieldErrors()
     if let problem = try await Proof.problem(page, password: page.form.raw("current")) {
       errors.add("current", problem)
+      let refusal = page.audit("session.refused", "user \(user.name)", ["step": "password"])
+      try await page.store.write { _ = try AuditEntry.add($0, refusal, now: now) }
     }
     let password: String
     do {
-      password = try NewPassword.read(page, name: user.name)
-    } catch {
+      password = try await NewPassword.read(page, name: user.name)
+    } catch let error as FieldErrors {
       for (field, texts) in error.byField { for text in texts { errors.add(field, text) } }
       return try await show(page, errors)
     }

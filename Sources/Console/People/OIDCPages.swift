@@ -28,7 +28,7 @@ enum OIDCPages {
     }
     routes.open(.get, callback, options: Route.Options(endsWithClient: true)) { page in
       var response = try await comeBack(page)
-      Cookies.set(Cookies.oidcName(isSecure: page.request.isSecure), "", age: 0, on: &response, page.request)
+      Cookies.set(Cookies.oidc, "", age: 0, on: &response, page.request)
       // The code is in the address.
       response.headers.append("Referrer-Policy", "no-referrer")
       return response
@@ -50,7 +50,7 @@ enum OIDCPages {
       var response = Response.redirect(
         to: flow.address(metadata, settings, redirect: redirectAddress(page), state: state))
       Cookies.set(
-        Cookies.oidcName(isSecure: page.request.isSecure), cookie, age: Int(OIDCFlow.lifetime), on: &response,
+        Cookies.oidc, cookie, age: Int(OIDCFlow.lifetime), on: &response,
         page.request)
       return response
     } catch let problem as Problem {
@@ -84,7 +84,7 @@ enum OIDCPages {
         page, returnTo: "/", problem: page.texts("session.slow", count: seconds), status: .tooManyRequests,
         retryAfter: seconds)
     }
-    let cookie = page.request.cookie(Cookies.oidcName(isSecure: page.request.isSecure)) ?? ""
+    let cookie = Cookies.value(Cookies.oidc, of: page.request) ?? ""
     let flow = OIDCFlow(cookie: cookie)
     do {
       // Before anything else: what others make up is neither shown nor sent on.

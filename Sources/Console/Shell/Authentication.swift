@@ -50,7 +50,7 @@ struct Authentication: Sendable {
 
   /// The person of the session cookie; nil without a valid session.
   func user(_ request: Request, now: Date) async throws -> Principal? {
-    guard let cookie = request.cookie(Cookies.sessionName(isSecure: request.isSecure)), !cookie.isEmpty else {
+    guard let cookie = Cookies.value(Cookies.session, of: request), !cookie.isEmpty else {
       return nil
     }
     let hash = Secret.hash(cookie)
@@ -116,7 +116,7 @@ struct Authentication: Sendable {
         address: address, userAgent: agent, now: now)
     }
     Cookies.set(
-      Cookies.sessionName(isSecure: request.isSecure), value, age: Int(Self.lifetime), on: &response, request)
+      Cookies.session, value, age: Int(Self.lifetime), on: &response, request)
   }
 }
 

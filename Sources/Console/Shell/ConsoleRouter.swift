@@ -139,7 +139,7 @@ struct ConsoleRouter {
     router.on(method, pattern, options: options) { request in
       let now = console.clock()
       let principal = try await console.authentication.user(request, now: now)
-      let known = request.cookie(Cookies.form) ?? ""
+      let known = Cookies.value(Cookies.form, of: request) ?? ""
       let csrf = known.utf8.count >= 20 ? known : Random.token(bytes: 18)
       var user: User?
       var expected = csrf
@@ -272,7 +272,8 @@ struct ConsoleRouter {
 
   /// The texts in the language of the person, of the cookie, or of the browser.
   static func texts(_ console: Console, _ request: Request, _ user: User?) -> Texts {
-    if let chosen = user?.language ?? request.cookie(Cookies.language), console.locales.texts[chosen] != nil {
+    if let chosen = user?.language ?? Cookies.value(Cookies.language, of: request), console.locales.texts[chosen] != nil
+    {
       return console.locales[chosen]
     }
     return console.locales.best(for: request.header("Accept-Language"))

@@ -9,17 +9,15 @@ enum Cookies {
   static let language = "signalbox_language"
   static let oidc = "signalbox_oidc"
 
-  /// Over https, the `__Host-` prefix limits the cookie to this exact host (RFC 6265bis).
-  static func sessionName(isSecure: Bool) -> String { isSecure ? "__Host-" + session : session }
+  /// Over https, the `__Host-` prefix limits a cookie to this exact host (RFC 6265bis).
+  private static func sent(_ name: String, _ request: Request) -> String {
+    request.isSecure ? "__Host-" + name : name
+  }
 
-  /// The name of the cookie that recognizes a browser.
-  static func deviceName(isSecure: Bool) -> String { isSecure ? "__Host-" + device : device }
-
-  /// The name of the cookie of a sign-in that is on its way to a provider.
-  static func oidcName(isSecure: Bool) -> String { isSecure ? "__Host-" + oidc : oidc }
+  static func value(_ name: String, of request: Request) -> String? { request.cookie(sent(name, request)) }
 
   static func set(_ name: String, _ value: String, age: Int?, on response: inout Response, _ request: Request) {
-    let cookie = Cookie(name: name, value: value, maximumAge: age, isSecure: request.isSecure)
+    let cookie = Cookie(name: sent(name, request), value: value, maximumAge: age, isSecure: request.isSecure)
     if let cookie { response.setCookie(cookie) }
   }
 }

@@ -42,7 +42,7 @@ struct PageContext: Sendable {
 
   /// The hash of the cookie that recognizes this browser.
   var deviceHash: [UInt8]? {
-    request.cookie(Cookies.deviceName(isSecure: request.isSecure)).map { Secret.hash($0) }
+    Cookies.value(Cookies.device, of: request).map { Secret.hash($0) }
   }
 
   /// The name in the audit log.

@@ -35,7 +35,7 @@ enum SessionPages {
       }
       var response = Response.redirect(to: "/session/new")
       Cookies.set(
-        Cookies.sessionName(isSecure: page.request.isSecure), "", age: 0, on: &response, page.request)
+        Cookies.session, "", age: 0, on: &response, page.request)
       // What scripts keep, such as drafts. Not the cache: pages are never in it, and style sheets hold no secrets.
       response.headers.append("Clear-Site-Data", "\"storage\"")
       return response
@@ -211,7 +211,7 @@ enum SessionPages {
       actor: user.name, action: "session.open", subject: "user \(user.name)", detail: ["with": .string(proof)],
       address: page.request.remoteAddress?.host)
     let now = page.now
-    let former = page.request.cookie(Cookies.sessionName(isSecure: page.request.isSecure))
+    let former = Cookies.value(Cookies.session, of: page.request)
     let (device, formerDevice) = (Secret.text(), page.deviceHash)
     try await page.store.write { database in
       // Never take over a session that the browser had before (session fixation).
@@ -221,7 +221,7 @@ enum SessionPages {
     }
     try await page.console.authentication.open(user, page.request, on: &response, now: now)
     Cookies.set(
-      Cookies.deviceName(isSecure: page.request.isSecure), device, age: Int(KnownDevice.lifetime), on: &response,
+      Cookies.device, device, age: Int(KnownDevice.lifetime), on: &response,
       page.request)
     return response
   }
@@ -265,8 +265,8 @@ enum SessionPages {
     var errors = FieldErrors()
     var password = ""
     do {
-      password = try NewPassword.read(page, name: known?.name ?? page.form["email"])
-    } catch {
+      password = try await NewPassword.read(page, name: known?.name ?? page.form["email"])
+    } catch let error as FieldErrors {
       errors = error
     }
     let email = page.form["email"]

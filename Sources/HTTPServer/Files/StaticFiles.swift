@@ -136,7 +136,8 @@ enum ContentType {
     "gif": "image/gif", "html": "text/html; charset=utf-8", "ico": "image/vnd.microsoft.icon", "jpg": "image/jpeg",
     "jpeg": "image/jpeg", "js": "text/javascript; charset=utf-8", "json": "application/json",
     "map": "application/json", "md": "text/markdown; charset=utf-8", "mjs": "text/javascript; charset=utf-8",
-    "pdf": "application/pdf", "png": "image/png", "svg": "image/svg+xml", "txt": "text/plain; charset=utf-8",
+    "pdf": "application/pdf", "png": "image/png", "svg": "image/svg+xml; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
     "wasm": "application/wasm", "webmanifest": "application/manifest+json", "webp": "image/webp",
     "woff": "font/woff", "woff2": "font/woff2", "xml": "application/xml", "yaml": "application/yaml",
   ]

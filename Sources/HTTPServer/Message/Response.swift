@@ -35,7 +35,7 @@ package struct Response: Sendable {
   ) -> Response {
     Response(
       headers: [
-        "Content-Type": "text/event-stream", "Cache-Control": "no-store",
+        "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store",
         // Stops nginx from buffering the events.
         "X-Accel-Buffering": "no",
       ], body: .events(body))

@@ -115,6 +115,7 @@ package enum PasswordMessage: String, MessageSet {
   case repeated = "password.repeated"
   case sequence = "password.sequence"
   case context = "password.context"
+  case breached = "password.breached"
 
   package var english: String {
     switch self {
@@ -127,6 +128,8 @@ package enum PasswordMessage: String, MessageSet {
     case .context:
       "Apart from digits, signs, and well-known words, this is the name “{word}”, which others know too. Choose another "
         + "one."
+    case .breached:
+      "This password became known when another service was broken into, and will be tried. Choose another one."
     }
   }
 }

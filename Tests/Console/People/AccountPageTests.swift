@@ -94,6 +94,10 @@ struct AccountPageTests {
         #expect(ScenePage(answer).failedFields == fields, "\(fields)")
         #expect(!answer.text.contains(Self.chosen) && !answer.text.contains(ConsoleScene.password))
       }
+      let refused = try await scene.store.read { database in
+        try AuditEntry.list(database, limit: 50).items.map(\.entry).filter { $0.action == "session.refused" }
+      }
+      #expect(refused.count == 2 && refused.allSatisfy { $0.detail?["step"] == "password" })
       for _ in 0..<4 { _ = try await Self.change(&anna, "wrong") }
       let slow = try await Self.change(&anna, ConsoleScene.password)
       #expect(slow.status == 422 && ScenePage(slow).error("current").contains("Too many attempts"))

@@ -70,6 +70,7 @@ struct ConsoleScene: Sendable {
     address: String? = "http://localhost:8080",
     look: @escaping HostWatch.Look = { _ in .failure(HostFailure(.unreachable, detail: "there is no network here")) },
     streamPause: (@Sendable () async throws -> Void)? = nil,
+    breached: BreachedPasswords? = nil,
     _ body: @Sendable (ConsoleScene) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -81,7 +82,7 @@ struct ConsoleScene: Sendable {
     defer { pools.stop() }
     let scene = try await ConsoleScene(
       store: store, pools: pools, simulator: hasSimulator ? PushSimulator() : nil, rates: rates, proxies: proxies,
-      address: address, look: look, streamPause: streamPause)
+      address: address, look: look, streamPause: streamPause, breached: breached)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await scene.engine.run() }
       defer { scene.engine.stop() }
@@ -101,7 +102,7 @@ struct ConsoleScene: Sendable {
   private init(
     store: Store, pools: Console.Pools, simulator: PushSimulator?, rates: (token: Int, address: Int),
     proxies: [AddressRange], address: String?,
-    look: @escaping HostWatch.Look, streamPause: (@Sendable () async throws -> Void)?
+    look: @escaping HostWatch.Look, streamPause: (@Sendable () async throws -> Void)?, breached: BreachedPasswords?
   ) async throws {
     self.store = store
     self.pools = pools
@@ -122,6 +123,7 @@ struct ConsoleScene: Sendable {
     configuration.passwordCost = .quickForTests
     configuration.trustedProxies = proxies
     configuration.rates = rates
+    configuration.breachedPasswords = breached
     if let streamPause { (configuration.streamPause, configuration.answerPause) = (streamPause, streamPause) }
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration,
@@ -233,7 +235,7 @@ struct ConsoleScene: Sendable {
     var browser = SceneBrowser(router: router)
     let page = try await browser.get("/session/new")
     #expect(page.status == 200)
-    browser.csrf = try #require(browser.cookies["signalbox_form"])
+    browser.csrf = try #require(browser.formToken)
     let answer = try await browser.post("/session", [("email", name), ("password", Self.password)])
     #expect(answer.status == 303, "the sign-in was refused")
     let cookie = try #require(browser.cookies["signalbox_session"] ?? browser.cookies["__Host-signalbox_session"])

@@ -34,6 +34,9 @@ struct SceneBrowser {
   /// From where it asks; nil: as if from nowhere.
   var address: String?
 
+  /// The token of forms of who is not signed in, over http or https.
+  var formToken: String? { cookies["signalbox_form"] ?? cookies["__Host-signalbox_form"] }
+
   init(router: Router) { self.router = router }
 
   /// Asks for a page.

@@ -118,7 +118,7 @@ struct SessionTests {
       let page = try await browser.get(path)
       #expect(page.status == 200)
       #expect(page.response.headers.values(of: "Referrer-Policy") == ["no-referrer"])
-      browser.csrf = try #require(browser.cookies["signalbox_form"])
+      browser.csrf = try #require(browser.formToken)
       let answer = try await Self.choose(&browser, path)
       #expect(answer.status == 303 && answer.location == "/")
       #expect(try await browser.get("/").status == 200, "and is signed in")
@@ -128,7 +128,7 @@ struct SessionTests {
 
       var second = SceneBrowser(router: scene.router)
       #expect(try await second.get(path).status == 410)
-      second.csrf = try #require(second.cookies["signalbox_form"])
+      second.csrf = try #require(second.formToken)
       #expect(try await Self.choose(&second, path, email: "eve@example.com").status == 410)
       #expect(try await scene.count("users") == 1)
     }
@@ -141,7 +141,7 @@ struct SessionTests {
       var browser = SceneBrowser(router: scene.router)
       scene.clock.advance(Self.day - 1)
       #expect(try await browser.get(path).status == 200)
-      browser.csrf = try #require(browser.cookies["signalbox_form"])
+      browser.csrf = try #require(browser.formToken)
       scene.clock.advance(2)
       let answer = try await Self.choose(&browser, path)
       #expect(answer.status == 410)
@@ -156,7 +156,7 @@ struct SessionTests {
       let path = try #require(try await scene.console.firstStartPath())
       var browser = SceneBrowser(router: scene.router)
       _ = try await browser.get(path)
-      browser.csrf = try #require(browser.cookies["signalbox_form"])
+      browser.csrf = try #require(browser.formToken)
       let long = String(repeating: "x", count: 1025)
       let cases: [(String, String, String, Set<String>)] = [
         ("root@example.com", "elevenchars", "elevenchars", ["password"]),
@@ -191,7 +191,7 @@ struct SessionTests {
       let page = ScenePage(try await browser.get("/session/setup?token=a-token"))
       #expect(page.values("email") == ["ben@example.com"])
       #expect(page.tags.contains { $0.attributes["id"] == "email" && $0.attributes["readonly"] != nil })
-      browser.csrf = try #require(browser.cookies["signalbox_form"])
+      browser.csrf = try #require(browser.formToken)
       let answer = try await Self.choose(&browser, "=a-token", email: "eve@example.com")
       #expect(answer.status == 303)
       #expect(try await browser.get("/account").text.contains("ben@example.com"), "not the name that was sent along")

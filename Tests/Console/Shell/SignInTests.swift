@@ -19,7 +19,7 @@ struct SignInTests {
     var browser = SceneBrowser(router: scene.router)
     (browser.isSecure, browser.address) = (isSecure, address)
     _ = try await browser.get("/session/new")
-    browser.csrf = try #require(browser.cookies["signalbox_form"])
+    browser.csrf = try #require(browser.formToken)
     return browser
   }
 
@@ -53,6 +53,8 @@ struct SignInTests {
         #expect(parts.isSuperset(of: ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"]))
         #expect(parts.contains("Secure") == isSecure)
         #expect(!field.contains("Domain"))
+        let names = browser.cookies.keys
+        #expect(names.allSatisfy { $0.hasPrefix("__Host-") == isSecure } && names.count >= 2, "\(names)")
         #expect(answer.response.headers["Strict-Transport-Security"]?.hasPrefix("max-age=") == (isSecure ? true : nil))
         let value = try #require(field.split(separator: ";").first?.split(separator: "=").last)
         #expect(value.utf8.count >= 32, "32 random bytes, as text")

@@ -77,7 +77,7 @@ extension PageContext {
     frame.person = user.map {
       FramePerson(name: $0.name, role: $0.role, roleText: texts("roles.\($0.role.rawValue)"))
     }
-    let flash = request.cookie(Cookies.flash).flatMap { texts.known("flash.\($0)") }
+    let flash = Cookies.value(Cookies.flash, of: request).flatMap { texts.known("flash.\($0)") }
     frame.flash = flash.map { FrameFlash(text: $0) }
     var response = console.views.page(view, frame, status: status)
     if flash != nil { Cookies.set(Cookies.flash, "", age: 0, on: &response, request) }
