@@ -43,7 +43,9 @@ struct EventStreamTests {
         client.send("GET /none HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         return text + client.receiveAll().text
       }
-      #expect(text.contains("Content-Type: text/event-stream; charset=utf-8\r\n") && text.contains("Cache-Control: no-store\r\n"))
+      #expect(
+        text.contains("Content-Type: text/event-stream; charset=utf-8\r\n")
+          && text.contains("Cache-Control: no-store\r\n"))
       #expect(text.contains("id: 2\ndata: after 1\n\n") && text.contains("\r\n3\r\n:\n\n\r\n"))
       #expect(text.contains("data: last\n\n\r\n0\r\n\r\nHTTP/1.1 404 "))
     }
