@@ -91,6 +91,9 @@ package enum Socket {
 
   /// Resolves a host name. Blocks; run it on a ``BlockingPool``.
   ///
+  /// `localhost` and names below it are this machine also where the system does not know them, as in a container without
+  /// `/etc/hosts` (RFC 6761 §6.3).
+  ///
   /// - Returns: its addresses in the system's order, at least one.
   /// - Throws: ``LookupError``.
   package static func resolve(host: String, port: UInt16) throws -> [SocketAddress] {
@@ -99,7 +102,12 @@ package enum Socket {
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
     let code = getaddrinfo(host, nil, &hints, &list)
-    guard code == 0 else { throw LookupError(host: host, message: String(cString: gai_strerror(code))) }
+    guard code == 0 else {
+      let name = host.lowercased()
+      let own = ["127.0.0.1", "::1"].compactMap { SocketAddress(host: $0, port: port) }
+      if name == "localhost" || name.hasSuffix(".localhost") { return own }
+      throw LookupError(host: host, message: String(cString: gai_strerror(code)))
+    }
     defer { freeaddrinfo(list) }
     var addresses: [SocketAddress] = []
     var next = list

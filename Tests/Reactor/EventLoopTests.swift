@@ -215,6 +215,13 @@ struct EventLoopTests {
     #expect(SocketAddress(text)?.description == text)
   }
 
+  @Test("names below localhost are this machine, whatever the system knows", arguments: ["localhost", "App.LocalHost"])
+  func localhost(name: String) throws {
+    let found = try Socket.resolve(host: name, port: 80)
+    #expect(found.contains(try #require(SocketAddress("127.0.0.1:80"))), "\(found)")
+    #expect(throws: LookupError.self) { try Socket.resolve(host: "localhost.invalid", port: 80) }
+  }
+
   @Test("invalid addresses are refused", arguments: ["", "localhost", "::1:80", "1.2.3:80", "127.0.0.1:65536"])
   func badAddresses(text: String) {
     #expect(SocketAddress(text) == nil)
