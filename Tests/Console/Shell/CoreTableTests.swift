@@ -125,7 +125,7 @@ struct CoreTableTests {
       let page = try await browser.get("/session/new", headers: headers)
       #expect(page.response.headers["Strict-Transport-Security"] != nil)
       #expect(page.response.headers["Set-Cookie"]?.contains("Secure") == true)
-      browser.csrf = try #require(browser.cookies["signalbox_form"])
+      browser.csrf = try #require(browser.formToken)
       _ = try await browser.post("/session", [("email", "a@b"), ("password", "x")], headers: headers)
       #expect(try await scene.audit("session.refused").first?.address == "203.0.113.9")
     }

@@ -51,6 +51,7 @@ inside signalbox --version
 echo "SIGNALBOX_LOG_LEVEL=warning" >>"$system/etc/default/signalbox"
 
 start() {
+  : >"$folder/serve"
   as_user "exec signalbox serve --demo --listen 127.0.0.1:0" >"$folder/serve" 2>&1 &
   serve=$!
   for _ in $(seq 300); do
