@@ -12,6 +12,8 @@ extension Service {
     configuration.listener = options.listener
     configuration.tls = try options.tls?.load()
     configuration.maximumConnections = options.maximumConnections
+    // Of the four readers of the database: others always find one.
+    configuration.requestsOfClient = 2
     let proxies = options.trustedProxies
     configuration.isProxy = { address in proxies.contains { $0.contains(address.host) } }
     let log = options.log.labelled("HTTPServer")

@@ -54,6 +54,8 @@ extension ConsoleRouter {
     _ handler: @escaping APIHandler
   ) {
     let reach = reach ?? (pattern.contains("/:app") ? .path : .installation)
+    var options = options
+    options.mayWait = names.contains("wait")
     api(method, prefix + pattern, CallAccess(role: role, scope: scope, reach: reach), options: options) { call in
       try await APIError.telling {
         try APIQuery.check(call.request.queryItems, names: names)

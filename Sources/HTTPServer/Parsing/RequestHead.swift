@@ -64,6 +64,18 @@ final class RequestHead: Sendable {
   func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
   func first(named name: String) -> String? {
+    withFirst(named: name) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// A hash of the cookie and the credentials that the client shows; nil: it shows none.
+  var credentials: Int? {
+    var hasher = Hasher()
+    let cookie: Void? = withFirst(named: "Cookie") { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    let token: Void? = withFirst(named: "Authorization") { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    return cookie == nil && token == nil ? nil : hasher.finalize()
+  }
+
+  private func withFirst<Result>(named name: String, _ use: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
     guard names.mayContain(name) else { return nil }
     var name = name
     return name.withUTF8 { name in
@@ -76,8 +88,7 @@ final class RequestHead: Sendable {
             index += 1
           }
           if index == name.count {
-            let value = UnsafeBufferPointer(rebasing: bytes[Int(field.value)..<Int(field.value + field.valueCount)])
-            return String(decoding: value, as: UTF8.self)
+            return use(UnsafeBufferPointer(rebasing: bytes[Int(field.value)..<Int(field.value + field.valueCount)]))
           }
         }
         return nil

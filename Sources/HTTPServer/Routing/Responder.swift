@@ -47,6 +47,8 @@ package struct Resolution: Sendable {
   package var bodyLimit: Int
   /// Whether the handler is cancelled when the client closes its side.
   package var endsWithClient = false
+  /// Whether the handler may wait for something to happen, and so does not count for ``ServerConfiguration/requestsOfClient``.
+  package var mayWait = false
   /// The longest total wait for the pieces of the body; nil: the server's default.
   package var bodyTimeLimit: Duration?
   package init(bodyLimit: Int = 1 << 20, bodyTimeLimit: Duration? = nil, handler: @escaping Handler) {

@@ -82,14 +82,18 @@ package struct Route: Sendable {
     /// Whether the handler is cancelled when the client closes its side: for expensive work that only this client
     /// needs. Otherwise a half-closed client still gets its answer.
     package var endsWithClient: Bool
+    /// Whether the handler may wait for something to happen: others of the same client run meanwhile.
+    package var mayWait: Bool
 
     package init(
-      bodyLimit: Int = 1 << 20, bodyTimeLimit: Duration? = nil, requiresBody: Bool = false, endsWithClient: Bool = false
+      bodyLimit: Int = 1 << 20, bodyTimeLimit: Duration? = nil, requiresBody: Bool = false,
+      endsWithClient: Bool = false, mayWait: Bool = false
     ) {
       self.bodyLimit = bodyLimit
       self.bodyTimeLimit = bodyTimeLimit
       self.requiresBody = requiresBody
       self.endsWithClient = endsWithClient
+      self.mayWait = mayWait
     }
   }
 

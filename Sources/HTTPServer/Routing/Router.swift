@@ -90,6 +90,7 @@ package struct Router: Responder {
       bodyLimit: route.options.bodyLimit, bodyTimeLimit: route.options.bodyTimeLimit, handler: route.handler)
     resolution.quick = route.quick
     resolution.endsWithClient = route.options.endsWithClient
+    resolution.mayWait = route.options.mayWait
     return resolution
   }
 

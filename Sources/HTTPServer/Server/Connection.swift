@@ -63,6 +63,11 @@ final class Connection: EventHandler, @unchecked Sendable {
     parser = RequestParser(limits: worker.configuration.parserLimits)
   }
 
+  /// Who asks; nil for a proxy's requests without credentials, which are of many.
+  func client(of head: RequestHead) -> Turns.Client? {
+    head.credentials ?? peer?.hashValue
+  }
+
   /// Starts reading, or refuses because the server is full.
   func open(isRefused: Bool) {
     do {

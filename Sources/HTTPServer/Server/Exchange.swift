@@ -16,6 +16,8 @@ final class Exchange: @unchecked Sendable {
   var request: Request?
   var task: Task<Void, Never>?
   var mustClose = false
+  /// The client whose turn this request holds.
+  private var countedClient: Turns.Client?
   let collected = Mutex<[UInt8]?>(nil)
 
   // State of the request's body.
@@ -61,7 +63,8 @@ final class Exchange: @unchecked Sendable {
 
   var waitsForBody: Bool { bodyWaiter != nil }
 
-  /// Runs the handler. It starts at once on the caller's stack, and has often finished when this returns.
+  /// Runs the handler, or lets it wait for its client's turn. It starts at once on the caller's stack, and has often
+  /// finished when this returns.
   func start(_ request: Request, _ resolution: Resolution) {
     var request = request
     request.report = worker.configuration.errorLog
@@ -76,16 +79,34 @@ final class Exchange: @unchecked Sendable {
       mustClose = true
       if !worker.responder.refusesLongBodies { handler = { _ in throw error } }
     }
-    if let quick = resolution.quick, head.framing == .none, let answer = quickAnswer(quick, request) {
+    let quick = head.framing == .none ? resolution.quick : nil
+    guard let turns = worker.turns, let client = connection?.client(of: head) else {
+      return run(request, quick: quick, handler)
+    }
+    // A body comes when it comes, and so does what a handler waits for.
+    let isCounted = quick == nil && head.framing == .none && !resolution.mayWait
+    if isCounted { countedClient = client }
+    turns.take(client, isCounted: isCounted) { [handler, request] in self.run(request, quick: quick, handler) }
+  }
+
+  private func run(_ request: Request, quick: QuickHandler?, _ handler: @escaping Handler) {
+    // The client may have gone while the request waited.
+    guard connection != nil else { return leaveTurn() }
+    if let quick, let answer = quickAnswer(quick, request) {
       // Quick answers have their body in memory: nothing is left to run.
       _ = begin(answer)
       return
     }
     // Unstructured, because a request's task begins with its bytes, not in a scope; the connection cancels it.
-    let task = Task.immediate(executorPreference: loop) { [handler, request] in
-      await self.run(handler, request)
-    }
+    let task = Task.immediate(executorPreference: loop) { await self.run(handler, request) }
     if connection != nil { self.task = task } else { task.cancel() }
+  }
+
+  /// The handler has answered: the client's next request may begin.
+  private func leaveTurn() {
+    guard let client = countedClient else { return }
+    countedClient = nil
+    worker.turns?.answered(client)
   }
 
   /// Nil: the handler answers. So does it if the quick answer would be a stream.
@@ -105,7 +126,9 @@ final class Exchange: @unchecked Sendable {
     } catch {
       response = page(for: error)
     }
-    guard let stream = begin(await compressed(response)) else { return }
+    response = await compressed(response)
+    leaveTurn()
+    guard let stream = begin(response) else { return }
     do {
       try await stream()
       endStream(nil)

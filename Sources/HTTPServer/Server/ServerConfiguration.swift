@@ -15,6 +15,10 @@ package struct ServerConfiguration: Sendable {
   package var maximumConnections = 4096
   /// The limit for one address (one /64 of IPv6); nil: half of ``maximumConnections``.
   package var maximumConnectionsOfAddress: Int?
+  /// How many requests of one client, known by its cookie, its token or else its address, may be under way at once while
+  /// more of them wait; what others ask for comes first if a client asks for much. Not counted are requests with a body,
+  /// and routes that may wait for something to happen. Nil: requests run as they arrive.
+  package var requestsOfClient: Int?
   /// Whether an address is exempt from its limit: a proxy stands for many clients.
   package var isProxy: @Sendable (SocketAddress) -> Bool = { _ in false }
   /// Bytes of a request line; more is answered with 414.

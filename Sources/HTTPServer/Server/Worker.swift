@@ -11,6 +11,8 @@ final class Worker: @unchecked Sendable {
   let configuration: ServerConfiguration
   let responder: any Responder
   let count: ConnectionCount
+  /// Nil: requests run as they arrive.
+  let turns: Turns?
   private let tls: TLSSettings
   private let alarm: Alarm
   /// Nanoseconds of the loop's clock at its last wake-up.
@@ -29,7 +31,9 @@ final class Worker: @unchecked Sendable {
     configuration: ServerConfiguration, responder: any Responder, tls: TLSSettings, count: ConnectionCount,
     alarm: Alarm, number: Int
   ) throws {
-    loop = try EventLoop(name: "http-\(number)")
+    let loop = try EventLoop(name: "http-\(number)")
+    self.loop = loop
+    turns = configuration.requestsOfClient.map { Turns(loop: loop, limit: $0) }
     self.configuration = configuration
     self.responder = responder
     self.tls = tls

@@ -106,25 +106,34 @@ bind_receiver() {
     --use-for production --endpoint "localhost:$port" --trust "$folder/ca.pem" --data "$1" >/dev/null
 }
 
-# start_console DIRECTORY: then $serve is its process, $base its address, $cookie a session of an administrator, $token
-# one of the API.
+# start_console DIRECTORY [OPTION…]: then $serve is its process, $base its address, $cookie a session of an administrator,
+# $token one of the API. $descriptors: how many it may have open.
 start_console() {
-  local hash now
   # Without the pipe that keeps the local server: it ends when nobody holds that any more.
   : >"$folder/serve.log"  # that of the last round says the same
-  "$signalbox" serve --data "$1" --listen 127.0.0.1:0 --log-level error >"$folder/serve.log" 2>&1 7>&- &
+  (
+    ulimit -n "${descriptors:-$(ulimit -Hn)}"
+    exec "$signalbox" serve --data "$1" --listen 127.0.0.1:0 --log-level error "${@:2}"
+  ) >"$folder/serve.log" 2>&1 7>&- &
   serve=$!
   started+=("$serve")
   wait_for "$folder/serve.log" 'Signalbox .* at http' "$serve"
   base=http://127.0.0.1:$(sed -n 's/.*at http:.*:\([0-9]*\)$/\1/p' "$folder/serve.log" | head -n 1)
-  "$signalbox" users add lin@example.com --role admin --data "$1" >/dev/null 2>&1
   token=$("$signalbox" tokens add bench --role admin --data "$1" 2>/dev/null)
+  cookie=$(session_of lin@example.com admin "$1")
+}
+
+# session_of EMAIL ROLE DIRECTORY: prints the cookie of a new person who is signed in.
+session_of() {
+  local cookie hash now
+  "$signalbox" users add "$1" --role "$2" --data "$3" >/dev/null 2>&1
   cookie=$(head -c 24 /dev/urandom | base64 -w0 | tr '+/' '-_')
   hash=$(printf %s "$cookie" | sha256sum | cut -c1-64)
   now=$(date +%s)000
-  sqlite3 "$1/signalbox.sqlite" ".timeout 5000" "INSERT INTO sessions
+  sqlite3 "$3/signalbox.sqlite" ".timeout 5000" "INSERT INTO sessions
     (id_hash, user_id, csrf, created_at, seen_at, expires_at)
-    SELECT x'$hash', id, 'csrf-bench-0000000000000', $now, $now, $now + 86400000 FROM users WHERE name = 'lin@example.com'"
+    SELECT x'$hash', id, 'csrf-bench-0000000000000', $now, $now, $now + 86400000 FROM users WHERE name = '$1'"
+  echo "$cookie"
 }
 
 # broadcast_once TITLE [RATE]: a push to everybody; then $uid is its id.

@@ -63,14 +63,8 @@ pages() {
   wait_for "$folder/serve.log" 'Signalbox .* at http' "$serve"
   port=$(sed -n 's/.*at http:.*:\([0-9]*\)$/\1/p' "$folder/serve.log" | head -n 1)
   local base=http://127.0.0.1:$port
-  "$signalbox" users add lin@example.com --role admin --data "$data" >/dev/null 2>&1
   token=$("$signalbox" tokens add bench --role admin --data "$data" 2>/dev/null)
-  cookie=$(head -c 24 /dev/urandom | base64 -w0 | tr '+/' '-_')
-  hash=$(printf %s "$cookie" | sha256sum | cut -c1-64)
-  now=$(date +%s)000
-  sqlite3 "$data/signalbox.sqlite" ".timeout 5000" "INSERT INTO sessions
-    (id_hash, user_id, csrf, created_at, seen_at, expires_at)
-    SELECT x'$hash', id, 'csrf-bench-0000000000000', $now, $now, $now + 86400000 FROM users WHERE name = 'lin@example.com'"
+  cookie=$(session_of lin@example.com admin "$data")
   local environment audience
   for number in $(seq 60); do
     environment=development

@@ -1,0 +1,3 @@
+module limits-bench
+
+go 1.19
