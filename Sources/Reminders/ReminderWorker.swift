@@ -169,7 +169,9 @@ package struct ReminderWorker: Sendable {
       let zone = try ReminderSettings.load(database).zone
       let mail = message.channel == .email ? try MailSettings.load(database, sealer: sealer) : nil
       if let id = message.incidentID {
-        guard let incident = try Incident.find(database, id: id), incident.state(at: now) != .closed,
+        // Of an incident that closed before anybody was told, or that is open again, nothing is sent.
+        guard let incident = try Incident.find(database, id: id),
+          (incident.state(at: now) == .closed) == message.isEnd,
           let app = try App.find(database, id: incident.place.app)
         else { return nil }
         return Parcel(

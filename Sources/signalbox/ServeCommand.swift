@@ -179,7 +179,7 @@ enum ServeCommand {
     caller?.finish(.success("Serving at \(service.url)"))
     io.print("Signalbox \(Signalbox.version) at \(service.url)")
     if let path = try await service.console.firstStartPath() {
-      io.print("To start, choose a password here (the link works once and for 24 hours):\n  \(service.url)\(path)")
+      io.print("To start, choose a password here (the link works once and for 24 hours):\n  \(service.localURL)\(path)")
     }
     if let warning = try await service.keyWarning() { io.note(warning) }
     if isPlain { io.note("passwords are sent unencrypted over HTTP, as --insecure allows") }

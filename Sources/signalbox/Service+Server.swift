@@ -57,6 +57,14 @@ extension Service {
     let host = ["0.0.0.0", "::"].contains(address.host) ? ProcessInfo.processInfo.hostName : nil
     return host.map { "\(scheme)://\($0):\(address.port)" } ?? "\(scheme)://\(address)"
   }
+
+  /// The base URL of the first link, which somebody at this machine opens. In a container its host name leads nowhere.
+  var localURL: String {
+    for wildcard in ["://0.0.0.0:", "://[::]:"] where url.contains(wildcard) {
+      return url.replacingOccurrences(of: wildcard, with: "://localhost:")
+    }
+    return url
+  }
 }
 
 extension Duration {

@@ -14,11 +14,11 @@ import Testing
 struct ServerLimitTests {
   /// Starts `signalbox serve` in a box, and stops it on every path.
   private static func serve(
-    _ box: CommandRunner, _ arguments: [String] = [], limits: String = "true",
+    _ box: CommandRunner, _ arguments: [String] = [], listen: String = "127.0.0.1:0", limits: String = "true",
     _ body: (Child, UInt16) async throws -> Void
   ) async throws {
     let child = try Child(
-      [try Child.signalbox(), "serve", "--data", box.data, "--listen", "127.0.0.1:0"] + arguments, in: box.folder,
+      [try Child.signalbox(), "serve", "--data", box.data, "--listen", listen] + arguments, in: box.folder,
       limits: limits)
     let result: Result<Void, any Error>
     do {
@@ -64,6 +64,16 @@ struct ServerLimitTests {
       #expect(refused.code == 64)
       for way in ["--tls-certificate", "--trusted-proxy", "--insecure"] { #expect(refused.errors.contains(way)) }
       #expect(!FileManager.default.fileExists(atPath: data))
+    }
+  }
+
+  @Test("the first link names an address that a browser can open, also where the server listens on every address")
+  func firstLink() async throws {
+    try await CommandRunner.with { box in
+      try await Self.serve(box, ["--insecure"], listen: "0.0.0.0:0") { child, port in
+        #expect(child.outputText.contains("Signalbox \(Signalbox.version) at http://0.0.0.0:\(port)\n"))
+        #expect(child.outputText.contains("http://localhost:\(port)/session/setup?token="))
+      }
     }
   }
 

@@ -55,6 +55,75 @@ struct IncidentMessageTests {
     }
   }
 
+  @Test("who was told of the opening is told of the end, once: healed, closed by a person, or closed on the way")
+  func end() async throws {
+    try await ReminderScene.with { scene in
+      let wants = try await scene.receiver("ops@example.com")
+      let sealer = scene.key
+      try await scene.store.write { database in
+        var details = wants.details
+        details.getsIncidents = true
+        try Receiver.update(database, id: wants.id, details, nil, sealer: sealer, now: Self.noon)
+        _ = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: Self.noon)
+      }
+      /// Sends what is pending, as a mail server would take it; returns whether each was about an end.
+      func take(_ meanwhile: @escaping @Sendable (Database) throws -> Void = { _ in }) async throws -> [Bool] {
+        let later = Self.noon.addingTimeInterval(100)
+        return try await scene.store.write { database in
+          try ReminderMessage.pending(database).compactMap { message in
+            guard let leased = try ReminderMessage.lease(database, id: message.id, now: later) else { return nil }
+            try meanwhile(database)
+            try leased.record(database, .sent, answer: "250", now: later)
+            return leased.isEnd
+          }
+        }
+      }
+      try await scene.store.write { try Self.record($0, "a", Self.refused, at: 10) }
+      #expect(try await take() == [false])
+      try await scene.store.write { try Self.record($0, "b", .accepted, at: 20) }
+      #expect(try await take() == [true], "healed")
+      try await scene.store.write { try Self.record($0, "c", .accepted, at: 30) }
+      #expect(try await take() == [], "once")
+      try await scene.store.write { try Self.record($0, "d", Self.refused, at: 40) }
+      #expect(try await take() == [false], "it opened again")
+      try await scene.store.write {
+        _ = try Incident.act($0, id: 1, .close, by: "ada@example.com", remark: "New key", now: Self.noon)
+      }
+      #expect(try await take() == [true], "closed by a person")
+      try await scene.store.write { try Self.record($0, "e", Self.refused, at: 50) }
+      #expect(try await take { try Self.record($0, "f", .accepted, at: 60) } == [false])
+      #expect(try await take() == [true], "closed while the first message was on its way")
+    }
+  }
+
+  @Test("the message of an end says who closed it and why, and that it is over", arguments: ["en", "zh-Hans"])
+  func endContent(language: String) async throws {
+    try await ReminderScene.with { scene in
+      let (closed, healed) = try await scene.store.write { database in
+        _ = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: Self.noon)
+        try Self.record(database, "a", Self.refused, at: 10)
+        let closed = try Incident.act(
+          database, id: 1, .close, by: "ada@example.com", remark: "New key", now: Self.noon
+        ).incident
+        try Self.record(database, "b", Self.refused, at: 20)
+        try Self.record(database, "c", .accepted, at: 30)
+        return (closed, try Incident.get(database, id: 1))
+      }
+      let from = try #require(MailAddress("a@example.com"))
+      func content(_ incident: Incident) -> ReminderContent {
+        ReminderContent(
+          [], notice: .init(incident, app: "Shop"), texts: scene.courier.texts[language], zone: .gmt,
+          address: "https://push.example.com/", identifier: "m", now: Self.noon)
+      }
+      let mail = try scene.courier.message(content(closed), from: from, to: from)
+      #expect(mail.subject.contains(language == "en" ? "incident closed" : "问题已关闭"))
+      #expect(mail.text.contains("ada@example.com") && mail.text.contains("New key"))
+      let other = try scene.courier.message(content(healed), from: from, to: from)
+      #expect(other.text.contains(language == "en" ? "The cause is gone" : "原因已消除"))
+      #expect(!other.text.contains("signalbox closed"))
+    }
+  }
+
   @Test("the message names app, reason, devices and the page of the incident", arguments: ["en", "zh-Hans"])
   func content(language: String) async throws {
     try await ReminderScene.with { scene in

@@ -22,11 +22,15 @@ package struct ReminderContent: Sendable {
     }
   }
 
-  /// An incident that opened.
+  /// An incident that opened or closed.
   package struct Notice: Sendable {
     let incident: Incident
     /// The app's name.
     let app: String
+    /// When it closed; nil: it is open.
+    var closedAt: Date? { incident.closedAt }
+    /// The group of its texts.
+    var words: String { closedAt == nil ? "incident" : "incident.end" }
 
     package init(_ incident: Incident, app: String) { (self.incident, self.app) = (incident, app) }
   }
@@ -60,7 +64,7 @@ package struct ReminderContent: Sendable {
 
   var subject: String {
     if let notice {
-      return texts("incident.subject", ["app": notice.app, "reason": notice.incident.cause.reason])
+      return texts("\(notice.words).subject", ["app": notice.app, "reason": notice.incident.cause.reason])
     }
     guard let first = entries.first else { return texts("test.subject") }
     let arguments = ["name": first.item.name, "left": left(first.item)]
@@ -70,7 +74,11 @@ package struct ReminderContent: Sendable {
   }
 
   var lead: String {
-    if notice != nil { return texts("incident.lead") }
+    if let notice {
+      return notice.closedAt == nil || notice.incident.hasHealed
+        ? texts("\(notice.words).lead")
+        : texts("incident.end.by_person", ["name": notice.incident.closedBy ?? ""])
+    }
     return isTest ? texts("test.lead") : texts("lead", count: entries.count)
   }
 
@@ -144,9 +152,17 @@ package struct ReminderContent: Sendable {
       (texts("facts.environments"), texts("environments.\(place.environment.rawValue)")),
       (texts("incident.provider"), place.provider.name), (texts("incident.since"), day(notice.incident.openedAt)),
     ]
+      + [
+        notice.closedAt.map { (texts("incident.end.at"), day($0)) },
+        notice.closedAt.flatMap { _ in notice.incident.remark.map { (texts("incident.end.remark"), $0) } },
+      ].compactMap { $0 }
   }
 
-  private func missed(_ notice: Notice) -> String { texts("incident.devices", count: notice.incident.devices) }
+  private func missed(_ notice: Notice) -> String {
+    texts("\(notice.words).devices", count: notice.incident.devices)
+  }
+
+  private func means(_ notice: Notice) -> String { texts("\(notice.words).means") }
 
   /// How to renew it, in one or two sentences.
   func renewal(_ item: TrackedExpiry) -> String {
@@ -179,10 +195,10 @@ package struct ReminderContent: Sendable {
     guard let notice else { return [] }
     return [
       [
-        "name": .string(notice.incident.cause.reason), "left": .string(missed(notice)), "bad": .bool(true),
-        "soon": .bool(false), "calm": .bool(false), "link": .string(link(notice) ?? ""),
-        "renewal": .string(texts("incident.means")), "renewal_title": .string(texts("incident.next")),
-        "renewal_line": .string(line(texts("incident.next"), texts("incident.means"))),
+        "name": .string(notice.incident.cause.reason), "left": .string(missed(notice)), "bad": .bool(notice.closedAt == nil),
+        "soon": .bool(false), "calm": .bool(notice.closedAt != nil), "link": .string(link(notice) ?? ""),
+        "renewal": .string(means(notice)), "renewal_title": .string(texts("\(notice.words).next")),
+        "renewal_line": .string(line(texts("\(notice.words).next"), means(notice))),
         "facts": .list(facts(notice).map(rendered)),
       ]
     ]
@@ -209,7 +225,7 @@ package struct ReminderContent: Sendable {
     if let notice {
       let item = ChatMessage.Item(
         heading: line(notice.incident.cause.reason, missed(notice)),
-        lines: facts(notice).map { line($0.label, $0.value) } + [texts("incident.means")], link: link(notice),
+        lines: facts(notice).map { line($0.label, $0.value) } + [means(notice)], link: link(notice),
         linkText: texts("open"))
       return ChatMessage(
         title: subject, lead: lead, items: [item], more: texts("more"), json: json, identifier: identifier)
@@ -246,6 +262,8 @@ package struct ReminderContent: Sendable {
           json.member("reason", incident.cause.reason)
           json.member("devices", incident.devices)
           json.member("opened_at", incident.openedAt)
+          json.member("closed_at", notice.closedAt)
+          json.member("closed_by", notice.closedAt == nil ? nil : incident.closedBy)
           json.member("url", link(notice))
         }
         return

@@ -42,6 +42,7 @@ extension Incident {
     if isOpening { try announce(database, before.id, now: now) }
     if state == .closed, before.stored != .closed {
       try Webhook.tell(database, ofIncident: before.id, .incidentClosed, now: now)
+      try ReminderMessage.add(database, ofEnd: before, now: now)
     }
   }
 

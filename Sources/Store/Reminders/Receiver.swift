@@ -20,7 +20,7 @@ package struct Receiver: Sendable, Hashable, Identifiable {
     package var appID: Int64?
     /// Whether it receives anything.
     package var isActive: Bool
-    /// Whether it is told when an incident opens.
+    /// Whether it is told when an incident opens, and when it closes.
     package var getsIncidents: Bool
 
     package init(

@@ -34,10 +34,12 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
   package let leasedUntil: Date
   /// Nil: it is about what expires.
   package let incidentID: Int64?
+  /// Whether it tells that the incident closed; otherwise that it opened.
+  package let isEnd: Bool
 
   private static let columns = """
     m.id, m.uid, m.receiver_id, m.channel, m.target, m.state, m.created_at, m.attempts, m.next_try_at, m.sent_at,
-    m.answer, m.leased_until, m.incident_id
+    m.answer, m.leased_until, m.incident_id, m.is_end
     """
 
   private init(_ row: borrowing Row) throws {
@@ -54,6 +56,7 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
     answer = row.optionalText(10)?.singleLine
     leasedUntil = row.date(11)
     incidentID = row.optionalInt64(12)
+    isEnd = row.bool(13)
   }
 
   /// The lease's length in seconds; every transport times out earlier.
@@ -91,6 +94,18 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
       SELECT 'incident-' || ?1 || '-' || ?2 || '-' || id, id, channel, target, 'pending', ?3, ?3, ?1 FROM receivers
       WHERE is_active = 1 AND incidents = 1 AND (app_id IS NULL OR app_id = ?4)
       """, incident.id, incident.turn, now, incident.place.app)
+  }
+
+  /// Queues a message that an incident closed, for each receiver that was told of this opening.
+  static func add(_ database: Database, ofEnd incident: Incident, now: Date) throws {
+    try database.run(
+      """
+      INSERT OR IGNORE INTO reminder_messages(uid, receiver_id, channel, target, state, created_at, next_try_at,
+        incident_id, is_end)
+      SELECT m.uid || '-end', r.id, r.channel, r.target, 'pending', ?3, ?3, ?1, 1
+      FROM receivers r JOIN reminder_messages m ON m.uid = 'incident-' || ?1 || '-' || ?2 || '-' || r.id
+      WHERE m.state = 'sent' AND r.is_active = 1 AND r.incidents = 1
+      """, incident.id, incident.turn, now)
   }
 
   /// Pending messages, oldest first.
@@ -131,6 +146,12 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
         sent_at = iif(?2 = 'sent', ?5, NULL)
       WHERE id = ?1 AND iif(?2 = 'sent', state <> 'sent', state = 'pending' AND attempts = ?6)
       """, id, state.rawValue, answer, nextTry, now, attempts)
+    // The incident may have closed while the message about its opening was on its way.
+    if state == .sent, !isEnd, let incident = try incidentID.flatMap({ try Incident.find(database, id: $0) }),
+      incident.state(at: now) == .closed
+    {
+      try Self.add(database, ofEnd: incident, now: now)
+    }
   }
 
   /// The log, newest first; of one thing if given.

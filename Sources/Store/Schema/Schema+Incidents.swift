@@ -49,4 +49,9 @@ extension Schema {
       ALTER TABLE reminder_messages ADD COLUMN incident_id INTEGER REFERENCES incidents(id) ON DELETE CASCADE;
       CREATE INDEX reminder_messages_incident ON reminder_messages(incident_id) WHERE incident_id IS NOT NULL;
       """)
+
+  /// Receivers who were told of an opening hear of its end.
+  static let incidentEnds = Migration(
+    id: "2026-11-24 incident ends",
+    sql: "ALTER TABLE reminder_messages ADD COLUMN is_end INTEGER NOT NULL DEFAULT 0;  -- 1: the incident closed")
 }

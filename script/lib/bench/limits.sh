@@ -64,7 +64,7 @@ out_of_descriptors() {
   occupy "kept, idle, 300 descriptors" idle 600 &
   crowd=$!
   # Once they are there: the probe asks alone first.
-  until [ "$(find "/proc/$serve/fd" -type l 2>/dev/null | wc -l)" -ge 250 ]; do
+  until [ "$(find "/proc/$serve/fd" -type l 2>/dev/null | wc -l)" -ge 150 ]; do
     kill -0 "$crowd" 2>/dev/null || { echo "script/bench: the server never ran out of descriptors" >&2; return 1; }
     read -rt 0.1 <> <(:) || true
   done

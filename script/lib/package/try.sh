@@ -2,10 +2,10 @@
 # try.sh DIR: what `script/package try` does with the newest package of the folder. Mirror: as debootstrap chooses, or
 # SIGNALBOX_DEBIAN_MIRROR.
 set -euo pipefail
-packages=("$1"/signalbox_*.deb)
-package=$(ls -t "${packages[@]}" | head -n 1)
-[ "$(id -u)" -eq 0 ] || { echo "script/package try: needs root, for debootstrap and chroot" >&2; exit 1; }
-command -v debootstrap >/dev/null || { echo "script/package try: apt-get install debootstrap" >&2; exit 1; }
+# shellcheck source=script/lib/package/debian.sh
+source "$(dirname "$0")/debian.sh"
+needs debootstrap
+package=$(newest_package "$1")
 
 folder=$(mktemp -d)
 system=$folder/system
@@ -24,10 +24,7 @@ as_user() { inside su -s /bin/sh signalbox -c "cd /var/lib/signalbox && SIGNALBO
 files() { (cd "$system" && find . -xdev \( -path ./proc -o -path ./var/cache -o -path ./var/lib/apt -o -path ./var/lib/dpkg -o -path ./var/log -o -path ./tmp \) -prune -o -print | sort); }
 
 say "fresh Debian 12 in a folder"
-debootstrap --variant=minbase bookworm "$system" ${SIGNALBOX_DEBIAN_MIRROR:+"$SIGNALBOX_DEBIAN_MIRROR"} >"$folder/log" 2>&1 ||
-  { tail "$folder/log" >&2; fail "debootstrap"; }
-cp /etc/resolv.conf "$system/etc/" 2>/dev/null || true
-cp -r /etc/apt/apt.conf.d/. "$system/etc/apt/apt.conf.d/" 2>/dev/null || true
+fresh_debian "$system" "$folder/log" || fail "debootstrap"
 mount -t proc proc "$system/proc"
 cp "$package" "$system/tmp/first.deb"
 # The same program once more under a later version.

@@ -1,0 +1,25 @@
+# What the trials of the package share. Sourced, not run. Mirror: as debootstrap chooses, or SIGNALBOX_DEBIAN_MIRROR.
+
+# needs PROGRAM…: as root, with these programs, which are Debian packages of the same name.
+needs() {
+  local program
+  [ "$(id -u)" -eq 0 ] || { echo "script/package: this needs root" >&2; exit 1; }
+  for program in "$@"; do
+    command -v "$program" >/dev/null || { echo "script/package: apt-get install $program" >&2; exit 1; }
+  done
+}
+
+# newest_package DIR
+newest_package() {
+  local packages=("$1"/signalbox_*.deb)
+  [ -e "${packages[0]}" ] || { echo "script/package: no package in $1; run script/package first" >&2; exit 1; }
+  ls -t "${packages[@]}" | head -n 1
+}
+
+# fresh_debian FOLDER LOG: Debian 12 with the network settings of this machine.
+fresh_debian() {
+  debootstrap --variant=minbase bookworm "$1" ${SIGNALBOX_DEBIAN_MIRROR:+"$SIGNALBOX_DEBIAN_MIRROR"} >"$2" 2>&1 ||
+    { tail "$2" >&2; return 1; }
+  cp /etc/resolv.conf "$1/etc/" 2>/dev/null || true
+  cp -r /etc/apt/apt.conf.d/. "$1/etc/apt/apt.conf.d/" 2>/dev/null || true
+}
