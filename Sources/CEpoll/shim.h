@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <netinet/tcp.h>
+#include <malloc.h>
 #include <sys/socket.h>
 #include <pthread.h>
 

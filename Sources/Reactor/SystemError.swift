@@ -44,6 +44,13 @@ package enum DescriptorLimit {
   private static let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
 }
 
+/// The heap of the C library.
+package enum Heap {
+  /// Limits the arenas into which it is divided; before any thread is started. By default there are eight for each core,
+  /// and each keeps what its threads once needed: a server on two cores held twice the memory that it used.
+  package static func limitArenas(to count: Int32) { mallopt(M_ARENA_MAX, count) }
+}
+
 extension SystemError {
   /// Whether the process or the machine has no descriptors left.
   package var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }

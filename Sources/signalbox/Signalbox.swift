@@ -1,6 +1,7 @@
 import Arguments
 import Foundation
 import Glibc
+import Reactor
 
 /// The command line: finds the command and runs it with the remaining arguments.
 @main
@@ -48,6 +49,7 @@ enum Signalbox {
     // A core dump would contain private keys in plain text.
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    Heap.limitArenas(to: 2)
     StandardStream.occupyClosed()
     exit(await run(Array(CommandLine.arguments.dropFirst()), .standard))
   }

@@ -191,6 +191,26 @@ struct AssetFolderTests {
     }
   }
 
+  @Test(
+    "a style sheet loses comments and white space that separates nothing",
+    arguments: [
+      (
+        "/* a */ p , q > a :hover {\n  color : red ;\n  margin: 0 auto;\n}\n",
+        "p,q > a :hover{color :red;margin:0 auto}"
+      ),
+      ("a { width: calc(1px + 2px - 3px) }", "a{width:calc(1px + 2px - 3px)}"),
+      (
+        "a::before { content: \" /* no  comment */ ; } \\\" \" ; }",
+        "a::before{content:\" /* no  comment */ ; } \\\" \"}"
+      ),
+      ("a { background: url(a.svg)  /**/ center }", "a{background:url(a.svg) center}"),
+      ("@media (max-width: 40rem) and (hover) { a { b: c; } }", "@media (max-width:40rem) and (hover){a{b:c}}"),
+      ("a{content:'never ended", "a{content:'never ended"), ("/* never ended", ""), ("", ""),
+    ])
+  func style(source: String, packed: String) {
+    #expect(String(decoding: StyleSheet.packed(Array(source.utf8)), as: UTF8.self) == packed)
+  }
+
   @Test("nothing hidden, outside, or from another folder")
   func refused() async throws {
     try await withAssets { assets, _ in

@@ -21,8 +21,9 @@ package struct AssetFolder: Sendable {
       for name in try FileManager.default.subpathsOfDirectory(atPath: "\(resolved)/\(folder)").sorted() {
         let path = "\(folder)/\(name)"
         guard path.split(separator: "/").allSatisfy(StaticFiles.isVisible),
-          let found = try StaticFiles.open("\(resolved)/\(path)", below: resolved), let bytes = found.content.bytes
+          let found = try StaticFiles.open("\(resolved)/\(path)", below: resolved), let read = found.content.bytes
         else { continue }
+        let bytes = name.hasSuffix(".css") ? StyleSheet.packed(read) : read
         let digest = Digest.sha256(bytes)
         all += Array(path.utf8) + [0] + digest
         files[path] = FileAnswer(
