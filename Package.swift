@@ -33,8 +33,8 @@ let package = Package(
     .library(
       name: "Rooms",
       targets: [
-        "Calendar", "Certificates", "HTTP2", "HTTPServer", "JSON", "Logging", "Model", "Mustache", "OpenSSL",
-        "Providers", "Reactor", "SQLite", "Store", "Text",
+        "Calendar", "Certificates", "Console", "HTTP2", "HTTPServer", "JSON", "Logging", "Model", "Mustache",
+        "OpenSSL", "Providers", "Reactor", "SQLite", "Store", "Text",
       ]),
   ],
   targets: [
@@ -160,7 +160,10 @@ let package = Package(
       ], fixtures: true),
     tests(
       "Fuzzing",
-      knows: ["CNGHTTP2", "Certificates", "HTTP2", "HTTPServer", "JSON", "Model", "Mustache", "Store", "TestSupport"],
+      knows: [
+        "CNGHTTP2", "Certificates", "Console", "HTTP2", "HTTPServer", "JSON", "Model", "Mustache", "OpenSSL", "Store",
+        "TestSupport",
+      ],
       fixtures: true),
     tests(
       "Integration",

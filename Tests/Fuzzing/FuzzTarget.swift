@@ -4,9 +4,11 @@ import HTTP2
 import JSON
 import Model
 import Mustache
+import OpenSSL
 import Store
 
 @testable import Certificates
+@testable import Console
 @testable import HTTP2
 @testable import HTTPServer
 
@@ -28,6 +30,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
   case pastedPush = "pasted-push"
   case devicesCSV = "devices-csv"
   case devicesNDJSON = "devices-ndjson"
+  case passkey
 
   func run(_ bytes: [UInt8]) {
     switch self {
@@ -46,10 +49,28 @@ enum FuzzTarget: String, CaseIterable, Sendable {
       _ = try? DialectReading(String(decoding: bytes, as: UTF8.self), now: Self.noon)  // both endings are right
     case .devicesCSV: Self.sameInPieces(bytes) { Self.devices($0, .csv) }
     case .devicesNDJSON: Self.sameInPieces(bytes) { Self.devices($0, .ndjson) }
+    case .passkey: Self.registerPasskey(bytes)
     }
   }
 
   private static let noon = Date(timeIntervalSince1970: 1_795_176_000)
+
+  private static let clientData = Array(
+    #"{"type":"webauthn.create","challenge":"c","origin":"https://push.example.com"}"#.utf8)
+
+  /// What a browser sends for a new passkey. Whatever is taken can be stored and checks signatures without harm.
+  private static func registerPasskey(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    if (try? CBOR(reading: &rest)) != nil { precondition(rest.count < bytes.count, "a value without bytes") }
+    let ceremony = PasskeyCeremony(origin: "https://push.example.com", relyingParty: "push.example.com") { _ in true }
+    guard let made = try? ceremony.registration(attestation: bytes, clientData: clientData) else { return }
+    precondition((1...1023).contains(made.credential.count), "an ID that the standard forbids")
+    precondition(!made.key.verifiesPasskey(bytes, of: bytes), "a signature out of nothing")
+    // Both endings are right; the last bytes of the data stand for a signature.
+    _ = try? ceremony.assertion(
+      authenticatorData: bytes, clientData: clientData, signature: Array(bytes.suffix(72)), key: made.key,
+      counter: made.counter)
+  }
 
   /// The result must not depend on how the network cut the bytes: whole, byte by byte, and in growing pieces.
   private static func sameInPieces(_ bytes: [UInt8], _ read: ([ArraySlice<UInt8>]) -> [String]) {
