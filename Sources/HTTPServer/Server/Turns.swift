@@ -15,16 +15,12 @@ final class Turns: @unchecked Sendable {
   private final class Line {
     /// Nanoseconds of the loop in this period.
     var spent: UInt64 = 0
-    /// Counted requests whose answer has not begun.
+    /// Counted requests from their admission until their answer has begun.
     var underWay = 0
-    var waiting: [Request] = []
-    /// Whether it stands in ``Turns/order``.
-    var isListed = false
-  }
-
-  private struct Request {
-    let isCounted: Bool
-    let start: () -> Void
+    /// Counted requests that wait for one of those.
+    var held: [() -> Void] = []
+    /// Requests that wait for the line's turn.
+    var waiting: [() -> Void] = []
   }
 
   private static let period: UInt64 = 50_000_000
@@ -37,7 +33,7 @@ final class Turns: @unchecked Sendable {
   private let limit: Int
   private var periodStart: UInt64 = 0
   private var lines: [Client: Line] = [:]
-  /// Clients with waiting requests, in the order of their turns.
+  /// Lines with waiting requests, in the order of their turns.
   private var order: [Line] = []
   private var isPlanned = false
 
@@ -54,24 +50,31 @@ final class Turns: @unchecked Sendable {
     let now = EventLoop.now()
     if now &- periodStart > Self.period { beginPeriod(now) }
     let line = line(of: client)
-    let request = Request(isCounted: isCounted, start: start)
-    if line.waiting.isEmpty, line.spent <= Self.share, !isCounted || line.underWay < limit {
-      run(request, of: line, at: now)
+    if isCounted {
+      guard line.underWay < limit else { return line.held.append(start) }
+      line.underWay += 1
+    }
+    if line.waiting.isEmpty, line.spent <= Self.share {
+      run(start, of: line, at: now)
     } else {
-      line.waiting.append(request)
-      if !line.isListed {
-        line.isListed = true
-        order.append(line)
-      }
-      plan()
+      wait(start, in: line)
     }
   }
 
   /// The answer of a counted request has begun.
   func answered(_ client: Client) {
     guard let line = lines[client] else { return }
-    line.underWay -= 1
-    if !line.waiting.isEmpty { plan() }
+    if line.held.isEmpty {
+      line.underWay -= 1
+    } else {
+      wait(line.held.removeFirst(), in: line)
+    }
+  }
+
+  private func wait(_ start: @escaping () -> Void, in line: Line) {
+    line.waiting.append(start)
+    if line.waiting.count == 1 { order.append(line) }
+    plan()
   }
 
   private func line(of client: Client) -> Line {
@@ -88,9 +91,8 @@ final class Turns: @unchecked Sendable {
     for line in lines.values { line.spent = 0 }
   }
 
-  private func run(_ request: Request, of line: Line, at begin: UInt64) {
-    if request.isCounted { line.underWay += 1 }
-    request.start()
+  private func run(_ start: () -> Void, of line: Line, at begin: UInt64) {
+    start()
     line.spent &+= EventLoop.now() &- begin
   }
 
@@ -107,22 +109,13 @@ final class Turns: @unchecked Sendable {
   private func work() {
     let begin = EventLoop.now()
     var now = begin
-    // Once round without a start means that every client has enough under way: ``answered(_:)`` continues.
-    var passed = 0
-    while passed < order.count, now &- begin < Self.slice {
+    while !order.isEmpty, now &- begin < Self.slice {
       let line = order.removeFirst()
-      guard let first = line.waiting.first, !first.isCounted || line.underWay < limit else {
-        order.append(line)
-        passed += 1
-        continue
-      }
-      line.waiting.removeFirst()
-      line.isListed = !line.waiting.isEmpty
-      if line.isListed { order.append(line) }
-      run(first, of: line, at: now)
+      let start = line.waiting.removeFirst()
+      if !line.waiting.isEmpty { order.append(line) }
+      run(start, of: line, at: now)
       now = EventLoop.now()
-      passed = 0
     }
-    if passed < order.count { plan() }
+    if !order.isEmpty { plan() }
   }
 }
