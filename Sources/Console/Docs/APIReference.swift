@@ -10,6 +10,20 @@ struct APIReference: Sendable {
     let name: String
     let description: String
     let operations: [Operation]
+
+    /// Errors that at least half of the operations can answer with, said once for the page.
+    var sharedAnswers: [Answer] {
+      guard operations.count > 1 else { return [] }
+      var counts: [Answer: Int] = [:]
+      for answer in operations.flatMap(\.answers) where answer.code >= "400" { counts[answer, default: 0] += 1 }
+      return counts.filter { $0.value * 2 >= operations.count }.keys
+        .sorted { ($0.code, $0.meaning) < ($1.code, $1.meaning) }
+    }
+  }
+
+  struct Answer: Sendable, Hashable {
+    let code: String
+    let meaning: String
   }
 
   struct Operation: Sendable {
@@ -23,7 +37,7 @@ struct APIReference: Sendable {
     /// What a token that has scopes needs; empty if the document does not say.
     let scope: String
     let parameters: [Parameter]
-    let answers: [(code: String, meaning: String)]
+    let answers: [Answer]
     let example: Example
   }
 
@@ -104,7 +118,7 @@ private struct APIReferenceReader {
       role: json["x-role"]?.string ?? "", scope: json["x-scope"]?.string ?? "",
       parameters: declared.compactMap(parameter) + fields,
       answers: (json["responses"]?.object ?? [:]).sorted { $0.key < $1.key }.map { code, answer in
-        (code, resolved(answer)?["description"]?.string ?? "")
+        APIReference.Answer(code: code, meaning: resolved(answer)?["description"]?.string ?? "")
       },
       example: example(json, body.map { ($0.key, $0.value) }))
   }

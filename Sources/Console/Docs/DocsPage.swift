@@ -34,8 +34,14 @@ struct DocsView: PageView {
     .list("sections") { view in
       view.sections.map { DocsSectionView(section: $0, isChosen: $0.slug == view.section.slug) }
     },
+    .flag("has_shared") { !$0.section.sharedAnswers.isEmpty },
+    .list("answers") { $0.section.sharedAnswers.map { DocsAnswerView(answer: $0) } },
     .list("operations") { view in
-      view.section.operations.map { DocsOperationView(operation: $0, address: view.address) }
+      let shared = Set(view.section.sharedAnswers)
+      return view.section.operations.map { operation in
+        DocsOperationView(
+          operation: operation, answers: operation.answers.filter { !shared.contains($0) }, address: view.address)
+      }
     },
   ]
 }
@@ -57,6 +63,8 @@ struct DocsSectionView: View {
 
 struct DocsOperationView: View {
   let operation: APIReference.Operation
+  /// Without those that the page says once.
+  let answers: [APIReference.Answer]
   let address: String
 
   static let fields: [Field<Self>] = [
@@ -69,7 +77,7 @@ struct DocsOperationView: View {
     .optional("scope") { $0.operation.scope.isEmpty ? nil : $0.operation.scope },
     .list("parameters") { $0.operation.parameters.map { DocsParameterView(parameter: $0) } },
     .flag("has_parameters") { !$0.operation.parameters.isEmpty },
-    .list("answers") { $0.operation.answers.map { DocsAnswerView(code: $0.code, meaning: $0.meaning) } },
+    .list("answers") { $0.answers.map { DocsAnswerView(answer: $0) } },
     .text("curl") { $0.operation.curl(address: $0.address) },
   ]
 }
@@ -86,12 +94,11 @@ struct DocsParameterView: View {
 }
 
 struct DocsAnswerView: View {
-  let code: String
-  let meaning: String
+  let answer: APIReference.Answer
 
   static let fields: [Field<Self>] = [
-    .text("code") { $0.code },
-    .list("meaning") { MarkedText.parts(of: $0.meaning) },
+    .text("code") { $0.answer.code },
+    .list("meaning") { MarkedText.parts(of: $0.answer.meaning) },
   ]
 }
 

@@ -21,12 +21,18 @@ struct DocsPageTests {
       var shown: [String] = []
       for section in scene.console.reference.sections {
         let page = ScenePage(try await vera.get("/docs/\(section.slug)"))
+        let letters = page.text.filter(\.isLetter)
         for operation in section.operations {
           shown.append("\(operation.method) \(operation.path)")
           #expect(page.text(id: "\(operation.id)-heading") == operation.summary)
           let call = try #require(page.text(id: "\(operation.id)-curl"))
           #expect(call.hasPrefix("curl ") && call.contains(" \"http"), "\(call)")
           #expect(!operation.answers.contains { $0.meaning.isEmpty }, "\(operation.path)")
+          for answer in operation.answers {
+            // Letters alone: marks stand around code, and quotes are escaped.
+            let isSaid = letters.contains(answer.meaning.filter(\.isLetter))
+            #expect(isSaid, "\(operation.path): \(answer)")
+          }
         }
         for link in page.links where link.hasPrefix("#") {
           #expect(page.tags.contains { $0.attributes["id"] == String(link.dropFirst()) }, "\(link)")
