@@ -154,13 +154,13 @@ enum SessionPages {
         page, returnTo: returnTo, problem: page.texts("passkeys.wrong"), status: .unprocessableContent)
     }
     try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
-    return try await enter(page, user, returnTo: returnTo, with: "passkey")
+    return try await enter(page, user, returnTo: returnTo, with: "passkey", .own)
   }
 
   /// After a right password: asks for a code, or lets the person in.
   private static func go(on page: PageContext, _ user: User, returnTo: String) async throws -> Response {
     guard try await page.store.read({ try Authenticator.isOn($0, user: user.id) }) else {
-      return try await enter(page, user, returnTo: returnTo, with: "password")
+      return try await enter(page, user, returnTo: returnTo, with: "password", nil)
     }
     return codePage(page, user, returnTo: returnTo)
   }
@@ -199,12 +199,14 @@ enum SessionPages {
       try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
       return codePage(page, user, returnTo: returnTo, problem: problem)
     }
-    return try await enter(page, user, returnTo: returnTo, with: recovery.isEmpty ? "code" : "recovery code")
+    return try await enter(page, user, returnTo: returnTo, with: recovery.isEmpty ? "code" : "recovery code", .own)
   }
 
-  /// - Parameter proof: what let the person in, for the activity log.
+  /// - Parameters:
+  ///   - proof: what let the person in, for the activity log.
+  ///   - secondStep: whether it was more than a password.
   static func enter(
-    _ page: PageContext, _ user: User, returnTo: String, with proof: String
+    _ page: PageContext, _ user: User, returnTo: String, with proof: String, _ secondStep: Session.SecondStep?
   ) async throws -> Response {
     var response = Response.redirect(to: returnTo)
     let entry = NewAuditEntry(
@@ -219,7 +221,7 @@ enum SessionPages {
       try KnownDevice.note(database, hash: Secret.hash(device), former: formerDevice, user: user.id, now: now)
       try AuditEntry.add(database, entry, now: now)
     }
-    try await page.console.authentication.open(user, page.request, on: &response, now: now)
+    try await page.console.authentication.open(user, secondStep, page.request, on: &response, now: now)
     Cookies.set(
       Cookies.device, device, age: Int(KnownDevice.lifetime), on: &response,
       page.request)

@@ -225,6 +225,14 @@ struct ConsoleScene: Sendable {
 
   // MARK: People
 
+  /// Sets who must have a second step.
+  func requireSecondStep(_ reach: SecondStepRule.Reach, trustsProvider: Bool = false) async throws {
+    let audit = NewAuditEntry(actor: "test", action: "", subject: "")
+    try await store.write {
+      try SecondStepRule(reach: reach, trustsProvider: trustsProvider).save($0, audit: audit, now: Self.noon)
+    }
+  }
+
   /// A person with a role, in a browser that has signed in through the sign-in page.
   func signIn(_ role: User.Role, name: String? = nil) async throws -> SceneBrowser {
     let name = name ?? "\(role.rawValue)@example.com"

@@ -74,7 +74,8 @@ extension PageContext {
     frame.section = V.section
     frame.isProven = session.map { Proof.isFresh($0, now: now) } ?? false
     frame.openIncidents = openIncidents
-    frame.person = user.map {
+    frame.isGated = isGated
+    frame.person = (isGated ? nil : user).map {
       FramePerson(name: $0.name, role: $0.role, roleText: texts("roles.\($0.role.rawValue)"))
     }
     let flash = Cookies.value(Cookies.flash, of: request).flatMap { texts.known("flash.\($0)") }
