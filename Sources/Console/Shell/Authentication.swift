@@ -62,6 +62,15 @@ struct Authentication: Sendable {
     return .user(user, session)
   }
 
+  /// Seconds until the session of a request ends if it is not used; 0: there is none. Asking is no use of it.
+  func left(_ request: Request, now: Date) async throws -> Int {
+    guard let cookie = Cookies.value(Cookies.session, of: request), !cookie.isEmpty,
+      let session = try await store.session(idHash: Secret.hash(cookie), idle: idle, now: now)?.session
+    else { return 0 }
+    let end = min(session.seenAt.addingTimeInterval(idle), session.expiresAt)
+    return max(0, Int(end.timeIntervalSince(now).rounded(.up)))
+  }
+
   /// The bearer token of a request.
   ///
   /// - Throws: 401 with the challenge of RFC 6750 if the token is missing or invalid.

@@ -109,6 +109,12 @@ struct ConsoleRouter {
       let context = PageContext(
         console: console, request: request, principal: principal, texts: texts, csrf: session.csrf, form: Form(),
         now: now, openIncidents: try await IncidentPages.openCount(console.store, now: now))
+      if let seconds = console.rateLimits.wait(session: session.idHash, request, now: now) {
+        var response = context.errorPage(PageError(.tooManyRequests, "too_many"))
+        response.headers.append("Retry-After", String(seconds))
+        response.actor = principal.name
+        return response
+      }
       // Thrown: a page that asks who is there answers with 403, too, and refuses nothing.
       var isRefused = false
       var response = try await Self.answer(context) {

@@ -9,7 +9,7 @@ struct RouteAccessTests {
   /// Method and pattern of every route for people, and who may; nil: everybody, signed in or not.
   private static let table: [(String, User.Role?)] = [
     ("GET /healthz", nil), ("GET /readyz", nil), ("GET /session/new", nil), ("POST /session", nil),
-    ("GET /session/setup", nil), ("POST /session/setup", nil), ("POST /language", nil),
+    ("GET /session/left", nil), ("GET /session/setup", nil), ("POST /session/setup", nil), ("POST /language", nil),
     ("POST /session/end", .viewer), ("GET /", .viewer),
     ("GET /pushes", .viewer), ("GET /pushes/new", .operator), ("POST /pushes/preview", .operator),
     ("POST /pushes/paste", .operator), ("GET /pushes/drafts", .operator), ("POST /pushes/drafts", .operator),

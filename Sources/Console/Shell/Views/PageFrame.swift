@@ -26,6 +26,8 @@ struct PageFrame: View {
   var person: FramePerson?
   /// Whether that is so.
   var isGated = false
+  /// Seconds until the session ends if it is not used; nil without a session.
+  var sessionSeconds: Int?
   /// The message of the previous page.
   var flash: FrameFlash?
   /// How many incidents are open.
@@ -46,6 +48,7 @@ struct PageFrame: View {
       // A separate flag: inside the section `user`, its members would hide those of the page.
       .flag("signed_in") { $0.person != nil },
       .flag("gated") { $0.isGated },
+      .optional("session") { $0.sessionSeconds.map(String.init) },
       .view("user") { $0.person },
       .flag("may_send") { $0.person.map { $0.role >= .operator } ?? false },
       .flag("may_see_activity") { $0.person.map { $0.role >= .operator } ?? false },
