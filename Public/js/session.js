@@ -8,6 +8,7 @@ const longest = 2 ** 31 - 1;
 
 let timer;
 let signedOut = false;
+let doubted = false;
 
 /** Watches the session of a signed-in page; a page without a session tells the other tabs that there is none. */
 export function watchSession() {
@@ -41,7 +42,15 @@ async function check() {
     return ask(30);
   }
   if (!Number.isFinite(seconds)) return ask(30);
-  if (seconds > 0) return ask(seconds);
+  if (seconds > 0) {
+    doubted = false;
+    return ask(seconds);
+  }
+  // A session that was given a new ID a moment ago, in another tab, is not over: the next request has its cookie.
+  if (!doubted) {
+    doubted = true;
+    return ask(0.5);
+  }
   if (signedOut) forgetNow();
   const back = encodeURIComponent(location.pathname + location.search);
   location.replace(`/session/new?why=${signedOut ? 'out' : 'ended'}&return=${back}`);

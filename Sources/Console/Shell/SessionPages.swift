@@ -14,8 +14,8 @@ enum SessionPages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.open(.get, "/session/new") { page in
-      if page.user != nil { return .redirect(to: "/") }
-      return try await signInPage(page, returnTo: ownPath(page.query["return"]))
+      let returnTo = ownPath(page.query["return"])
+      return page.user == nil ? try await signInPage(page, returnTo: returnTo) : .redirect(to: returnTo)
     }
     let console = routes.console
     // Asked by pages that are open: `Public/js/session.js`.

@@ -52,6 +52,7 @@ struct SessionTests {
       }
       let body = ScenePage(try await anna.get("/devices")).tags.first { $0.name == "body" }
       #expect(body?.attributes["data-session"] == "43200")
+      #expect(try await anna.get("/session/new?return=/devices").location == "/devices", "still signed in")
       scene.clock.advance(40_000)
       #expect(try await left(&anna) == 3200)
       scene.clock.advance(3199)
