@@ -13,6 +13,10 @@ document.addEventListener('refreshed', ({ target }) => {
   showCopyButtons(target);
 });
 forgetDrafts();
+// Not before the page is there: no session ends in its first moments.
+const watch = () => import('./session.js').then(({ watchSession }) => watchSession());
+if (document.readyState === 'complete') watch();
+else addEventListener('load', watch, { once: true });
 document.addEventListener('keydown', (event) => {
   if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return;
   const link = document.querySelector('[data-jump]');

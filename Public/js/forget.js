@@ -14,11 +14,16 @@ export function forgetDrafts() {
     // "Back to editing" is neither.
     const sent = event.target.matches('form[data-draft-done]') && !event.submitter?.hasAttribute('formaction');
     if (!sent && !event.target.matches('form[action="/session/end"]')) return;
-    forgotten = true;
-    try {
-      sessionStorage.removeItem(key);
-    } catch {
-      // Storage is forbidden: then there are no drafts.
-    }
+    forgetNow();
   });
+}
+
+/** Forgets the draft of this tab, and what this page would still write. */
+export function forgetNow() {
+  forgotten = true;
+  try {
+    sessionStorage.removeItem(key);
+  } catch {
+    // Storage is forbidden: then there are no drafts.
+  }
 }

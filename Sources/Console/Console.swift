@@ -45,6 +45,8 @@ package struct Console: Sendable {
     package var isMetricsOpen = false
     /// Calls of the API in a minute, for each token and each address that is not of this machine; 0: no limit.
     package var rates = (token: 6000, address: 12_000)
+    /// Pages, forms and streams of a signed-in browser in a minute, unless it is on this machine; 0: no limit.
+    package var pageRate = 1200
     /// Seconds without use after which a person has to sign in again.
     package var sessionIdle: TimeInterval = 12 * 3600
     /// Passwords that nobody may choose because they became known; nil: no list.
@@ -154,7 +156,8 @@ package struct Console: Sendable {
     self.configuration = configuration
     self.pools = pools
     self.clock = clock
-    rateLimits = RateLimits(.init(token: configuration.rates.token, address: configuration.rates.address))
+    rateLimits = RateLimits(
+      .init(token: configuration.rates.token, address: configuration.rates.address, session: configuration.pageRate))
     registrations = WriteGroup(store, most: 200) { try AppRegistration.register($0, $1, now: clock()) }
     receipts = WriteGroup(store, most: 200, pause: Self.receiptPause) {
       try ReceiptBatch.record($0, $1, now: clock())

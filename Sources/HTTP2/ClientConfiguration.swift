@@ -12,6 +12,8 @@ package struct ClientConfiguration: Sendable {
   package var connectTimeout: Duration = .seconds(20)
   /// Which connections go through a proxy, by the endpoint's host and port.
   package var proxies = ProxyRules.none
+  /// Where connections may go.
+  package var targets = TargetList.any
   /// From the connection to a proxy to its complete answer to CONNECT.
   package var tunnelTimeout: Duration = .seconds(10)
   /// From handing a request over to its answer.

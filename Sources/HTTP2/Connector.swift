@@ -12,6 +12,7 @@ final class Connector: EventHandler, @unchecked Sendable {
   private let lookUp: ClientConfiguration.LookUp
   /// Nil: the connection is direct.
   private let proxy: ProxyServer?
+  private let targets: TargetList
   private let tunnelTimeout: Duration
   private var tunnel: ConnectTunnel?
   /// Of the tunnel's request, what the socket has not taken yet.
@@ -34,15 +35,18 @@ final class Connector: EventHandler, @unchecked Sendable {
     self.resolver = resolver
     lookUp = configuration.lookUp
     proxy = configuration.proxies.server(for: endpoint.host, port: endpoint.port)
+    targets = configuration.targets
     tunnelTimeout = configuration.tunnelTimeout
     self.done = done
   }
 
   func start() {
     let (host, port) = proxy.map { ($0.host, $0.port) } ?? (endpoint.host, endpoint.port)
+    if proxy != nil {
+      do throws(RefusedTarget) { try targets.check(endpoint.host) } catch { return refuse(error) }
+    }
     if let address = SocketAddress(host: host, port: port) {
-      addresses = [address]
-      tryNext()
+      take([address])
       return
     }
     // Not a task: a busy cooperative pool would delay the connection.
@@ -51,8 +55,7 @@ final class Connector: EventHandler, @unchecked Sendable {
       loop.execute { [self] in
         switch result {
         case .success(let found):
-          addresses = found
-          tryNext()
+          take(found)
         case .failure(let error):
           let words = (error as? LookupError)?.message ?? "\(error)"
           finish(
@@ -65,6 +68,18 @@ final class Connector: EventHandler, @unchecked Sendable {
     }
     if !isAdded { finish(.failure(HTTP2Error(.stopped, "The resolver was stopped."))) }
   }
+
+  /// Connects to what may be connected to; the name is not looked up again.
+  private func take(_ found: [SocketAddress]) {
+    do throws(RefusedTarget) {
+      addresses = try proxy == nil ? targets.permitted(found, of: endpoint.host) : found
+    } catch {
+      return refuse(error)
+    }
+    tryNext()
+  }
+
+  private func refuse(_ refused: RefusedTarget) { finish(.failure(HTTP2Error(.connection, "\(refused)."))) }
 
   /// Why no connection was made in time; nil: the endpoint itself did not answer.
   var overdue: HTTP2Error? {

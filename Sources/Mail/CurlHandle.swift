@@ -1,4 +1,5 @@
 internal import CCurl
+import OpenSSL
 import Reactor
 
 /// One libcurl transfer. Blocks; used by one thread.
@@ -10,14 +11,55 @@ final class CurlHandle {
   /// Must live as long as the handle: https://curl.se/libcurl/c/CURLOPT_ERRORBUFFER.html.
   private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-  init(url: String, timeout: Int) throws(MailError) {
+  private let door: Door
+
+  /// Decides which addresses are connected to.
+  private final class Door {
+    let (targets, host): (TargetList, String)
+    /// Whether a proxy looks the host up; then the address is the proxy's.
+    var isProxied = false
+    var isOpened = false
+    var refusal: RefusedTarget?
+
+    init(_ targets: TargetList, _ host: String) { (self.targets, self.host) = (targets, host) }
+
+    func admits(_ address: SocketAddress) -> Bool {
+      do throws(RefusedTarget) {
+        _ = try (isProxied ? .any : targets).permitted([address], of: host)
+        isOpened = true
+        return true
+      } catch {
+        refusal = error
+        return false
+      }
+    }
+
+    static let open: curl_opensocket_callback = { place, _, address in
+      guard let place, let address,
+        let target = SocketAddress(sockaddr: ccurl_address(address), length: Int(address.pointee.addrlen)),
+        Unmanaged<Door>.fromOpaque(place).takeUnretainedValue().admits(target)
+      else { return CURL_SOCKET_BAD }
+      return ccurl_open_socket(address)
+    }
+  }
+
+  /// - Parameters:
+  ///   - host: of the URL.
+  ///   - targets: where the connection may go.
+  ///   - ciphers: below TLS 1.3.
+  init(
+    url: String, host: String, targets: TargetList, timeout: Int, ciphers: String = TLSContext.ciphers
+  ) throws(MailError) {
+    door = Door(targets, host)
     guard Self.isReady, let handle = curl_easy_init() else { throw MailError(.settings, "libcurl failed to start") }
     self.handle = handle
     message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     // Signals belong to the process: https://curl.se/libcurl/c/threadsafe.html.
     try set(CURLOPT_NOSIGNAL, 1)
     try check(ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, message))
-    try check(ccurl_refuse_link_local(handle))
+    try check(ccurl_set_open_socket(handle, Door.open))
+    // Not retained: the handle is cleaned up first.
+    try check(ccurl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, Unmanaged.passUnretained(door).toOpaque()))
     try set(CURLOPT_URL, url)
     try set(CURLOPT_CONNECTTIMEOUT, min(timeout, 15))
     try set(CURLOPT_TIMEOUT, timeout)
@@ -25,6 +67,7 @@ final class CurlHandle {
     try set(CURLOPT_SSL_VERIFYPEER, 1)
     try set(CURLOPT_SSL_VERIFYHOST, 2)
     try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    try set(CURLOPT_SSL_CIPHER_LIST, ciphers)
   }
 
   deinit {
@@ -72,6 +115,8 @@ final class CurlHandle {
   func go(through proxy: ProxyServer?) throws(MailError) {
     try set(CURLOPT_NOPROXY, proxy == nil ? "*" : "")
     guard let proxy else { return }
+    do { try door.targets.check(door.host) } catch { throw MailError(.settings, error.description) }
+    door.isProxied = true
     try set(CURLOPT_PROXY, "http://\(proxy.authority)")
     try set(CURLOPT_HTTPPROXYTUNNEL, 1)
     guard let user = proxy.user else { return }
@@ -101,9 +146,13 @@ final class CurlHandle {
 
   func perform() -> CURLcode { curl_easy_perform(handle) }
 
+  /// Why no address of the host was connected to, if it was ours to refuse them.
+  var refusal: RefusedTarget? { door.isOpened ? nil : door.refusal }
+
   /// libcurl's description of a failure.
   func words(_ code: CURLcode) -> String {
-    message[0] == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: message)
+    if let refusal { return refusal.description }
+    return message[0] == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: message)
   }
 
   func long(_ info: CURLINFO) -> Int {

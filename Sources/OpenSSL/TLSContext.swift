@@ -23,6 +23,10 @@ package final class TLSContext: @unchecked Sendable {
     case tls13 = 0x0304
   }
 
+  /// The ciphers below TLS 1.3, whose suites all qualify: forward secrecy, and authenticated encryption (RFC 9325
+  /// section 4.2).
+  package static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
+
   package let role: Role
   /// Whether a client refuses servers whose certificate is not trusted.
   let judges: Bool
@@ -32,7 +36,8 @@ package final class TLSContext: @unchecked Sendable {
   /// In the wire form of RFC 7301 §3.1: each protocol after a byte with its length.
   private let protocols: [UInt8]
 
-  /// Settings for connecting to servers, whose certificate and host name are always verified.
+  /// Settings for connecting to servers, whose certificate and host name are always verified. Below TLS 1.3 only with
+  /// ECDHE and authenticated encryption.
   ///
   /// - Parameters:
   ///   - trust: whose servers are trusted.
@@ -45,6 +50,7 @@ package final class TLSContext: @unchecked Sendable {
     versions: ClosedRange<Version> = .tls12 ... .tls13
   ) throws(TLSError) -> TLSContext {
     let context = try TLSContext(role: .client, identity: identity, alpn: alpn, versions: versions)
+    try context.limitCiphers()
     try trust.install(in: context.pointer)
     SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
     if !context.protocols.isEmpty,
@@ -87,10 +93,7 @@ package final class TLSContext: @unchecked Sendable {
     versions: ClosedRange<Version> = .tls12 ... .tls13
   ) throws(TLSError) -> TLSContext {
     let context = try TLSContext(role: .server, identity: identity, alpn: alpn, versions: versions)
-    // Below TLS 1.3, whose suites all qualify: forward secrecy, and authenticated encryption (RFC 9325 section 4.2).
-    guard SSL_CTX_set_cipher_list(context.pointer, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 else {
-      throw TLSError(.other, "The ciphers cannot be set: \(TLSError.takeMessage()).")
-    }
+    try context.limitCiphers()
     // Without it a resumed session fails when client certificates are requested
     // (https://www.openssl.org/docs/man3.0/man3/SSL_CTX_set_session_id_context.html).
     let name = Array("signalbox".utf8)
@@ -131,6 +134,12 @@ package final class TLSContext: @unchecked Sendable {
   }
 
   deinit { SSL_CTX_free(pointer) }
+
+  private func limitCiphers() throws(TLSError) {
+    guard SSL_CTX_set_cipher_list(pointer, Self.ciphers) == 1 else {
+      throw TLSError(.other, "The ciphers cannot be set: \(TLSError.takeMessage()).")
+    }
+  }
 
   /// Makes a server choose the first of its own protocols that the client offers.
   private func selectProtocols() {

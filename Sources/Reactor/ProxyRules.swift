@@ -1,5 +1,7 @@
-/// Which connections go through a proxy.
+/// How outgoing connections are made: which go through a proxy, and where they may go.
 package struct ProxyRules: Sendable, Hashable {
+  /// For everything but the push services.
+  package var targets = TargetList.any
   /// Nil: none.
   package let server: ProxyServer?
   /// Connections that stay direct.

@@ -36,6 +36,17 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   /// As accepted by ``init(_:)``.
   package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+  /// Reads an address that a library is about to connect to; nil if it is neither IPv4 nor IPv6.
+  ///
+  /// - Parameter sockaddr: the library's `struct sockaddr`, with so many bytes.
+  package init?(sockaddr: UnsafeRawPointer, length: Int) {
+    var storage = sockaddr_storage()
+    withUnsafeMutableBytes(of: &storage) { bytes in
+      bytes.copyMemory(from: UnsafeRawBufferPointer(start: sockaddr, count: min(length, bytes.count)))
+    }
+    self.init(storage: storage)
+  }
+
   /// Reads an address filled in by the kernel.
   init?(storage: sockaddr_storage) {
     var storage = storage

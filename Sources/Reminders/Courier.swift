@@ -19,7 +19,7 @@ package final class Courier: Sendable {
   /// - Parameters:
   ///   - folder: `Templates/mail`.
   ///   - pool: its threads wait for connections, and limit how many are open at a time.
-  ///   - proxies: which webhooks are reached through a proxy.
+  ///   - proxies: what is reached, and which webhooks through a proxy.
   /// - Throws: `TemplateError`; the errors of reading the files.
   package init(
     folder: String, address: String?, pool: BlockingPool, proxies: ProxyRules = .none, isStrict: Bool = false
@@ -56,7 +56,8 @@ package final class Courier: Sendable {
       throw MailError(.settings, "“\(secrets.address)” is not an email address")
     }
     let message = try message(content, from: mail.from, to: to)
-    return try await pool.run { try SMTPTransport(mail.server).send(message) }
+    let targets = proxies.targets
+    return try await pool.run { try SMTPTransport(mail.server, targets: targets).send(message) }
   }
 
   /// - Throws: `TemplateError`.

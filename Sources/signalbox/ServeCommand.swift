@@ -67,11 +67,15 @@ enum ServeCommand {
   }.configuration
   private static let tokenRate = rate("token-rate", "each token", 6000)
   private static let addressRate = rate("address-rate", "each address", 12_000)
+  private static let pageRate = rate(
+    "page-rate", "each signed-in browser", 1200, of: "The pages, forms and streams that")
 
-  private static func rate(_ name: String, _ whose: String, _ usual: Int) -> Option<Int> {
+  private static func rate(
+    _ name: String, _ whose: String, _ usual: Int, of what: String = "The calls of the JSON API that"
+  ) -> Option<Int> {
     Option(
       name, "calls",
-      "The calls of the JSON API that \(whose) may make in a minute; 0 for no limit. Calls from this "
+      "\(what) \(whose) may make in a minute; 0 for no limit. Calls from this "
         + "machine are not limited.", default: usual, showing: "\(usual)"
     ) { text throws(BadValue) in
       guard let number = Int(text), (0...10_000_000).contains(number) else {
@@ -111,10 +115,12 @@ enum ServeCommand {
     parameters: [
       CommonOptions.data.parameter, listen.parameter, demo.parameter, certificate.parameter, key.parameter,
       proxies.parameter, publicAddress.parameter, connections.parameter, metricsOpen.parameter,
-      sessionIdle.parameter, tokenRate.parameter, addressRate.parameter, breachedPasswords.parameter,
+      sessionIdle.parameter, tokenRate.parameter, addressRate.parameter, pageRate.parameter,
+      breachedPasswords.parameter,
       insecure.parameter,
       replicated.parameter, standby.parameter, litestream.parameter, resources.parameter,
-      CommonOptions.proxy.parameter, LogOptions.level.parameter, LogOptions.format.parameter,
+      CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, LogOptions.level.parameter,
+      LogOptions.format.parameter,
     ]
   ) { values, io in
     let io = try io.proxied(values)
@@ -141,6 +147,7 @@ enum ServeCommand {
     options.isMetricsOpen = values[metricsOpen]
     options.sessionIdle = TimeInterval(values[sessionIdle] * 60)
     options.rates = (values[tokenRate], values[addressRate])
+    options.pageRate = values[pageRate]
     options.breachedPasswords = try values[breachedPasswords].map { path in
       do {
         return try BreachedPasswords(path: path)
@@ -182,6 +189,7 @@ enum ServeCommand {
       io.print("To start, choose a password here (the link works once and for 24 hours):\n  \(service.localURL)\(path)")
     }
     if let warning = try await service.keyWarning() { io.note(warning) }
+    if let warning = options.tls?.warning { io.note(warning) }
     if isPlain { io.note("passwords are sent unencrypted over HTTP, as --insecure allows") }
     manager.isReady("Serving at \(service.url)")
     // Cancelled when the command ends.

@@ -47,6 +47,7 @@ final class Service: Sendable {
     var breachedPasswords: BreachedPasswords?
     /// Calls of the API in a minute; 0: no limit.
     var rates = (token: 6000, address: 12_000)
+    var pageRate = 1200
     /// How watched hosts are checked; nil uses the system's trusted certificates. For tests.
     var look: HostWatch.Look?
     /// Whether a template that names an unknown key is an error; for tests.
@@ -136,6 +137,7 @@ final class Service: Sendable {
     configuration.isMetricsOpen = options.isMetricsOpen
     configuration.diagnose = { [options] in Doctor.quick(options.data, options.proxies, now: clock()) }
     (configuration.sessionIdle, configuration.rates) = (options.sessionIdle, options.rates)
+    configuration.pageRate = options.pageRate
     configuration.breachedPasswords = options.breachedPasswords
     let look = try options.look ?? HostWatch.look(HostProbe(proxies: options.proxies), on: probes)
     console = try Console(

@@ -48,6 +48,12 @@ extension PagesInBrowser {
         try await audit(scene, paths: [path])
         try await scene.setUp()
         try await audit(scene, paths: Self.lists, languages: ["en", "zh-Hans"])
+        let store = scene.service.store
+        let audit = NewAuditEntry(actor: "test", action: "", subject: "")
+        try await store.write {
+          try SecondStepRule(reach: .everybody, trustsProvider: false).save($0, audit: audit, now: .now)
+        }
+        try await self.audit(scene, paths: ["/session/second-step", "/account/second-step"])
         print(scene.table.text)
       }
     }

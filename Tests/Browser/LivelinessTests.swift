@@ -1,5 +1,7 @@
 import Model
+import SQLite
 import Simulator
+import Store
 import Testing
 
 @testable import signalbox
@@ -44,6 +46,37 @@ extension InBrowser {
         try await scene.seesFinished()
         try await scene.open("/pushes/new")
         #expect(try await scene.value("body") == "")
+        #expect(try await scene.browser.complaints() == [])
+      }
+    }
+
+    @Test("signing out empties the other tabs, and a page whose session has ended leaves, with the draft kept")
+    func sessionEnds() async throws {
+      try await BrowserScene.run { scene in
+        let browser = scene.browser
+        let first = try await browser.window()
+        try await scene.open("/pushes/new")
+        try await scene.fill("body", "not finished yet")
+        // The session ends on the server, and the person comes back to the tab.
+        try await scene.service.store.write { _ = try $0.run("DELETE FROM sessions") }
+        _ = try await browser.run(script: "document.dispatchEvent(new Event('visibilitychange'))")
+        try await scene.sees("Your session has ended.")
+        #expect(try await browser.address().contains("return=%2Fpushes%2Fnew"))
+        #expect(try await script(scene, "return sessionStorage.getItem('signalbox.draft').includes('not finished')"))
+
+        try await scene.fill("email", BrowserScene.name)
+        try await scene.fill("password", BrowserScene.password)
+        try await scene.press("Sign in")
+        try await scene.heading("Send")
+        try await scene.open("/pushes/new")
+        #expect(try await scene.value("body") == "not finished yet")
+        try await browser.openTab()
+        try await scene.open("/devices")
+        try await scene.press("Sign out")
+        try await scene.heading("Sign in")
+        try await browser.go(toWindow: first)
+        try await scene.sees("You signed out in another tab.")
+        #expect(try await script(scene, "return sessionStorage.getItem('signalbox.draft') === null"))
         #expect(try await scene.browser.complaints() == [])
       }
     }

@@ -47,6 +47,25 @@ struct AdministrationTests {
     }
   }
 
+  @Test("a second step is required, and no longer, from the command line")
+  func secondStep() async throws {
+    try await CommandRunner.with { box in
+      #expect(await box.run("users", "add", "anna@example.com", "--role", "admin").code == 0)
+      let set = await box.run("users", "require-second-step", "everybody", "--trust-provider")
+      #expect(set.code == 0 && set.output == "A second step is required of everybody.\n")
+      #expect(
+        await box.run("users", "require-second-step", "nobody").output == "A second step is required of nobody.\n")
+      #expect(await box.run("users", "require-second-step", "some").code == 64)
+      let store = try Store.open(path: box.data + "/signalbox.sqlite", sealer: SealingKey(), now: Date())
+      defer { store.close() }
+      let entries = try await store.read {
+        try AuditEntry.list($0, .init(action: "settings.second_step"), limit: 10).items.map(\.entry)
+      }
+      #expect(entries.map { $0.detail?["after"]?["required"]?.string } == ["nobody", "everybody"])
+      #expect(entries.last?.detail?["after"]?["provider"] == true)
+    }
+  }
+
   @Test("the data folder and its files are for their owner alone; without the key nothing is opened")
   func files() async throws {
     try await CommandRunner.with { box in

@@ -113,4 +113,24 @@ struct ServerCertificateTests {
       #expect(await child.status() == 0)
     }
   }
+
+  @Test("a self-signed certificate is warned of, at the start and by doctor; one of an authority is not")
+  func selfSigned() async throws {
+    try await CommandRunner.with { box in
+      let files = try Files(box.folder)
+      try files.issue("localhost")
+      #expect(files.own.warning == nil)
+      #expect(await box.run("apps", "add", "com.example.shop", "--name", "Shop").code == 0)
+      let environment = ["SIGNALBOX_TLS_CERTIFICATE": files.own.certificate]
+      #expect(await box.run("doctor", environment: environment).output.contains("own.pem is valid until"))
+      try files.write(files.authority.certificate.pem, "own.pem")
+      #expect(files.own.warning?.contains("is self-signed") == true)
+      let doctor = await box.run("doctor", environment: environment)
+      #expect(doctor.output.contains("own.pem is self-signed") && doctor.output.contains("Let's Encrypt"))
+      try files.write("nothing", "own.pem")
+      let none = await box.run("doctor", environment: environment)
+      #expect(none.code == 1 && none.output.contains("own.pem"))
+      #expect(await !box.run("doctor").output.contains("server certificate"))
+    }
+  }
 }

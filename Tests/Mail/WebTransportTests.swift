@@ -68,6 +68,40 @@ struct WebTransportTests {
     }
   }
 
+  @Test("with a list of targets only what is on it is connected to, and the message says so")
+  func targets() async throws {
+    try await Self.with { address in
+      for (entry, url, isTaken) in [
+        ("127.0.0.0/8", "http://\(address)/echo", true), ("localhost", "http://localhost:\(address.port)/echo", true),
+        ("127.0.0.1", "http://localhost:\(address.port)/echo", true),
+        ("10.0.0.0/8", "http://\(address)/echo", false),
+        ("hooks.example.com", "http://localhost:\(address.port)/echo", false),
+      ] {
+        var rules = ProxyRules.none
+        rules.targets = try TargetList([entry])
+        let transport = WebTransport(timeout: 10, proxies: rules)
+        let pool = BlockingPool(name: "test", threads: 1)
+        defer { pool.stop() }
+        let outcome = try await pool.run { () -> Result<WebAnswer, MailError> in
+          do throws(MailError) { return .success(try transport.post(WebRequest(url: url, body: []))) } catch {
+            return .failure(error)
+          }
+        }
+        switch outcome {
+        case .success(let answer): #expect(isTaken && answer.status == 200, "\(entry) \(url)")
+        case .failure(let error):
+          #expect(!isTaken && error.words.contains("not an allowed target. Add it with --allow-target"), "\(entry)")
+        }
+      }
+      var proxied = ProxyRules(always: try ProxyServer("http://\(address)"))
+      proxied.targets = try TargetList(["hooks.example.com"])
+      let transport = WebTransport(timeout: 10, proxies: proxied)
+      #expect(throws: MailError.self) {
+        try transport.post(WebRequest(url: "https://other.example/", body: []))
+      }
+    }
+  }
+
   @Test("unreachable and forbidden addresses")
   func unreachable() async throws {
     for (url, code) in [

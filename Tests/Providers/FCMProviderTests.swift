@@ -4,6 +4,7 @@ import HTTP2
 import JSON
 import Model
 import OpenSSL
+import Reactor
 import Synchronization
 import Testing
 
@@ -84,6 +85,12 @@ extension TestProvider {
   func sendFCM(
     _ devices: Range<Int64>, badges: [Int64: Int] = [:], change: (inout PushDraft) -> Void = { _ in }
   ) async -> Results {
+    startFCM(devices, badges: badges, change: change)
+    return await wait { results in devices.allSatisfy { results.results[$0] != nil } }
+  }
+
+  /// Begins to send an Android push.
+  func startFCM(_ devices: Range<Int64>, badges: [Int64: Int] = [:], change: (inout PushDraft) -> Void = { _ in }) {
     var draft = PushDraft(
       app: "com.example.app", environment: .production, platforms: [.android], audience: .all,
       notification: Notification())
@@ -95,7 +102,6 @@ extension TestProvider {
       devices.map {
         ProviderDevice(id: $0, token: DeviceToken(bytes: Array(Self.token($0).utf8)), badge: badges[$0] ?? 0)
       }, noting: nil)
-    return await wait { results in devices.allSatisfy { results.results[$0] != nil } }
   }
 }
 
@@ -122,6 +128,38 @@ struct FCMProviderTests {
           ])
         #expect(message?["message"]?["data"]?["n"] == "\"notification_count\":1")
       }
+    }
+  }
+
+  @Test(
+    "the token address of a service account's file leads nowhere that webhooks may not go",
+    arguments: [
+      ("metadata.example", "169.254.169.254", "link-local or metadata address"),
+      ("intern.example", "127.0.0.1", "not an allowed target"),
+    ])
+  func tokenAddress(host: String, address: String, words: String) async throws {
+    let fcm = ScriptedFCM()
+    try await withAPNs(fcm.script()) { running in
+      let client = try TestProvider(running, clock: ManualClock()) { tools, trust in
+        var tools = tools
+        tools.connections.connection.lookUp = { name, port in
+          name == host
+            ? [SocketAddress(host: address, port: port)].compactMap { $0 } : try Socket.resolve(host: name, port: port)
+        }
+        tools.connections.connection.proxies.targets = try TargetList(["*.corp.example"])
+        let account = ServiceAccount(
+          projectID: "shop-1a2b3", clientEmail: "push@shop-1a2b3.iam.gserviceaccount.com", privateKeyID: "kid1",
+          tokenURI: "https://\(host):\(running.port)/token", key: try TestProvider.key.get())
+        return try FCMProvider(
+          account, endpoint: FCMEndpoint(host: "localhost", port: running.port, trust: trust), tools)
+      }
+      @Sendable func reasons(_ results: TestProvider.Results) -> [String] {
+        results.states.compactMap { if case .failing(let failure) = $0 { failure.reason } else { nil } }
+      }
+      client.startFCM(0..<1)
+      let reason = reasons(await client.wait { !reasons($0).isEmpty }).first ?? ""
+      #expect(reason.contains(words) && reason.contains(host), "\(reason)")
+      #expect(fcm.seen.withLock { $0.tokenRequests.isEmpty && $0.messages.isEmpty })
     }
   }
 

@@ -13,6 +13,7 @@ package enum HostMessage: String, MessageSet {
   case note = "host.note"
   case noSuchName = "host.failure.no_such_name"
   case forbiddenAddress = "host.failure.forbidden_address"
+  case notAllowed = "host.failure.not_allowed"
   case refused = "host.failure.refused"
   case unreachable = "host.failure.unreachable"
   case timeout = "host.failure.timeout"
@@ -47,6 +48,8 @@ package enum HostMessage: String, MessageSet {
     case .forbiddenAddress:
       "It resolves to a link-local or metadata address ({detail}), which Signalbox does not connect to. Enter another "
         + "address."
+    case .notAllowed:
+      "It is not an allowed target ({detail}). Add it to --allow-target (SIGNALBOX_ALLOW_TARGET), or stop watching it."
     case .refused: "The connection was refused ({detail}). Check the port and that the server is running."
     case .unreachable: "The host is unreachable ({detail}). Check the network and firewall."
     case .timeout: "The host did not answer in time ({detail}). A firewall may be dropping the packets."
@@ -81,6 +84,7 @@ extension HostFailure.Code {
     switch self {
     case .noSuchName: .noSuchName
     case .forbiddenAddress: .forbiddenAddress
+    case .notAllowed: .notAllowed
     case .refused: .refused
     case .unreachable: .unreachable
     case .timeout: .timeout

@@ -44,15 +44,13 @@ package struct HostProbe: Sendable {
     var early: [UInt8] = []
     let place: String
     if let proxy {
-      if SocketAddress(host: address.host, port: address.port)?.isLinkLocalOrMetadata == true {
-        throw HostFailure(.forbiddenAddress, detail: address.host)
-      }
+      do { try proxies.targets.check(address.host) } catch { throw HostFailure(error) }
       early = try line.tunnel(to: address, through: proxy, at: places)
       place = "\(address.host):\(address.port) through the proxy \(proxy.authority)"
     } else {
       // Resolve once, so that the checked address is the one that is connected to.
-      let allowed = places.filter { !$0.isLinkLocalOrMetadata }
-      guard !allowed.isEmpty else { throw HostFailure(.forbiddenAddress, detail: places.first?.host ?? "") }
+      let allowed: [SocketAddress]
+      do { allowed = try proxies.targets.permitted(places, of: address.host) } catch { throw HostFailure(error) }
       place = try line.connect(allowed).description
     }
     try begin(address.startProtocol, line, early)
@@ -143,5 +141,14 @@ extension HostFailure {
   /// What went wrong at a proxy, with the code of its reason.
   init(_ problem: ProxyProblem) {
     self.init(.proxy, detail: Reason.combined(OwnReason(problem.code), after: problem.message))
+  }
+}
+
+extension HostFailure {
+  fileprivate init(_ refused: RefusedTarget) {
+    switch refused.reason {
+    case .linkLocal: self.init(.forbiddenAddress, detail: refused.address ?? refused.host)
+    case .notListed: self.init(.notAllowed, detail: refused.place)
+    }
   }
 }

@@ -73,6 +73,14 @@ enum AccountPages {
       return try await show(page, errors)
     }
     guard errors.isEmpty else { return try await show(page, errors) }
+    // Last, because a code works once.
+    if try await page.store.read({ try Authenticator.isOn($0, user: user.id) }),
+      let problem = try await SecondStepCheck.problem(page, user, typed: page.form.raw("code"))
+    {
+      errors.add("code", problem)
+      try await page.note(page.audit("session.refused", "user \(user.name)", ["step": "password"]))
+      return try await show(page, errors)
+    }
     let parameters = page.console.configuration.passwordCost.parameters
     let text = try await page.hashing(isKnown: true) {
       try PasswordHash.make(password: password, parameters: parameters).text

@@ -10,9 +10,9 @@ struct AccountView: PageView {
   let email: String
   let facts: [FactView]
   let languages: [ChoiceView]
-  /// Whether a code of an authenticator app is asked for.
   /// Whether the person can sign in with a password.
   let hasPassword: Bool
+  /// Whether a code of an authenticator app is asked for.
   let hasAuthenticator: Bool
   let passkeys: PasskeysView
   let errors: FieldErrors
@@ -26,6 +26,7 @@ struct AccountView: PageView {
     .flag("authenticator") { $0.hasAuthenticator },
     .view("passkeys") { $0.passkeys },
     .view("current") { FieldView(error: $0.errors["current"]) },
+    .view("code") { FieldView(error: $0.errors["code"]) },
     .view("password") { FieldView(error: $0.errors["password"]) },
     .view("repeat") { FieldView(error: $0.errors["repeat"]) },
     .flag("any_others") { $0.sessions.count > 1 },

@@ -140,7 +140,7 @@ enum OIDCPages {
     let user = try await page.store.write { database in
       try database.transaction { try Identity.admit(database, person, settings, address: address, now: now) }
     }
-    return try await SessionPages.enter(page, user, returnTo: flow.returnTo, with: "OIDC")
+    return try await SessionPages.enter(page, user, returnTo: flow.returnTo, with: "OIDC", .provider)
   }
 
   /// The signed-in person has signed in at the provider once more.
@@ -151,16 +151,20 @@ enum OIDCPages {
       throw Problem("", OIDCMessage.state)
     }
     let (now, audit) = (page.now, page.audit("session.confirm", "user \(user.name)", ["with": "OIDC"]))
+    let known = session.secondStep
     let isSame = try await page.store.write { database in
       guard try Identity.find(database, issuer: settings.issuer, subject: person.subject)?.userID == user.id else {
         return false
       }
-      try Session.prove(database, idHash: session.idHash, now: now)
       try AuditEntry.add(database, audit, now: now)
       return true
     }
     guard isSame else { throw Problem("", OIDCMessage.otherPerson) }
-    return page.redirect(to: flow.returnTo, flash: "confirmed")
+    var response = page.redirect(to: flow.returnTo, flash: "confirmed")
+    // A code or passkey of before is worth more.
+    try await page.console.authentication.renew(
+      session, SessionRenewal.Proof(secondStep: known ?? .provider), page.request, on: &response, now: now)
+    return response
   }
 
   /// Whether the signed-in person wanted to confirm who is there.
@@ -171,7 +175,9 @@ enum OIDCPages {
   /// Says why, on the page from which it began.
   private static func tell(_ page: PageContext, _ flow: OIDCFlow?, _ problem: Problem) async throws -> Response {
     let (text, returnTo) = (page.texts.text(problem), flow?.returnTo ?? "/")
-    guard !isConfirming(page, flow) else { return try await Proof.ask(page, returnTo: returnTo, problem: text) }
+    guard !isConfirming(page, flow) else {
+      return try await Proof.ask(page, returnTo: returnTo, problem: Proof.Refusal(text: text))
+    }
     return try await SessionPages.signInPage(
       page, returnTo: returnTo, problem: text, status: .unprocessableContent)
   }

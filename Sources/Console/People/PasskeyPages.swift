@@ -50,9 +50,9 @@ enum PasskeyPages {
         clientData: Base64URL.decode(form["attested_data"]) ?? [])
     } catch {
       errors.add("passkey", texts("passkeys.refused.\(error.rawValue)"))
-      return try await AccountPages.show(page, errors: errors)
+      return try await refuse(page, errors)
     }
-    guard errors.isEmpty else { return try await AccountPages.show(page, errors: errors) }
+    guard errors.isEmpty else { return try await refuse(page, errors) }
     let (now, audit) = (page.now, page.audit("user.add_passkey", "user \(user.name)"))
     let isAdded = try await page.store.write { database in
       guard
@@ -61,6 +61,7 @@ enum PasskeyPages {
           counter: made.counter, now: now)
       else { return false }
       try Session.endAll(database, user: user.id, except: session.idHash)
+      try Session.note(database, idHash: session.idHash, secondStep: .own)
       var entry = audit
       entry.detail = ["before": .null, "after": ["passkey": .string(name)]]
       try AuditEntry.add(database, entry, now: now)
@@ -68,9 +69,15 @@ enum PasskeyPages {
     }
     guard isAdded else {
       errors.add("passkey", texts("passkeys.known", ["limit": "\(Passkey.limit)"]))
-      return try await AccountPages.show(page, errors: errors)
+      return try await refuse(page, errors)
     }
     return page.redirect(to: "/account", flash: "passkey_added")
+  }
+
+  /// Says why a passkey was not added, on the page that it was to be added on.
+  private static func refuse(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {
+    guard page.isGated else { return try await AccountPages.show(page, errors: errors) }
+    return try await SecondStepGate.show(page, returnTo: "/", errors: errors)
   }
 
   /// Whether the form brings a passkey.

@@ -23,6 +23,7 @@ enum PeoplePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/people", role: .admin) { page in try await showAll(page) }
     routes.page(.post, "/settings/people", role: .admin, proof: true) { page in try await invite(page) }
+    SecondStepSettings.add(to: &routes)
     routes.page(.get, "/settings/people/:id", role: .admin) { page in try await show(page, try page.id()) }
     routes.page(.post, "/settings/people/:id", role: .admin, proof: true) { page in
       guard let role = User.Role(rawValue: page.form["role"]) else { throw PageError(.badRequest, "refused") }
@@ -51,12 +52,15 @@ enum PeoplePages {
   }
 
   private static func showAll(_ page: PageContext, _ errors: FieldErrors = FieldErrors()) async throws -> Response {
-    let people = try await page.store.read { try Person.all($0) }
+    let (people, rule, provider) = try await page.store.read { database in
+      (try Person.all(database), try SecondStepRule.find(database), try OIDCSettings.load(database))
+    }
     let (texts, form) = (page.texts, page.form)
     let chosen = form.has("role") ? form["role"] : User.Role.operator.rawValue
     return page.answer(
       PeopleView(
         people: people.map { PersonRow(person: $0, texts: texts, isOwn: $0.id == page.user?.id, now: page.now) },
+        rule: rule, hasProvider: provider != nil, texts: texts,
         name: FieldView(value: form.raw("name"), error: errors["name"]),
         role: FieldView(error: errors["role"], choices: ChoiceView.roles(texts, chosen: chosen))),
       status: errors.isEmpty ? .ok : .unprocessableContent)

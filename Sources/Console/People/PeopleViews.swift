@@ -8,11 +8,22 @@ struct PeopleView: PageView {
   static let section: Section? = .settings
 
   let people: [PersonRow]
+  /// Who must have a second step.
+  let rule: SecondStepRule
+  let hasProvider: Bool
+  let texts: Texts
   let name: FieldView
   let role: FieldView
 
   static let fields: [Field<Self>] = [
     .list("people") { $0.people },
+    .view("required") { view in
+      FieldView(
+        choices: ChoiceView.list(
+          SecondStepRule.Reach.allCases.map { ($0.rawValue, view.texts("people.required_of.\($0.rawValue)")) },
+          chosen: view.rule.reach.rawValue))
+    },
+    .view("provider") { $0.hasProvider ? FieldView(isChecked: $0.rule.trustsProvider) : nil },
     .view("name") { $0.name },
     .view("role") { $0.role },
   ]

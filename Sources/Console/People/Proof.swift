@@ -9,17 +9,26 @@ import Store
 /// “Confirm it’s you”: what could let somebody else in is changed only shortly after a proof of who is there. Signing in
 /// is one.
 enum Proof {
-  static let views: [any PageView.Type] = [ProofView.self]
+  static let views: [any PageView.Type] = [ProofView.self] + SecondStepGate.views
 
   /// How long a proof counts, in seconds.
   static let lifetime: TimeInterval = 900
   /// The field with the password.
   private static let field = "proof"
-  private static let path = "/session/confirm"
+  /// The field with the code of the authenticator app.
+  private static let codeField = "proof_code"
+  static let path = "/session/confirm"
 
-  private enum Outcome {
+  /// Why a proof is not accepted.
+  struct Refusal {
+    let text: String
+    /// Whether the code was wrong, and not the password.
+    var isOfCode = false
+  }
+
+  enum Outcome {
     case proven(PageContext)
-    case refused(String)
+    case refused(Refusal)
   }
 
   static func isFresh(_ session: Session, now: Date) -> Bool {
@@ -27,6 +36,7 @@ enum Proof {
   }
 
   static func add(to routes: inout ConsoleRouter) {
+    SecondStepGate.add(to: &routes)
     routes.page(.get, path) { page in try await ask(page, returnTo: SessionPages.ownPath(page.query["return"])) }
     routes.page(.post, path) { page in
       let returnTo = SessionPages.ownPath(page.form.raw("return"))
@@ -57,29 +67,43 @@ enum Proof {
     return SessionPages.ownPath(url?.percentEncodedPath)
   }
 
-  /// Checks the password of the form, and notes the proof.
-  private static func check(_ page: PageContext) async throws -> Outcome {
+  /// Checks what the form brings, and notes the proof.
+  ///
+  /// - Parameter asksPassword: false: the code alone, where the session was opened with a password a moment ago.
+  static func check(_ page: PageContext, asksPassword: Bool = true) async throws -> Outcome {
     guard case .user(let user, var session)? = page.principal else { throw PageError(.forbidden, "csrf") }
-    var problem: String?
-    if PasskeyPages.isIn(page.form) {
-      if try await PasskeyPages.person(page)?.id != user.id { problem = page.texts("passkeys.wrong") }
-    } else {
-      problem = try await Self.problem(page, password: page.form.raw(field))
-    }
-    if let problem {
+    let (refusal, secondStep) = try await shown(page, user, session, asksPassword: asksPassword)
+    if let refusal {
       let (now, audit) = (page.now, page.audit("session.refused", "user \(user.name)", ["step": "confirm"]))
       try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
-      return .refused(problem)
+      return .refused(refusal)
     }
-    session.provedAt = page.now
-    let (hash, now, audit) = (session.idHash, page.now, page.audit("session.confirm", "user \(user.name)"))
-    try await page.store.write { database in
-      try Session.prove(database, idHash: hash, now: now)
-      try AuditEntry.add(database, audit, now: now)
-    }
+    (session.provedAt, session.secondStep) = (page.now, secondStep ?? session.secondStep)
+    try await page.note(page.audit("session.confirm", "user \(user.name)"))
+    page.renewal.note(secondStep)
     var page = page
     page.principal = .user(user, session)
     return .proven(page)
+  }
+
+  /// What the form shows: as much as the person's sign-in asks for.
+  private static func shown(
+    _ page: PageContext, _ user: User, _ session: Session, asksPassword: Bool
+  ) async throws -> (Refusal?, Session.SecondStep?) {
+    if PasskeyPages.isIn(page.form) {
+      let isOwn = try await PasskeyPages.person(page)?.id == user.id
+      return (isOwn ? nil : Refusal(text: page.texts("passkeys.wrong")), .own)
+    }
+    let person = try await page.store.read { try Person.get($0, id: user.id) }
+    guard asksPassword ? person.provesByPassword(session) : person.hasAuthenticator else {
+      return (Refusal(text: page.texts("proof.passkey_needed")), nil)
+    }
+    if asksPassword, let problem = try await problem(page, password: page.form.raw(field)) {
+      return (Refusal(text: problem), nil)
+    }
+    guard person.hasAuthenticator else { return (nil, nil) }
+    let problem = try await SecondStepCheck.problem(page, user, typed: page.form.raw(codeField))
+    return (problem.map { Refusal(text: $0, isOfCode: true) }, .own)
   }
 
   /// Why the password of the signed-in person is not accepted; nil if it is right. Guesses are slowed down.
@@ -114,11 +138,11 @@ enum Proof {
   ///
   /// - Parameter returnTo: the path to go on to; nil: with the form of this request.
   static func ask(
-    _ page: PageContext, returnTo: String? = nil, problem: String? = nil, isFileLost: Bool = false
+    _ page: PageContext, returnTo: String? = nil, problem: Refusal? = nil, isFileLost: Bool = false
   ) async throws -> Response {
-    guard let user = page.user else { throw PageError(.forbidden, "csrf") }
-    let (hasPasskeys, provider) = try await page.store.read { database in
-      (try !Passkey.all(database, user: user.id).isEmpty, try OIDCSettings.load(database))
+    guard case .user(let user, let session)? = page.principal else { throw PageError(.forbidden, "csrf") }
+    let (person, provider) = try await page.store.read { database in
+      (try Person.get(database, id: user.id), try OIDCSettings.load(database))
     }
     let isLinked = user.isLinked && provider?.isOn == true
     // A typed form stays in its tab, and the provider opens in another one.
@@ -128,8 +152,9 @@ enum Proof {
       ProofView(
         action: returnTo == nil ? page.request.path : path, name: user.name, problem: problem,
         isFileLost: isFileLost, carriesForm: returnTo == nil,
-        hasPassword: user.passwordHash != nil && provider.map { !$0.isOn || $0.allowsPasswords } ?? true,
-        hasPasskeys: hasPasskeys,
+        hasPassword: user.passwordHash != nil && provider.map { !$0.isOn || $0.allowsPasswords } ?? true
+          && person.provesByPassword(session),
+        hasCode: person.hasAuthenticator, hasPasskeys: person.passkeys > 0,
         provider: isLinked
           ? LinkView(href: "\(OIDCPages.confirm)?return=\(back)", label: provider?.label ?? "") : nil,
         carried: carried.map { ProofView.Carried(name: $0.name, value: $0.value) }),
@@ -137,7 +162,15 @@ enum Proof {
   }
 
   /// Fields that the page sets anew.
-  private static let own = Set([field, "csrf", "username"] + PasskeyPages.fields)
+  private static let own = Set([field, codeField, "csrf", "username"] + PasskeyPages.fields)
+}
+
+extension Person {
+  /// Whether a password, with the code where an app is set up, confirms who is there, as it signs in: with passkeys
+  /// alone it does not where a second step is required.
+  func provesByPassword(_ session: Session) -> Bool {
+    hasAuthenticator || passkeys == 0 || !session.rule.isRequired(of: user.role)
+  }
 }
 
 struct ProofView: PageView {
@@ -154,10 +187,12 @@ struct ProofView: PageView {
   let action: String
   /// The signed-in person, for password managers.
   let name: String
-  let problem: String?
+  let problem: Proof.Refusal?
   let isFileLost: Bool
   let carriesForm: Bool
   let hasPassword: Bool
+  /// Whether a code is asked for beside the password.
+  let hasCode: Bool
   let hasPasskeys: Bool
   /// The way to the provider; nil if the person has never signed in there.
   let provider: LinkView?
@@ -167,8 +202,10 @@ struct ProofView: PageView {
   static let fields: [Field<Self>] = [
     .text("action") { $0.action },
     .text("username") { $0.name },
-    .view("proof") { FieldView(error: $0.problem ?? "") },
-    .optional("problem") { $0.problem },
+    .view("proof") { FieldView(error: $0.problem.flatMap { $0.isOfCode ? nil : $0.text } ?? "") },
+    .view("proof_code") { FieldView(error: $0.problem.flatMap { $0.isOfCode ? $0.text : nil } ?? "") },
+    .flag("has_code") { $0.hasCode },
+    .optional("problem") { $0.problem?.text },
     .flag("file_lost") { $0.isFileLost },
     .flag("carries_form") { $0.carriesForm },
     .flag("has_password") { $0.hasPassword },

@@ -11,7 +11,7 @@ import Store
 enum SecondStepPages {
   static let views: [any PageView.Type] = [SecondStepView.self, CodeView.self]
 
-  private static let path = "/account/second-step"
+  static let path = "/account/second-step"
 
   static func add(to routes: inout ConsoleRouter) {
     // While it is set up, the page shows the secret.
@@ -92,15 +92,31 @@ enum SecondStepPages {
     }
     let codes = try await page.store.write { database in
       try Session.endAll(database, user: user.id, except: session.idHash)
+      try Session.note(database, idHash: session.idHash, secondStep: .own)
       try AuditEntry.add(database, audit, now: now)
       return try RecoveryCode.renew(database, user: user.id)
     }
+    var page = page
+    var shown = session
+    shown.secondStep = .own
+    page.principal = .user(user, shown)
     return try await show(page, codes: codes)
   }
 }
 
 /// Codes after a right password.
 enum SecondStepCheck {
+  /// Why what was typed is neither a code of the app nor a recovery code; nil if it is one.
+  static func problem(_ page: PageContext, _ user: User, typed: String) async throws -> String? {
+    let (sealer, now) = (page.store.sealer, page.now)
+    // Recovery codes are longer, and have letters.
+    let isRecovery = typed.filter { $0.isLetter || $0.isNumber }.count > 8
+    return try await problem(page, user) { database in
+      guard !isRecovery else { return try RecoveryCode.use(typed, database, user: user.id) }
+      return try Authenticator.find(database, user: user.id)?.accept(typed, database, sealer: sealer, now: now) ?? false
+    }
+  }
+
   /// Why a code is not accepted; nil if it is. Guesses are counted for the person, as nobody else gets this far.
   static func problem(
     _ page: PageContext, _ user: User, _ accept: @escaping @Sendable (Database) throws -> Bool

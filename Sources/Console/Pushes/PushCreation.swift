@@ -52,7 +52,7 @@ private struct PushDryRun: JSONWritable {
 
   func write(to json: inout JSONWriter) {
     let draft = check.draft
-    let payload = APNsPayload(draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
+    let payload = APNsPayload(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
     json.object { json in
       json.member("dry_run", true)
       json.member("reachable", count.reachable + check.unknown)

@@ -31,8 +31,8 @@ struct PushPreview: Sendable {
   init(_ check: PushCheck, credentials: [Credential], address: String, now: Date) {
     (self.check, self.credentials) = (check, credentials)
     let draft = check.draft
-    payload = APNsPayload(draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
-    preview = Preview(draft, uid: NewPush.sampleID, signature: NewPush.sampleID, sentAt: now, address: address)
+    payload = APNsPayload(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
+    preview = Preview(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature, sentAt: now, address: address)
     dialects = Dialect.allCases.map { DialectText(draft, in: $0, sentAt: now, address: address) }
     switch Self.providers(check)[0] {
     case .apns:
@@ -40,13 +40,13 @@ struct PushPreview: Sendable {
         headers: preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n"), payload: preview.json,
         size: preview.size, limit: preview.limit)
     case .fcm:
-      let message = FCMMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
+      let message = FCMMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
       let target = draft.audience.topicTarget ?? ["token": "$DEVICE_TOKEN"]
       let body: JSONValue = ["message": .object((message.json.object ?? [:]).merging(target) { $1 })]
       request = Request(
         payload: body.text(pretty: true), size: message.size, limit: message.limit)
     case .jpush:
-      let message = JPushMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleID)
+      let message = JPushMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
       let body = message.request(to: draft.platforms, audience: ["registration_id": ["$REGISTRATION_ID"]], cid: nil)
       let (size, limit) = message.size
       request = Request(

@@ -62,6 +62,15 @@ struct Authentication: Sendable {
     return .user(user, session)
   }
 
+  /// Seconds until the session of a request ends if it is not used; 0: there is none. Asking is no use of it.
+  func left(_ request: Request, now: Date) async throws -> Int {
+    guard let cookie = Cookies.value(Cookies.session, of: request), !cookie.isEmpty,
+      let session = try await store.session(idHash: Secret.hash(cookie), idle: idle, now: now)?.session
+    else { return 0 }
+    let end = min(session.seenAt.addingTimeInterval(idle), session.expiresAt)
+    return max(0, Int(end.timeIntervalSince(now).rounded(.up)))
+  }
+
   /// The bearer token of a request.
   ///
   /// - Throws: 401 with the challenge of RFC 6750 if the token is missing or invalid.
@@ -98,13 +107,20 @@ struct Authentication: Sendable {
   /// Whether a principal admitted before is still allowed in.
   func isGood(_ principal: Principal, now: Date) async throws -> Bool {
     switch principal {
-    case .user(_, let session): try await store.session(idHash: session.idHash, idle: idle, now: now) != nil
+    case .user(_, let session):
+      try await store.session(idHash: session.idHash, idle: idle, now: now).map { found in
+        !found.session.lacksSecondStep(found.user.role)
+      } ?? false
     case .token(let token): try await store.read { try APIToken.isGood($0, id: token.id, now: now) }
     }
   }
 
   /// Opens a session and sets its cookie.
-  func open(_ user: User, _ request: Request, on response: inout Response, now: Date) async throws {
+  ///
+  /// - Parameter secondStep: shown beside the password; nil: none.
+  func open(
+    _ user: User, _ secondStep: Session.SecondStep?, _ request: Request, on response: inout Response, now: Date
+  ) async throws {
     let value = Secret.text()
     let csrf = Random.token(bytes: 18)
     let agent = request.header("User-Agent").map { String($0.prefix(200)) }
@@ -113,7 +129,7 @@ struct Authentication: Sendable {
       try Session.deleteEnded(database, idle: idle, now: now)
       try Session.open(
         database, idHash: Secret.hash(value), user: user.id, csrf: csrf, lifetime: Self.lifetime,
-        address: address, userAgent: agent, now: now)
+        address: address, userAgent: agent, secondStep: secondStep, now: now)
     }
     Cookies.set(
       Cookies.session, value, age: Int(Self.lifetime), on: &response, request)

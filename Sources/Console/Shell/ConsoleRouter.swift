@@ -109,11 +109,18 @@ struct ConsoleRouter {
       let context = PageContext(
         console: console, request: request, principal: principal, texts: texts, csrf: session.csrf, form: Form(),
         now: now, openIncidents: try await IncidentPages.openCount(console.store, now: now))
+      if let seconds = console.rateLimits.wait(session: session.idHash, request, now: now) {
+        var response = context.errorPage(PageError(.tooManyRequests, "too_many"))
+        response.headers.append("Retry-After", String(seconds))
+        response.actor = principal.name
+        return response
+      }
       // Thrown: a page that asks who is there answers with 403, too, and refuses nothing.
       var isRefused = false
       var response = try await Self.answer(context) {
         do {
           if !method.isSafe { try Self.checkSite(request) }
+          if let detour = try await SecondStepGate.detour(context, pattern) { return detour }
           guard context.may(role) else {
             throw PageError(.forbidden, "role", ["role": texts("roles.\(role.rawValue)")])
           }
@@ -124,6 +131,9 @@ struct ConsoleRouter {
         }
       }
       if isRefused { await console.noteRefusal(of: principal, request, .forbidden, now: now) }
+      if let proof = context.renewal.proof {
+        try await console.authentication.renew(session, proof, request, on: &response, now: now)
+      }
       response.actor = principal.name
       return response
     }
@@ -261,7 +271,8 @@ struct ConsoleRouter {
   /// The not-found page with navigation, for signed-in people; nil for strangers.
   private static func notFound(_ console: Console, _ request: Request) async throws -> Response? {
     let now = console.clock()
-    guard case .user(let user, let session)? = try await console.authentication.user(request, now: now)
+    guard case .user(let user, let session)? = try await console.authentication.user(request, now: now),
+      !session.lacksSecondStep(user.role)
     else { return nil }
     let context = PageContext(
       console: console, request: request, principal: .user(user, session), texts: texts(console, request, user),

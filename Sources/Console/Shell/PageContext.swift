@@ -23,6 +23,7 @@ struct PageContext: Sendable {
   let now: Date
   /// For the navigation.
   var openIncidents = 0
+  let renewal = SessionRenewal()
 
   /// Adds the form.
   ///

@@ -3,7 +3,7 @@ import HTTPServer
 import Reactor
 import Synchronization
 
-/// Limits the calls of the API for each token and each address, by token buckets in memory: a restart begins anew.
+/// Limits the calls of the API for each token and each address, and the pages of each session, by token buckets in memory: a restart begins anew.
 ///
 /// Calls from this machine are not limited: who can make them can do more than that, and a reverse proxy is to be
 /// declared (`--trusted-proxy`), so that its clients have addresses of their own.
@@ -12,12 +12,14 @@ final class RateLimits: Sendable {
   struct Quotas: Sendable, Hashable {
     var token: Int
     var address: Int
+    var session: Int
   }
 
   /// Whose calls are counted.
   private enum Subject: Hashable {
     case token(Int64)
     case address(String)
+    case session([UInt8])
     /// All addresses for which there is no more room.
     case others
   }
@@ -83,7 +85,20 @@ final class RateLimits: Sendable {
     quotas.token > 0 ? try take(.token(id), "token", quotas.token, now) : nil
   }
 
-  private func take(_ subject: Subject, _ name: String, _ quota: Int, _ now: Date) throws -> Standing {
+  /// Counts a request of a signed-in browser.
+  ///
+  /// - Returns: seconds to wait; nil: it may go on.
+  func wait(session idHash: [UInt8], _ request: Request, now: Date) -> Int? {
+    guard quotas.session > 0, let peer = request.remoteAddress, !peer.isLoopback else { return nil }
+    do throws(HTTPError) {
+      _ = try take(.session(idHash), "session", quotas.session, now)
+      return nil
+    } catch {
+      return error.headers["Retry-After"].flatMap { Int($0) } ?? 1
+    }
+  }
+
+  private func take(_ subject: Subject, _ name: String, _ quota: Int, _ now: Date) throws(HTTPError) -> Standing {
     let level = state.withLock { state in
       var subject = subject
       if state.buckets[subject] == nil, state.buckets.count >= Self.most {

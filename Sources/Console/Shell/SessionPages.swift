@@ -8,21 +8,27 @@ import Reactor
 import SQLite
 import Store
 
-/// Sign-in, sign-out, the one-time link that sets a password, and the language choice.
+/// Sign-in, sign-out, and the one-time link that sets a password.
 enum SessionPages {
   static let views: [any PageView.Type] = [SignInView.self, SetupView.self] + Proof.views
 
   static func add(to routes: inout ConsoleRouter) {
     routes.open(.get, "/session/new") { page in
-      if page.user != nil { return .redirect(to: "/") }
-      return try await signInPage(page, returnTo: ownPath(page.query["return"]))
+      let returnTo = ownPath(page.query["return"])
+      return page.user == nil ? try await signInPage(page, returnTo: returnTo) : .redirect(to: returnTo)
+    }
+    let console = routes.console
+    // Asked by pages that are open: `Public/js/session.js`.
+    routes.plain(.get, "/session/left") { request in
+      let seconds = try await console.authentication.left(request, now: console.clock())
+      return APIContext.answer { json in json.member("seconds", seconds) }
     }
     // Skips the password check if the client has disconnected.
     let options = Route.Options(endsWithClient: true)
     routes.open(.post, "/session", options: options) { page in try await signIn(page) }
     routes.open(.get, "/session/setup") { page in try await setUpPage(page, token: page.query["token"] ?? "") }
     routes.open(.post, "/session/setup", options: options) { page in try await setUp(page) }
-    routes.open(.post, "/language") { page in try await setLanguage(page) }
+    LanguagePages.add(to: &routes)
     routes.open(.post, "/session/code") { page in try await enterCode(page) }
     Proof.add(to: &routes)
     routes.page(.post, "/session/end") { page in
@@ -61,10 +67,19 @@ enum SessionPages {
     }
     var response = page.answer(
       SignInView(
-        problem: problem, returnTo: returnTo, email: page.form["email"], provider: link,
+        problem: problem, notice: notice(page), returnTo: returnTo, email: page.form["email"], provider: link,
         allowsPasswords: provider?.allowsPasswords ?? true), status: status)
     if let retryAfter { response.headers.append("Retry-After", String(retryAfter)) }
     return response
+  }
+
+  /// Why a page was left for this one.
+  private static func notice(_ page: PageContext) -> String? {
+    switch page.request.query == nil ? nil : page.query["why"] {
+    case "ended": page.texts("session.ended")
+    case "out": page.texts("session.signed_out")
+    default: nil
+    }
   }
 
   private static func signIn(_ page: PageContext) async throws -> Response {
@@ -154,13 +169,13 @@ enum SessionPages {
         page, returnTo: returnTo, problem: page.texts("passkeys.wrong"), status: .unprocessableContent)
     }
     try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
-    return try await enter(page, user, returnTo: returnTo, with: "passkey")
+    return try await enter(page, user, returnTo: returnTo, with: "passkey", .own)
   }
 
   /// After a right password: asks for a code, or lets the person in.
   private static func go(on page: PageContext, _ user: User, returnTo: String) async throws -> Response {
     guard try await page.store.read({ try Authenticator.isOn($0, user: user.id) }) else {
-      return try await enter(page, user, returnTo: returnTo, with: "password")
+      return try await enter(page, user, returnTo: returnTo, with: "password", nil)
     }
     return codePage(page, user, returnTo: returnTo)
   }
@@ -199,12 +214,14 @@ enum SessionPages {
       try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
       return codePage(page, user, returnTo: returnTo, problem: problem)
     }
-    return try await enter(page, user, returnTo: returnTo, with: recovery.isEmpty ? "code" : "recovery code")
+    return try await enter(page, user, returnTo: returnTo, with: recovery.isEmpty ? "code" : "recovery code", .own)
   }
 
-  /// - Parameter proof: what let the person in, for the activity log.
+  /// - Parameters:
+  ///   - proof: what let the person in, for the activity log.
+  ///   - secondStep: whether it was more than a password.
   static func enter(
-    _ page: PageContext, _ user: User, returnTo: String, with proof: String
+    _ page: PageContext, _ user: User, returnTo: String, with proof: String, _ secondStep: Session.SecondStep?
   ) async throws -> Response {
     var response = Response.redirect(to: returnTo)
     let entry = NewAuditEntry(
@@ -219,7 +236,7 @@ enum SessionPages {
       try KnownDevice.note(database, hash: Secret.hash(device), former: formerDevice, user: user.id, now: now)
       try AuditEntry.add(database, entry, now: now)
     }
-    try await page.console.authentication.open(user, page.request, on: &response, now: now)
+    try await page.console.authentication.open(user, secondStep, page.request, on: &response, now: now)
     Cookies.set(
       Cookies.device, device, age: Int(KnownDevice.lifetime), on: &response,
       page.request)
@@ -299,19 +316,6 @@ enum SessionPages {
     }
     guard let user else { return try await setUpPage(page, token: token) }
     return try await go(on: page, user, returnTo: "/")
-  }
-
-  // MARK: Language
-
-  private static func setLanguage(_ page: PageContext) async throws -> Response {
-    let code = page.form["lang"]
-    var response = Response.redirect(to: ownPath(page.form.raw("return")))
-    guard page.console.locales.texts[code] != nil else { return response }
-    if let user = page.user {
-      _ = try await page.store.write { try User.update($0, id: user.id, role: user.role, language: code) }
-    }
-    Cookies.set(Cookies.language, code, age: 365 * 86_400, on: &response, page.request)
-    return response
   }
 }
 

@@ -6,6 +6,8 @@ struct SignInView: PageView {
 
   /// Why the sign-in failed.
   var problem: String?
+  /// Why the page before was left.
+  var notice: String?
   /// The path to open after sign-in.
   let returnTo: String
   let email: String
@@ -15,6 +17,7 @@ struct SignInView: PageView {
 
   static let fields: [Field<Self>] = [
     .optional("problem") { $0.problem },
+    .optional("notice") { $0.notice },
     .text("return") { $0.returnTo },
     .view("provider") { $0.provider },
     .flag("passwords") { $0.allowsPasswords },

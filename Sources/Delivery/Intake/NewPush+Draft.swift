@@ -33,7 +33,7 @@ extension NewPush {
     self.init(
       uid: Self.freshUID(), seed: Random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }, appID: app,
       environment: environment, draftJSON: draftJSON, source: source, createdBy: creator)
-    signature = Self.freshUID()
+    signature = Random.token(bytes: 18)
   }
 
   fileprivate static func words(_ draft: PushDraft) -> (title: String?, body: String?) {
@@ -57,8 +57,10 @@ extension NewPush {
 
   fileprivate static func freshUID() -> String { Random.token(bytes: 12) }
 
-  /// As long as a public ID and as a signature, which count towards the payload's size.
+  /// As long as a public ID, which counts towards the payload's size.
   package static let sampleID = String(repeating: "0", count: 16)
+  /// As long as a signature of 144 bits, which counts too.
+  package static let sampleSignature = String(repeating: "0", count: 24)
 }
 
 extension NewSchedule {
@@ -78,6 +80,7 @@ extension Lint.Context {
     let devices = try DeviceCount.all(database, app: app.id)
     self.init(
       aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID,
+      signature: NewPush.sampleSignature,
       credential: try CredentialScope.find(database, app: app.id, environment: environment), hasAndroid: fcm != nil,
       hasJPush: devices.contains { $0.provider == .jpush && $0.environment == environment && $0.state == .active })
     if case .rule(let rule) = draft.audience {

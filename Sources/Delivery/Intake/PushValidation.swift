@@ -30,7 +30,7 @@ package struct PushValidation: Sendable, Hashable {
   ) async throws -> [PushValidation] {
     let draft = check.draft
     let push = ProviderPush(
-      id: 0, uid: NewPush.sampleID, signature: NewPush.sampleID, seed: 0, draft: draft, sentAt: now)
+      id: 0, uid: NewPush.sampleID, signature: NewPush.sampleSignature, seed: 0, draft: draft, sentAt: now)
     var found: [PushValidation] = []
     for (kind, limit) in services {
       var query = AudienceQuery(

@@ -1,11 +1,19 @@
 internal import CCurl
 internal import Foundation
+internal import OpenSSL
+package import Reactor
 
 /// Sends mails with libcurl. Blocks: call it on a thread that may block.
 package struct SMTPTransport: Sendable {
-  package let server: SMTPServer
+  /// Those of Mozilla's "intermediate" settings: forward secrecy and authenticated encryption as everywhere, and also
+  /// with DHE, because older mail servers have nothing better.
+  private static let ciphers = TLSContext.ciphers + ":DHE+AESGCM:DHE+CHACHA20"
 
-  package init(_ server: SMTPServer) { self.server = server }
+  package let server: SMTPServer
+  private let targets: TargetList
+
+  /// - Parameter targets: where connections may go.
+  package init(_ server: SMTPServer, targets: TargetList = .any) { (self.server, self.targets) = (server, targets) }
 
   /// Delivers one mail to the server.
   ///
@@ -21,7 +29,9 @@ package struct SMTPTransport: Sendable {
     }
     // The path is the name in EHLO: the sender's domain can be looked up.
     let domain = message.from.address.split(separator: "@").last.map(String.init) ?? "localhost"
-    let curl = try CurlHandle(url: "\(server.url)/\(domain)", timeout: server.timeout)
+    let curl = try CurlHandle(
+      url: "\(server.url)/\(domain)", host: server.host, targets: targets, timeout: server.timeout,
+      ciphers: Self.ciphers)
     try curl.goDirectly(to: server.host)
     try curl.trust(server.trustPEM)
     let encryption =

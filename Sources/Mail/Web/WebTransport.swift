@@ -13,7 +13,7 @@ package struct WebTransport: Sendable {
   package var trustPEM: String?
   /// Seconds.
   package var timeout: Int
-  /// Which hosts are reached through a proxy.
+  /// Which hosts are reached, and which of them through a proxy.
   package var proxies: ProxyRules
   package init(trustPEM: String? = nil, timeout: Int = 20, proxies: ProxyRules = .none) {
     self.trustPEM = trustPEM
@@ -33,8 +33,8 @@ package struct WebTransport: Sendable {
     guard WebAddress.isUsable(request.url) else {
       throw MailError(.settings, "the URL must start with https:// or point to this machine")
     }
-    let curl = try CurlHandle(url: request.url, timeout: timeout)
     let (host, port) = (WebAddress.host(request.url), WebAddress.port(request.url))
+    let curl = try CurlHandle(url: request.url, host: host, targets: proxies.targets, timeout: timeout)
     let proxy = Loopback.isLoopback(host) ? nil : proxies.server(for: host, port: port)
     try curl.go(through: proxy)
     try curl.trust(trustPEM)

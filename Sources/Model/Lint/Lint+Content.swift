@@ -98,7 +98,7 @@ extension Lint {
 
   /// What FCM would refuse, and messages that do nothing.
   static func android(_ draft: PushDraft, _ context: Context) -> [Finding] {
-    let message = FCMMessage(draft, uid: context.uid, signature: context.uid)
+    let message = FCMMessage(draft, uid: context.uid, signature: context.signature)
     let refusals = message.problems.map { Finding(severity: .error, problem: $0) }
     guard message.isEmpty else { return refusals }
     return refusals + [finding(draft.platforms == [.android] ? .error : .warning, "notification", .androidEmpty)]
@@ -106,7 +106,7 @@ extension Lint {
 
   /// What JPush would refuse, and what it cannot carry.
   static func jpush(_ draft: PushDraft, _ context: Context) -> [Finding] {
-    let message = JPushMessage(draft, uid: context.uid, signature: context.uid)
+    let message = JPushMessage(draft, uid: context.uid, signature: context.signature)
     var findings = message.problems.map { Finding(severity: .error, problem: $0) }
     guard draft.platforms.contains(.ios) else { return findings }
     let type = APNsPayload(draft).pushType

@@ -36,6 +36,8 @@ package enum Lint {
     package var now: Date?
     /// The push's public ID, or another of its length: it counts towards the payload's size.
     package var uid: String?
+    /// The push's signature, or another of its length; nil: as long as the ID.
+    package var signature: String?
     /// The limits of the app's key or certificate for the draft's environment; nil: unknown.
     package var credential: CredentialScope?
     /// Whether the app sends to Android at all. If not, drafts for every platform are not checked for it.
@@ -47,8 +49,8 @@ package enum Lint {
     /// Whether the app has devices that JPush reaches. If not, drafts are not checked for it.
     package var hasJPush: Bool
     package init(
-      aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, credential: CredentialScope? = nil,
-      hasAndroid: Bool = true, hasJPush: Bool = false
+      aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, signature: String? = nil,
+      credential: CredentialScope? = nil, hasAndroid: Bool = true, hasJPush: Bool = false
     ) {
       self.hasJPush = hasJPush
       self.credential = credential
@@ -56,13 +58,13 @@ package enum Lint {
       self.aliasRule = aliasRule
       self.now = now
       self.uid = uid
+      self.signature = signature ?? uid
     }
   }
 
   /// All findings: by severity, then in the order of the fields.
   package static func findings(in draft: PushDraft, _ context: Context = Context()) -> [Finding] {
-    // A signature is as long as an ID.
-    let payload = APNsPayload(draft, uid: context.uid, signature: context.uid)
+    let payload = APNsPayload(draft, uid: context.uid, signature: context.signature)
     var findings: [Finding] = []
     if draft.platforms.contains(.ios) {
       findings += payload.problems.map { refusal($0, draft) }

@@ -7,13 +7,15 @@ package struct PasswordRule: Sendable {
   private static let fewestLetters = 6
 
   private let common: Set<String>
-  /// The well-known words of letters alone, longest first.
-  private let words: [String]
+  /// The well-known words of letters alone.
+  private let words: Set<String>
+  private let longestWord: Int
 
   /// - Parameter list: well-known passwords in lower case, between blanks and line ends.
   package init(_ list: String) {
     common = Set(list.split(whereSeparator: \.isWhitespace).map(String.init))
-    words = Self.ordered(common.filter { $0.allSatisfy(\.isLetter) })
+    words = common.filter { $0.count >= Self.shortestWord && $0.allSatisfy(\.isLetter) }
+    longestWord = words.map(\.count).max() ?? 0
   }
 
   private static func ordered(_ words: some Sequence<String>) -> [String] {
@@ -28,17 +30,17 @@ package struct PasswordRule: Sendable {
     let typed = password.lowercased().filter { !$0.isWhitespace }
     if common.contains(typed) { return Problem("password", PasswordMessage.common) }
     if let unit = Self.unit(of: typed) { return Problem("password", PasswordMessage.repeated, ["word": unit]) }
+    if let half = Self.mirrored(typed) { return Problem("password", PasswordMessage.mirrored, ["word": half]) }
     if Self.isSequence(typed) { return Problem("password", PasswordMessage.sequence) }
     let names = Self.ordered(
       Set(context.flatMap { Self.letters($0.lowercased(), between: " ").split(separator: " ") }.map(String.init)))
-    for letters in Self.readings(typed) {
+    // Forwards, and as somebody reads it who has written it backwards.
+    for letters in Self.readings(typed) + Self.readings(String(typed.reversed())) {
       if common.contains(letters) { return Problem("password", PasswordMessage.padded, ["word": letters]) }
       var rest = letters
       let ownNames = names.filter { Self.remove($0, from: &rest) }
       var known = 0
-      for word in words where rest.count >= Self.shortestWord && known < 2 {
-        if Self.remove(word, from: &rest) { known += 1 }
-      }
+      while known < 2, removeWord(from: &rest) { known += 1 }
       guard rest.count < Self.fewestLetters, known + ownNames.count <= 2 else { continue }
       if let name = ownNames.first { return Problem("password", PasswordMessage.context, ["word": name]) }
       if known > 0 { return Problem("password", PasswordMessage.padded, ["word": String(letters.prefix(40))]) }
@@ -52,7 +54,23 @@ package struct PasswordRule: Sendable {
     let core = typed.drop { !$0.isLetter }
     let inner = core[..<(core.lastIndex(where: \.isLetter).map(core.index(after:)) ?? core.startIndex)]
     let wider = typed.filter { $0.isLetter || lookalikes[$0] != nil }
-    return [letters(String(inner)), letters(read(String(inner))), letters(read(wider))]
+    let plain = letters(String(inner))
+    let others = [letters(read(String(inner))), letters(read(wider))].filter { $0 != plain }
+    return [plain] + (others.first == others.last ? Array(others.prefix(1)) : others)
+  }
+
+  /// Removes the longest well-known word, wherever it stands.
+  ///
+  /// - Returns: whether there was one.
+  private func removeWord(from text: inout String) -> Bool {
+    let letters = Array(text)
+    for length in stride(from: min(longestWord, letters.count), through: Self.shortestWord, by: -1) {
+      for start in 0...(letters.count - length) {
+        let word = String(letters[start..<start + length])
+        if words.contains(word) { return Self.remove(word, from: &text) }
+      }
+    }
+    return false
   }
 
   private static func read(_ text: String) -> String { String(text.map { lookalikes[$0] ?? $0 }) }
@@ -86,6 +104,11 @@ package struct PasswordRule: Sendable {
     return nil
   }
 
+  /// The half that is written forwards and then backwards.
+  private static func mirrored(_ text: String) -> String? {
+    text == String(text.reversed()) ? String(text.prefix((text.count + 1) / 2)) : nil
+  }
+
   private static let rows = [
     "01234567890", "abcdefghijklmnopqrstuvwxyz", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./", "qwertzuiopü",
     "azertyuiop",
@@ -113,6 +136,7 @@ package enum PasswordMessage: String, MessageSet {
   case common = "password.common"
   case padded = "password.padded"
   case repeated = "password.repeated"
+  case mirrored = "password.mirrored"
   case sequence = "password.sequence"
   case context = "password.context"
   case breached = "password.breached"
@@ -124,6 +148,7 @@ package enum PasswordMessage: String, MessageSet {
       "Apart from digits, signs, and a few letters, this is the well-known “{word}”, which is guessed first. Choose "
         + "another one."
     case .repeated: "This repeats “{word}”, which is easy to guess. Choose another one."
+    case .mirrored: "This is “{word}” forwards and backwards, which is easy to guess. Choose another one."
     case .sequence: "This consists of neighbors in the alphabet or on the keyboard. Choose another one."
     case .context:
       "Apart from digits, signs, and well-known words, this is the name “{word}”, which others know too. Choose another "

@@ -56,6 +56,8 @@ final class AccessToken: RequestAuthorization {
     var connections = tools.connections
     connections.maximumConnections = 1
     connections.connection.requestTimeout = .seconds(20)
+    // The file names the address.
+    if !isGoogle { connections.connection.targets = connections.connection.proxies.targets }
     group = ClientGroup(
       loop: tools.loop,
       endpoint: Endpoint(

@@ -62,6 +62,8 @@ package struct HostFailure: Error, Sendable, Hashable {
     case noSuchName = "no_such_name"
     /// Link-local, or a cloud's metadata service.
     case forbiddenAddress = "forbidden_address"
+    /// Not on the list of allowed targets.
+    case notAllowed = "not_allowed"
     /// Nothing listens there.
     case refused
     /// No route to the host.

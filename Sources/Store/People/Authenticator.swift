@@ -67,12 +67,12 @@ package enum RecoveryCode {
 
   /// Replaces all codes of a person.
   ///
-  /// - Returns: the new ones, six groups of four as `abcd-efgh-…`: 118 bits each.
+  /// - Returns: the new ones, seven groups of four as `abcd-efgh-…`: 138 bits each.
   package static func renew(_ database: Database, user: Int64) throws -> [String] {
     try database.run("DELETE FROM recovery_codes WHERE user_id = ?", user)
     let codes = (0..<count).map { _ in
-      let letters = (0..<24).map { _ in alphabet.randomElement() ?? "2" }
-      return stride(from: 0, to: 24, by: 4).map { String(letters[$0..<$0 + 4]) }.joined(separator: "-")
+      let letters = (0..<28).map { _ in alphabet.randomElement() ?? "2" }
+      return stride(from: 0, to: 28, by: 4).map { String(letters[$0..<$0 + 4]) }.joined(separator: "-")
     }
     for code in codes {
       try database.run("INSERT INTO recovery_codes(user_id, hash) VALUES (?, ?)", user, hash(code, user))
@@ -104,11 +104,23 @@ package enum SecondStep {
     for table in ["authenticators", "recovery_codes"] {
       try database.run("DELETE FROM \(table) WHERE user_id = ?", user)
     }
+    try forget(database, user: user)
   }
 
   /// Removes the authenticator app, the recovery codes, and all passkeys.
   static func remove(_ database: Database, user: Int64) throws {
     try removeAuthenticator(database, user: user)
     try database.run("DELETE FROM passkeys WHERE user_id = ?", user)
+    try forget(database, user: user)
+  }
+
+  /// Once the last one is removed, sessions count as without it: who must have one sets up another.
+  static func forget(_ database: Database, user: Int64) throws {
+    try database.run(
+      """
+      UPDATE sessions SET second_step = NULL WHERE user_id = ?1 AND second_step = '\(Session.SecondStep.own.rawValue)'
+      AND NOT EXISTS (SELECT 1 FROM authenticators WHERE user_id = ?1 AND confirmed_at IS NOT NULL)
+      AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = ?1)
+      """, user)
   }
 }

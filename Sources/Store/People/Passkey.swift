@@ -67,6 +67,7 @@ package struct Passkey: Sendable, Hashable, Identifiable {
   package static func remove(_ database: Database, id: Int64, user: Int64) throws -> String? {
     guard let found = try all(database, user: user).first(where: { $0.id == id }) else { return nil }
     try database.run("DELETE FROM passkeys WHERE id = ?", id)
+    try SecondStep.forget(database, user: user)
     return found.name
   }
 }

@@ -16,12 +16,24 @@ package struct Session: Sendable, Hashable {
   package let expiresAt: Date
   package let address: String?
   package let userAgent: String?
+  /// Shown at the sign-in, or since; nil: none.
+  package var secondStep: SecondStep?
+  /// Who must have shown one.
+  package let rule: SecondStepRule
+
+  /// What a session was opened with beside a password. Stored as text.
+  package enum SecondStep: String, Sendable, CaseIterable {
+    /// A code or a passkey.
+    case own
+    /// Whatever the provider of OpenID Connect asked for.
+    case provider
+  }
 
   static let columns = """
     s.id_hash, s.user_id, s.csrf, s.created_at, s.seen_at, s.expires_at, s.address, s.user_agent,
-    s.proved_at
+    s.proved_at, s.second_step, (SELECT value FROM settings WHERE key = '\(SecondStepRule.key)')
     """
-  static let columnCount = 9
+  static let columnCount = 11
 
   init(_ row: borrowing Row) {
     idHash = row.blob(0)
@@ -33,17 +45,22 @@ package struct Session: Sendable, Hashable {
     address = row.optionalText(6)
     userAgent = row.optionalText(7)
     provedAt = row.optionalDate(8) ?? createdAt
+    secondStep = row.optionalText(9).flatMap(SecondStep.init)
+    rule = SecondStepRule(row.optionalText(10))
   }
+
+  /// Whether a person with this role must show a second step before anything else.
+  package func lacksSecondStep(_ role: User.Role) -> Bool { rule.isRequired(of: role) && !rule.accepts(secondStep) }
 
   package static func open(
     _ database: Database, idHash: [UInt8], user: Int64, csrf: String, lifetime: TimeInterval, address: String? = nil,
-    userAgent: String? = nil, now: Date
+    userAgent: String? = nil, secondStep: SecondStep? = nil, now: Date
   ) throws {
     try database.run(
       """
-      INSERT INTO sessions(id_hash, user_id, csrf, created_at, seen_at, expires_at, address, user_agent)
-      VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7)
-      """, idHash, user, csrf, now, now.addingTimeInterval(lifetime), address, userAgent)
+      INSERT INTO sessions(id_hash, user_id, csrf, created_at, seen_at, expires_at, address, user_agent, second_step)
+      VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8)
+      """, idHash, user, csrf, now, now.addingTimeInterval(lifetime), address, userAgent, secondStep?.rawValue)
     try database.run("UPDATE users SET signed_in_at = ? WHERE id = ?", now, user)
   }
 
@@ -71,9 +88,23 @@ package struct Session: Sendable, Hashable {
     try database.run("UPDATE sessions SET seen_at = ?1 WHERE id_hash = ?2 AND seen_at < ?1", now, idHash)
   }
 
-  /// Records a proof of who is there.
-  package static func prove(_ database: Database, idHash: [UInt8], now: Date) throws {
-    try database.run("UPDATE sessions SET proved_at = ? WHERE id_hash = ?", now, idHash)
+  /// Records a proof of who is there, under a new ID: the former one is worthless from now on. The form token stays,
+  /// so that forms in other tabs can still be sent.
+  ///
+  /// - Parameter secondStep: what was shown; nil leaves what is known.
+  /// - Returns: false if the session has ended meanwhile.
+  package static func renew(
+    _ database: Database, idHash: [UInt8], to newHash: [UInt8], secondStep: SecondStep?, now: Date
+  ) throws -> Bool {
+    try database.run(
+      """
+      UPDATE sessions SET id_hash = ?1, proved_at = ?2, second_step = coalesce(?3, second_step) WHERE id_hash = ?4
+      """, newHash, now, secondStep?.rawValue, idHash) == 1
+  }
+
+  /// Records that a second step was set up in this session: it was shown, too.
+  package static func note(_ database: Database, idHash: [UInt8], secondStep: SecondStep) throws {
+    try database.run("UPDATE sessions SET second_step = ? WHERE id_hash = ?", secondStep.rawValue, idHash)
   }
 
   package static func all(_ database: Database, user: Int64) throws -> [Session] {

@@ -37,6 +37,11 @@ extension Schema {
       CREATE INDEX passkeys_user ON passkeys(user_id);
       """)
 
+  /// What a session was opened with beside a password. Sessions of before have none: where it is required, they ask.
+  static let shownSecondSteps = Migration(
+    id: "2026-11-24 shown second steps",
+    sql: "ALTER TABLE sessions ADD COLUMN second_step TEXT;   -- Session.SecondStep; NULL: none")
+
   /// Sign-in with a provider of OpenID Connect.
   static let oidc = Migration(
     id: "2026-11-24 oidc",

@@ -32,7 +32,8 @@ enum ChannelsCommand {
   }
   private static let known = Flag("known", "Only what is known here, without asking Apple.")
   private static let common = [
-    CommonOptions.proxy.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+    CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.data.parameter,
+    CommonOptions.json.parameter,
   ]
 
   static let command = Command<Action>(

@@ -51,12 +51,16 @@ enum RenewalCommands {
       parameters: [
         id.parameter, file.parameter, keyID.parameter, teamID.parameter, madeBy.parameter, note.parameter,
         dryRun.parameter, untried.parameter,
-        CommonOptions.password.parameter, CommonOptions.proxy.parameter, CommonOptions.data.parameter,
+        CommonOptions.password.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
+        CommonOptions.data.parameter,
         CommonOptions.json.parameter,
       ], action: renew),
     Command(
       "undo", "Switch back to a replaced certificate after testing it with the push service.",
-      parameters: [id.parameter, untried.parameter, CommonOptions.proxy.parameter, CommonOptions.data.parameter],
+      parameters: [
+        id.parameter, untried.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
+        CommonOptions.data.parameter,
+      ],
       action: undo),
     Command(
       "request", "Create a signing request. Its private key stays on this machine.",

@@ -39,7 +39,7 @@ enum CheckCertificatesCommand {
     parameters: [
       CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter,
       noProbe.parameter, notify.parameter, address.parameter, resources.parameter,
-      CommonOptions.proxy.parameter,
+      CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
     ]
   ) { values, io in
     let io = try io.proxied(values)

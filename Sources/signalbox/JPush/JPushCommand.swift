@@ -18,7 +18,8 @@ enum JPushCommand {
   private static let align = Flag("align", "Give the device at JPush the alias and tags that it has here.")
   private static let place = [app.parameter, environment.parameter]
   private static let common = [
-    CommonOptions.proxy.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+    CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.data.parameter,
+    CommonOptions.json.parameter,
   ]
 
   static let command = Command<Action>(

@@ -17,6 +17,15 @@ enum UsersCommand {
     guard let answer = ["yes": true, "no": false][text] else { throw BadValue("is not yes or no") }
     return answer
   }.among(["yes", "no"])
+  private static let who = Argument<SecondStepRule.Reach>("who", "nobody, admins, or everybody.") {
+    text throws(BadValue) in
+    guard let reach = SecondStepRule.Reach(rawValue: text) else {
+      throw BadValue("is not nobody, admins, or everybody")
+    }
+    return reach
+  }.among(SecondStepRule.Reach.allCases.map(\.rawValue))
+  private static let provider = Flag(
+    "trust-provider", "A sign-in with the provider of OpenID Connect is enough: it asks for a second step itself.")
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
   private static let one = [name.parameter, CommonOptions.data.parameter]
 
@@ -54,6 +63,9 @@ enum UsersCommand {
         parameters: one, action: { values, io in try change(.resetSecondStep, "Reset the second step of", values, io) }
       ),
       Command(
+        "require-second-step", "Set who must sign in with a second step: an authenticator app, or a passkey.",
+        parameters: [who.parameter, provider.parameter, CommonOptions.data.parameter], action: require),
+      Command(
         "remove", "Delete a user.", parameters: one,
         action: { values, io in try change(.delete, "Removed", values, io) }),
     ])
@@ -72,6 +84,15 @@ enum UsersCommand {
       }
       io.print(table)
     }
+    return ExitCode.done
+  }
+
+  private static let require: Action = { values, io in
+    let rule = SecondStepRule(reach: values[who], trustsProvider: values[provider])
+    try withStore(values, io) { store in
+      try store.writeSync { try rule.save($0, audit: entry, now: io.now()) }
+    }
+    io.print("A second step is required of \(rule.reach.rawValue).")
     return ExitCode.done
   }
 

@@ -20,6 +20,14 @@ enum CommonOptions {
     "The HTTP proxy of outgoing connections, e.g. http://proxy.example.com:3128, or none (default: https_proxy, "
       + "HTTPS_PROXY, all_proxy, or ALL_PROXY). no_proxy or NO_PROXY lists hosts that are reached directly."
   ).configuration
+  static let allowTarget = Option<[String]>(
+    repeated: "allow-target", "host|cidr",
+    "Where Signalbox may connect to, apart from the push services: webhooks, receivers, the mail server, watched hosts, "
+      + "single sign-on. A name, *.example.com, an address, or a network. Repeatable (default: anywhere)."
+  ) { text throws(BadValue) in
+    do { _ = try TargetList([text]) } catch { throw BadValue(TargetList.BadEntry.reason) }
+    return text
+  }.configuration
   static let app = Option<String?>("app", "bundle-id", "Only for this app.")
   static let environment = Option<Environment?>(
     "environment", "environment", "Only for this environment: development or production.", Environment.parse
@@ -29,7 +37,7 @@ enum CommonOptions {
 }
 
 extension CommandIO {
-  /// The same, with the proxy that is configured for the command.
+  /// The same, with the proxy and the allowed targets that are configured for the command.
   ///
   /// - Throws: ``CommandFailure``, which does not show the setting: it may hold a password.
   func proxied(_ values: Parsed) throws -> CommandIO {
@@ -37,6 +45,9 @@ extension CommandIO {
     do throws(ProxyRules.BadSetting) {
       copy.proxies = try ProxyRules(option: values[CommonOptions.proxy], environment: environment)
     } catch {
+      throw CommandFailure.usage("\(error)")
+    }
+    do { copy.proxies.targets = try TargetList(values[CommonOptions.allowTarget]) } catch {
       throw CommandFailure.usage("\(error)")
     }
     return copy

@@ -24,6 +24,30 @@ extension Doctor {
     return Finding(subject: "clock", level: .ok, message: now.text)
   }
 
+  /// Whether clients can trust the server's own certificate. Only the environment tells this command of it.
+  func serverCertificate() -> [Finding] {
+    guard let path = environment["SIGNALBOX_TLS_CERTIFICATE"], !path.isEmpty else { return [] }
+    let remedy = "Use a certificate of a public authority, such as Let's Encrypt."
+    func finding(_ level: Finding.Level, _ message: String, _ remedy: String? = nil) -> [Finding] {
+      [Finding(subject: "server certificate", level: level, message: message, remedy: remedy)]
+    }
+    guard let text = FileManager.default.contents(atPath: path) else {
+      return finding(.error, "\(path) cannot be read", "Check SIGNALBOX_TLS_CERTIFICATE and the rights of the file.")
+    }
+    do {
+      guard let own = try Certificate.pemBundle(String(decoding: text, as: UTF8.self)).first else {
+        return finding(.error, "\(path) has no certificate", remedy)
+      }
+      if own.notAfter <= now { return finding(.error, "\(path) expired on \(own.notAfter.text)", remedy) }
+      if own.isSelfSigned {
+        return finding(.warning, "\(path) is self-signed: browsers warn of it, and apps refuse it", remedy)
+      }
+      return finding(.ok, "\(path) is valid until \(own.notAfter.text)")
+    } catch {
+      return finding(.error, "\(path): \(error)", remedy)
+    }
+  }
+
   /// Whether the system trusts the root of APNs' certificates.
   func trustStore() -> Finding {
     let path = environment["SSL_CERT_FILE"] ?? "/etc/ssl/certs/ca-certificates.crt"

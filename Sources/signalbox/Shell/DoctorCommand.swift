@@ -20,7 +20,8 @@ enum DoctorCommand {
     "doctor", "Check the installation and print one line per finding, with its fix.",
     discussion: "Exit code 0: no errors (warnings are possible). 1: something needs to be fixed.",
     parameters: [
-      network.parameter, bundle.parameter, CommonOptions.proxy.parameter, CommonOptions.data.parameter,
+      network.parameter, bundle.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
+      CommonOptions.data.parameter,
       CommonOptions.json.parameter,
     ]
   ) { values, io in

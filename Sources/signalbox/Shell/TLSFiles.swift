@@ -27,6 +27,16 @@ struct TLSFiles: Sendable {
     }
   }
 
+  /// Why browsers and apps do not trust the certificate by themselves; nil if nothing speaks against it.
+  var warning: String? {
+    guard let text = FileManager.default.contents(atPath: certificate),
+      let own = try? Certificate.pemBundle(String(decoding: text, as: UTF8.self)).first,  // load() says why not
+      own.isSelfSigned
+    else { return nil }
+    return "the certificate in \(certificate) is self-signed: browsers warn of it, and apps and webhooks refuse it. "
+      + "Use one of a public authority, such as Let's Encrypt, or of your own authority that clients trust."
+  }
+
   var stamp: Stamp { Stamp([certificate, key]) }
 
   /// - Throws: `CommandFailure`, which names the files.
@@ -101,6 +111,7 @@ final class TLSRenewal: Sendable {
     do {
       server.replaceTLS(try files.load())
       log.notice("reloaded the TLS certificate", ["file": files.certificate])
+      if let warning = files.warning { log.warning("\(warning)") }
     } catch {
       log.error("the new TLS certificate cannot be used; still using the previous one", ["error": "\(error)"])
     }

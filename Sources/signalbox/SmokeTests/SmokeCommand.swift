@@ -28,7 +28,8 @@ enum SmokeCommand {
       """,
     parameters: [
       names.parameter, all.parameter, app.parameter, list.parameter, junit.parameter, timeout.parameter,
-      CommonOptions.proxy.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+      CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.data.parameter,
+      CommonOptions.json.parameter,
     ]
   ) { values, io in
     let io = try io.proxied(values)

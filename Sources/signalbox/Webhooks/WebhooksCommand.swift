@@ -22,7 +22,8 @@ enum WebhooksCommand {
       Command(
         "test", "Send a test event at once, and print the answer.",
         discussion: "Exit code 1 if it was not accepted.",
-        parameters: [id.parameter, CommonOptions.proxy.parameter] + common, action: test),
+        parameters: [id.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter] + common,
+        action: test),
     ])
 
   private static let list: Action = { values, io in

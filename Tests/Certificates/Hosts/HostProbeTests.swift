@@ -188,6 +188,16 @@ struct HostProbeTests {
     #expect(throws: HostFailure(.forbiddenAddress, detail: host)) { try outcome.get() }
   }
 
+  @Test("with a list of targets, a host that is not on it is not connected to")
+  func targets() throws {
+    var rules = ProxyRules.none
+    rules.targets = try TargetList(["10.0.0.0/8", "*.corp.example"])
+    let probe = try HostProbe(timeout: .milliseconds(1), proxies: rules)
+    let outcome = probe.look(at: HostAddress(host: "127.0.0.1", port: 443))
+    #expect(throws: HostFailure(.notAllowed, detail: "127.0.0.1")) { try outcome.get() }
+    #expect(HostFailure(.notAllowed, detail: "127.0.0.1").description.contains("--allow-target"))
+  }
+
   @Test("a server that wants a certificate of its clients is seen nevertheless")
   func clientCertificate() throws {
     let certificates = try HostCertificates()

@@ -141,6 +141,40 @@ struct PasskeyTests {
     }
   }
 
+  @Test("where a second step is required, a passkey lets in and confirms, and the password alone does neither")
+  func required() async throws {
+    try await with(.es256) { device in
+      try await ConsoleScene.with { scene in
+        var anna = try await scene.signIn(.admin)
+        try await scene.requireSecondStep(.admins)
+        #expect(try await anna.get("/account").location?.hasPrefix("/session/second-step") == true)
+        let refused = try await anna.post("/account/passkeys", [("attestation", "AA")])
+        #expect(refused.status == 422 && refused.text.contains("A second step is required"))
+        #expect(try await register(device, &anna).location == "/account")
+        #expect(try await anna.get("/account").status == 200, "adding it counts")
+
+        var guest = try await SignInTests.guest(scene)
+        let typed = [("email", "admin@example.com"), ("password", ConsoleScene.password)]
+        #expect(try await guest.post("/session", typed).status == 303)
+        let held = try await guest.get("/session/second-step?return=/pushes")
+        #expect(held.text.contains("data-passkey=\"get\"") && !held.text.contains("proof_code"))
+        guest.csrf = try #require(ScenePage(held).values("csrf").first)
+        let again = try await register(device, &guest)
+        #expect(again.location?.hasPrefix("/session/second-step") == true, "no second passkey with the password alone")
+        let id = try #require(try await scene.store.read { try User.find($0, name: "admin@example.com") }).id
+        let handle = withUnsafeBytes(of: id.bigEndian) { Array($0) }
+        let client = device.clientData("webauthn.get", try await challenge(&guest))
+        let shown = try device.fields(device.data(counter: 2), client, handle: handle) + [("return", "/pushes")]
+        #expect(try await guest.post("/session/second-step", shown).location == "/pushes")
+        #expect(try await guest.get("/pushes").status == 200)
+
+        scene.clock.advance(900)
+        let password = try await guest.post("/session/confirm", [("proof", ConsoleScene.password)])
+        #expect(password.status == 422 && password.text.contains("use your passkey"))
+      }
+    }
+  }
+
   @Test("what is made for another site, late, unverified, signed by another, or copied is refused")
   func refused() async throws {
     try await with(.es256) { device in

@@ -142,14 +142,15 @@ struct SecondStepTests {
   @Test("it is turned on and off only shortly after a proof, with an entry each, and other sessions end")
   func proof() async throws {
     try await ConsoleScene.with { scene in
-      let (session, user, _, _) = try await setUp(scene)
+      let (session, user, secret, _) = try await setUp(scene)
       var anna = session
       #expect(try await scene.audit("user.second_step").count == 1)
       scene.clock.advance(900)
       #expect(try await anna.get("/account/second-step").text.contains("Confirm it’s you"))
       #expect(try await anna.post("/account/second-step/remove").status == 403)
       #expect(try await scene.store.read { try Authenticator.isOn($0, user: user.id) })
-      let removed = try await anna.post("/account/second-step/remove", [("proof", ConsoleScene.password)])
+      let removed = try await anna.post(
+        "/account/second-step/remove", [("proof", ConsoleScene.password), ("proof_code", code(scene, secret))])
       #expect(removed.status == 303)
       #expect(try await scene.store.read { try Authenticator.find($0, user: user.id) } == nil)
       #expect(try await scene.store.read { try RecoveryCode.left($0, user: user.id) } == 0)

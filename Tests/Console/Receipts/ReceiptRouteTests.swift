@@ -46,7 +46,7 @@ struct ReceiptRouteTests {
   func shown() async throws {
     try await ConsoleScene.with { scene in
       let push = try await push(scene)
-      #expect(push.signature?.utf8.count == 16)
+      #expect(push.signature?.utf8.count == 24)
       let first = try await report(
         scene, body(0, [item(push, "displayed"), item(push, "opened"), item(push, "displayed"), ["sbid": "x"]]))
       #expect(first.status == 200)
@@ -78,7 +78,7 @@ struct ReceiptRouteTests {
       let push = try await push(scene)
       let right = item(push, "opened")
       for (number, item) in [
-        (0, right.with("sbsig", "AAAAAAAAAAAAAAAA")), (0, right.with("sbid", "AAAAAAAAAAAAAAAA")), (99, right),
+        (0, right.with("sbsig", "AAAAAAAAAAAAAAAAAAAAAAAA")), (0, right.with("sbid", "AAAAAAAAAAAAAAAA")), (99, right),
       ] {
         let answer = try await report(scene, body(number, [item]))
         #expect(answer.status == 200 && answer.json == ["results": ["unknown"]], "\(answer.text)")

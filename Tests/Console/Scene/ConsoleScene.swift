@@ -61,12 +61,14 @@ struct ConsoleScene: Sendable {
   ///
   /// - Parameters:
   ///   - rates: calls of the API in a minute; 0: no limit.
+  ///   - pageRate: pages of a session in a minute; 0: no limit.
   ///   - proxies: whose word about the client the console believes.
   ///   - address: where people reach the console.
   ///   - look: what watched hosts show.
   ///   - streamPause: waits before a stream of events looks whether it may go on, and in `/fcm/send` for outcomes.
   static func with(
-    simulator hasSimulator: Bool = false, rates: (token: Int, address: Int) = (0, 0), proxies: [AddressRange] = [],
+    simulator hasSimulator: Bool = false, rates: (token: Int, address: Int) = (0, 0), pageRate: Int = 0,
+    proxies: [AddressRange] = [],
     address: String? = "http://localhost:8080",
     look: @escaping HostWatch.Look = { _ in .failure(HostFailure(.unreachable, detail: "there is no network here")) },
     streamPause: (@Sendable () async throws -> Void)? = nil,
@@ -81,7 +83,8 @@ struct ConsoleScene: Sendable {
     let pools = Console.Pools()
     defer { pools.stop() }
     let scene = try await ConsoleScene(
-      store: store, pools: pools, simulator: hasSimulator ? PushSimulator() : nil, rates: rates, proxies: proxies,
+      store: store, pools: pools, simulator: hasSimulator ? PushSimulator() : nil, rates: rates, pageRate: pageRate,
+      proxies: proxies,
       address: address, look: look, streamPause: streamPause, breached: breached)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await scene.engine.run() }
@@ -100,7 +103,7 @@ struct ConsoleScene: Sendable {
   }
 
   private init(
-    store: Store, pools: Console.Pools, simulator: PushSimulator?, rates: (token: Int, address: Int),
+    store: Store, pools: Console.Pools, simulator: PushSimulator?, rates: (token: Int, address: Int), pageRate: Int,
     proxies: [AddressRange], address: String?,
     look: @escaping HostWatch.Look, streamPause: (@Sendable () async throws -> Void)?, breached: BreachedPasswords?
   ) async throws {
@@ -123,6 +126,7 @@ struct ConsoleScene: Sendable {
     configuration.passwordCost = .quickForTests
     configuration.trustedProxies = proxies
     configuration.rates = rates
+    configuration.pageRate = pageRate
     configuration.breachedPasswords = breached
     if let streamPause { (configuration.streamPause, configuration.answerPause) = (streamPause, streamPause) }
     console = try Console(
@@ -224,6 +228,14 @@ struct ConsoleScene: Sendable {
   func authorization(_ role: User.Role) -> String { "Bearer \(tokens[role] ?? "")" }
 
   // MARK: People
+
+  /// Sets who must have a second step.
+  func requireSecondStep(_ reach: SecondStepRule.Reach, trustsProvider: Bool = false) async throws {
+    let audit = NewAuditEntry(actor: "test", action: "", subject: "")
+    try await store.write {
+      try SecondStepRule(reach: reach, trustsProvider: trustsProvider).save($0, audit: audit, now: Self.noon)
+    }
+  }
 
   /// A person with a role, in a browser that has signed in through the sign-in page.
   func signIn(_ role: User.Role, name: String? = nil) async throws -> SceneBrowser {

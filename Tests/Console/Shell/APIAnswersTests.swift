@@ -354,7 +354,7 @@ struct APIAnswersTests {
       "host": "127.0.0.1", "port": 1, "security": "none", "user": "box", "password": "topsecret",
       "from": "box@example.com", "from_name": "Box",
     ]
-    let oidc = "/settings/oidc"
+    let (oidc, second) = ("/settings/oidc", "/settings/second-step")
     let provider: JSONValue = [
       "issuer": "http://127.0.0.1:1", "client_id": "box", "client_secret": "topsecret", "label": "ID",
       "admission": "domains", "domains": ["example.com"], "role_claim": "groups", "role_rules": ["ops = admin"],
@@ -367,6 +367,9 @@ struct APIAnswersTests {
       Call(.get, oidc, 404), Call(.delete, oidc, 404), Call(.post, "/settings/oidc/test", 409),
       Call(.put, oidc, 422, json: ["issuer": "x"]), Call(.put, oidc, 200, json: provider), Call(.get, oidc, 200),
       Call(.post, "/settings/oidc/test", 200), Call(.delete, oidc, 204),
+      Call(.put, second, 200, json: ["required": "admins", "provider": true]),
+      Call(.put, second, 422, json: ["required": "some"]), Call(.get, second, 200),
+      Call(.get, second, "/settings/second-step?colour=blue", 422),
       Call(.get, reminders, 200), Call(.get, reminders, "/settings/reminders?colour=blue", 422),
       Call(.put, reminders, 200, json: ["days": [30, 5], "hour": 9, "zone": "Asia/Shanghai"]),
       Call(.put, reminders, 422, json: ["days": [7]]),

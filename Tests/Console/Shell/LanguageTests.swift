@@ -191,7 +191,7 @@ struct LanguageTests {
     "-----BEGIN CERTIFICATE-----", "-curl", ".ics", "CSV", "JSON", "NDJSON", "JPush", "Signalbox", "UTC",
     "content-available", "curl", "http://user:password@proxy.example.com:3128", "iOS",
     "msg_id", "mutable-content", "openapi.json", "show-", "signalbox oidc allow-passwords", "signalbox users link",
-    "signalbox users link you@example.com",
+    "signalbox users link you@example.com", "signalbox users require-second-step nobody",
   ]
 
   @Test("templates have no words of their own: letters between tags come from the tables")

@@ -67,6 +67,7 @@ struct LocaleTests {
     add("roles.", roles)
     add("account.roles.", roles)
     add("people.states.", User.State.allCases.map(\.rawValue))
+    add("people.required_of.", SecondStepRule.Reach.allCases.map(\.rawValue))
     add("passkeys.refused.", PasskeyCeremony.Refusal.allCases.map(\.rawValue))
     add("receipts.", ReceiptKind.allCases.map(\.name))
     add("account.", ["name", "role", "since"])

@@ -16,7 +16,9 @@ struct PageWalkTests {
     }.map(\.pattern)
   }
 
-  private static let redirects: Set<String> = ["/session/new", "/session/oidc", "/audiences/explanation"]
+  private static let redirects: Set<String> = [
+    "/session/new", "/session/oidc", "/session/second-step", "/audiences/explanation",
+  ]
 
   /// What no page may have: inline scripts and styles (the policy refuses them), two elements with one id, forms
   /// without a token.

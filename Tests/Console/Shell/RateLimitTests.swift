@@ -65,4 +65,26 @@ struct RateLimitTests {
       }
     }
   }
+
+  @Test("a signed-in browser has its quota of pages, and a page in its language that says how long to wait")
+  func pages() async throws {
+    try await ConsoleScene.with(pageRate: 6) { scene in
+      var anna = try await scene.signIn(.viewer)
+      var ben = try await scene.signIn(.viewer, name: "ben@example.com")
+      for _ in 0..<8 { #expect(try await anna.get("/devices").status == 200, "this machine is not limited") }
+      (anna.address, ben.address) = ("192.0.2.1", "192.0.2.1")
+      for _ in 0..<5 { #expect(try await anna.get("/devices").status == 200) }
+      #expect(try await anna.post("/language", [("lang", "zh-Hans")]).status == 303)
+      #expect(try await anna.get("/devices").status == 200)
+      let refused = try await anna.get("/devices")
+      #expect(refused.status == 429 && refused.type == "text/html" && refused.text.contains("请求过于频繁"))
+      #expect(refused.response.headers["Retry-After"] == "10")
+      let before = try await scene.changes()
+      #expect(try await anna.post("/account/sessions/end", [("session", "others")]).status == 429)
+      #expect(try await scene.changes() == before)
+      #expect(try await ben.get("/devices").status == 200, "another session")
+      scene.clock.advance(20)
+      #expect(try await anna.get("/devices").status == 200)
+    }
+  }
 }

@@ -9,7 +9,7 @@ struct RouteAccessTests {
   /// Method and pattern of every route for people, and who may; nil: everybody, signed in or not.
   private static let table: [(String, User.Role?)] = [
     ("GET /healthz", nil), ("GET /readyz", nil), ("GET /session/new", nil), ("POST /session", nil),
-    ("GET /session/setup", nil), ("POST /session/setup", nil), ("POST /language", nil),
+    ("GET /session/left", nil), ("GET /session/setup", nil), ("POST /session/setup", nil), ("POST /language", nil),
     ("POST /session/end", .viewer), ("GET /", .viewer),
     ("GET /pushes", .viewer), ("GET /pushes/new", .operator), ("POST /pushes/preview", .operator),
     ("POST /pushes/paste", .operator), ("GET /pushes/drafts", .operator), ("POST /pushes/drafts", .operator),
@@ -111,6 +111,8 @@ struct RouteAccessTests {
     ("GET /session/confirm", .viewer), ("POST /session/confirm", .viewer), ("POST /session/code", nil),
     ("GET /session/passkey", nil),
     ("POST /account/passkeys", .viewer), ("POST /account/passkeys/:id/remove", .viewer),
+    ("GET /session/second-step", .viewer), ("POST /session/second-step", .viewer),
+    ("POST /settings/people/second-step", .admin),
     ("GET /account/second-step", .viewer), ("POST /account/second-step", .viewer),
     ("POST /account/second-step/begin", .viewer), ("POST /account/second-step/codes", .viewer),
     ("POST /account/second-step/remove", .viewer),
@@ -168,6 +170,35 @@ struct RouteAccessTests {
             #expect(answer.location?.hasPrefix("/session/new") != true, "\(entry.pattern) as \(role)")
           }
         }
+      }
+    }
+  }
+
+  @Test("who lacks a required second step can sign out, and set one up; nothing else")
+  func gated() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let settingUp: Set = [
+        "GET /account/second-step", "POST /account/second-step", "POST /account/second-step/begin",
+        "POST /account/passkeys", "GET /session/confirm", "POST /session/confirm", "GET /session/oidc/confirm",
+      ]
+      for role in User.Role.allCases {
+        var browser = try await scene.signIn(role)
+        try await scene.requireSecondStep(.everybody)
+        for entry in Self.entries where entry.role != nil && !entry.pattern.hasPrefix("/session/second-step") {
+          guard entry.pattern != "/session/end" else { continue }
+          let (target, line) = (Self.target(entry.pattern), "\(entry.method) \(entry.pattern)")
+          let before = try await scene.changes()
+          let answer = entry.method == .get ? try await browser.get(target) : try await browser.post(target)
+          if settingUp.contains(line) {
+            #expect(answer.location?.hasPrefix("/session/second-step") != true, "\(line) as \(role)")
+          } else {
+            #expect(answer.status == 303, "\(line) as \(role)")
+            #expect(answer.location?.hasPrefix("/session/second-step?return=") == true, "\(line) as \(role)")
+            #expect(try await scene.changes() == before, "\(line) as \(role)")
+          }
+        }
+        try await scene.requireSecondStep(.nobody)
+        #expect(try await browser.get("/").status == 200, "the setting counts at the next request")
       }
     }
   }

@@ -43,6 +43,34 @@ struct SessionTests {
     }
   }
 
+  @Test("a page knows when its session ends, asking about it is no use, and the sign-in page says why it is shown")
+  func left() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.viewer)
+      func left(_ browser: inout SceneBrowser) async throws -> Int64? {
+        try await browser.get("/session/left").json?["seconds"]?.integer
+      }
+      let body = ScenePage(try await anna.get("/devices")).tags.first { $0.name == "body" }
+      #expect(body?.attributes["data-session"] == "43200")
+      #expect(try await anna.get("/session/new?return=/devices").location == "/devices", "still signed in")
+      scene.clock.advance(40_000)
+      #expect(try await left(&anna) == 3200)
+      scene.clock.advance(3199)
+      #expect(try await left(&anna) == 1)
+      scene.clock.advance(1)
+      #expect(try await left(&anna) == 0)
+      #expect(try await anna.get("/devices").status == 303)
+      var stranger = SceneBrowser(router: scene.router)
+      #expect(try await left(&stranger) == 0)
+      let page = try await stranger.get("/session/new?why=ended&return=/devices")
+      #expect(
+        page.text.contains("Your session has ended.") && ScenePage(page).values("return").first == "/devices")
+      #expect(!page.text.contains("data-session"))
+      #expect(try await stranger.get("/session/new?why=out").text.contains("You signed out in another tab."))
+      #expect(try await stranger.get("/session/new?why=%3Cb%3E").text.contains("<b>") == false)
+    }
+  }
+
   @Test("where nothing can be written, people, programs and calendars go on reading")
   func readOnly() async throws {
     try await ConsoleScene.with { scene in

@@ -116,6 +116,7 @@ struct TokenAccessTable {
     ("GET /settings/oidc", .admin, .admin, .closed), ("PUT /settings/oidc", .admin, .admin, .closed),
     ("DELETE /settings/oidc", .admin, .admin, .closed), ("POST /settings/oidc/test", .admin, .admin, .closed),
     ("DELETE /people/:id/identities", .admin, .admin, .closed),
+    ("GET /settings/second-step", .admin, .admin, .closed), ("PUT /settings/second-step", .admin, .admin, .closed),
     ("GET /settings/reminders", .admin, .admin, .closed), ("PUT /settings/reminders", .admin, .admin, .closed),
     ("DELETE /settings/reminders/checks/cron", .admin, .admin, .closed),
     ("GET /simulator/v1", .viewer, .read, .closed), ("GET /simulator/v1/phones", .viewer, .read, .closed),

@@ -182,6 +182,10 @@ struct LintTests {
       lines(found(.init(uid: "0123456789")) { $0.notification.body = String(repeating: "x", count: count) })
     }
     let frame = #"{"aps":{"alert":""},"sbid":"0123456789","sbsig":"0123456789"}"#.utf8.count
+    let signed = found(.init(uid: "0123456789", signature: "01234567890123")) {
+      $0.notification.body = String(repeating: "x", count: 3683 - frame)
+    }
+    #expect(lines(signed) == ["hint notification lint.payload_near_limit"], "a longer signature counts")
     #expect(body(3686 - frame) == [])
     #expect(body(3687 - frame) == ["hint notification lint.payload_near_limit"])
     #expect(body(4096 - frame) == ["hint notification lint.payload_near_limit"])

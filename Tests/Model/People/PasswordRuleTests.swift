@@ -1,5 +1,6 @@
 import Foundation
 import Model
+import TestSupport
 import Testing
 
 @Suite("Passwords that are easy to guess")
@@ -30,7 +31,8 @@ struct PasswordRuleTests {
       ("Signalbox2026!", "password.context"), ("signalboxadmin1", "password.context"),
       ("acme-mobile-2026", "password.context"),
       ("AcmePush!!1234", "password.context"), ("51gn4lb0x-2026", "password.context"),
-      ("wangwang!2026", "password.context"),
+      ("wangwang!2026", "password.context"), ("dragonnogard", "password.mirrored"),
+      ("drowssap2026!", "password.padded"), ("noGarD-9981-#", "password.padded"),
     ])
   func refused(password: String, expected: String) { #expect(code(password) == expected) }
 
@@ -46,6 +48,28 @@ struct PasswordRuleTests {
   func named() {
     let problem = Self.rule.problem("Signalbox-xQ-2026!", context: Self.context)
     #expect(problem?.arguments["word"] == "signalbox" && problem?.text.contains("2026") == false)
+  }
+
+  /// The first passwords of a length that fits the rule which John the Ripper makes of its list: words in the order of
+  /// how often they were found in lists that became known, with the variations that it tries first.
+  private static func candidates(_ count: Int) throws -> [String] {
+    let list = "/usr/share/john/password.lst"
+    let text = try OtherProgram.runNow(john, ["--wordlist=" + list, "--rules", "--stdout"])
+    var seen: Set<String> = []
+    let fitting = String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+      .filter { $0.count >= AccountName.shortestPassword && seen.insert($0).inserted }
+    return Array(fitting.prefix(count))
+  }
+
+  private static let john = "/usr/sbin/john"
+
+  @Test(
+    "the first 3000 that a cracker tries, of those long enough, are all refused",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: john), "john is not installed"))
+  func cracker() throws {
+    let candidates = try Self.candidates(3000)
+    #expect(candidates.count == 3000)
+    #expect(candidates.filter { Self.rule.problem($0, context: []) == nil } == [])
   }
 
   @Test("the list has a thousand entries of at least twelve characters, each refused")

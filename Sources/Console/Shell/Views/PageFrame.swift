@@ -22,7 +22,12 @@ struct PageFrame: View {
   var section: Section?
   /// Whether what needs a fresh proof of the person can be changed at once.
   var isProven = false
+  /// Nil also for a person who must show a second step first: the navigation would lead nowhere.
   var person: FramePerson?
+  /// Whether that is so.
+  var isGated = false
+  /// Seconds until the session ends if it is not used; nil without a session.
+  var sessionSeconds: Int?
   /// The message of the previous page.
   var flash: FrameFlash?
   /// How many incidents are open.
@@ -42,6 +47,8 @@ struct PageFrame: View {
       .text("assets") { $0.assets },
       // A separate flag: inside the section `user`, its members would hide those of the page.
       .flag("signed_in") { $0.person != nil },
+      .flag("gated") { $0.isGated },
+      .optional("session") { $0.sessionSeconds.map(String.init) },
       .view("user") { $0.person },
       .flag("may_send") { $0.person.map { $0.role >= .operator } ?? false },
       .flag("may_see_activity") { $0.person.map { $0.role >= .operator } ?? false },

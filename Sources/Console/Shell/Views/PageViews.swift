@@ -1,3 +1,4 @@
+import Foundation
 import HTTPServer
 import Mustache
 import Store
@@ -74,7 +75,12 @@ extension PageContext {
     frame.section = V.section
     frame.isProven = session.map { Proof.isFresh($0, now: now) } ?? false
     frame.openIncidents = openIncidents
-    frame.person = user.map {
+    frame.isGated = isGated
+    // Used right now, by this request.
+    frame.sessionSeconds = session.map { session in
+      Int(min(console.authentication.idle, session.expiresAt.timeIntervalSince(now)).rounded(.up))
+    }
+    frame.person = (isGated ? nil : user).map {
       FramePerson(name: $0.name, role: $0.role, roleText: texts("roles.\($0.role.rawValue)"))
     }
     let flash = Cookies.value(Cookies.flash, of: request).flatMap { texts.known("flash.\($0)") }
