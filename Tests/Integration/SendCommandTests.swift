@@ -94,6 +94,41 @@ struct SendCommandTests {
     }
   }
 
+  @Test("--localize and --localizations give each device the text in its language")
+  func localized() async throws {
+    try await withSimulator { box, simulator in
+      let store = try DataDirectory(box.data).open(now: Date())
+      try store.writeSync { database in
+        let app = try App.named(app, database)
+        for (alias, language) in [("anna", "zh-Hans-CN"), ("ben", "de-DE")] {
+          guard let phone = simulator.phones.phones().first(where: { $0.name == alias }) else { continue }
+          var input = AppRegistration(app: app.id, Registration(of: phone))
+          input.details = DeviceDetails(language: language)
+          _ = try AppRegistration.register(database, [input], now: Date())
+        }
+      }
+      store.close()
+      let file = try box.file("texts.json", #"{"zh-Hans": {"title": "你好"}}"#)
+      let result = await send(
+        box, "--alias", "anna", "--alias", "ben", "--title", "Hello", "--body", "x", "--localizations", file,
+        "--localize", "de:title=Hallo: Welt = alles", "--localize", "zh-Hans:body=内容", "--json")
+      #expect(result.code == 0, "\(result)")
+      #expect(result.json?["draft"]?["notification"]?["localizations"]?["zh-Hans"] == ["title": "你好", "body": "内容"])
+      let shown = simulator.phones.arrivals(NotificationQuery()).map { "\($0.phone.name) \($0.notification.alert)" }
+      #expect(shown.sorted().count == 2 && shown.contains { $0.hasPrefix("anna") && $0.contains("你好") })
+      #expect(shown.contains { $0.hasPrefix("ben") && $0.contains("Hallo: Welt = alles") }, "\(shown)")
+      let wrong = await send(box, "--alias", "ben", "--body", "x", "--localize", "german:body=y")
+      #expect(wrong.code == 1 && wrong.errors.contains("Did you mean “de”?"), "\(wrong)")
+      for words in [["de=y"], ["de:sound=y"], ["de:body=y", "--localize", "de:body=z"]] {
+        let result = await box.run(
+          ["send", "--app", app, "--environment", "development", "--alias", "ben", "--body", "x", "--localize"] + words,
+          now: Date())
+        #expect(result.code == 64, "\(words): \(result)")
+      }
+      #expect(await send(box, "--alias", "ben", "--payload", "-", "--localizations", "-", input: "{}").code == 64)
+    }
+  }
+
   @Test("the part for Android comes from a file, and is checked as the API checks it")
   func android() async throws {
     try await withSimulator { box, _ in

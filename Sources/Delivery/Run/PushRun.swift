@@ -21,6 +21,10 @@ struct PushRun {
     var attempts = 0
     var firstAt: Date
     var last: Outcome?
+    /// Which of the push's texts it gets; nil: there is one only.
+    var variant: Int?
+    /// The first device of the same request, if the run knows: they wait together. 0: it does not.
+    var group: Int64 = 0
   }
 
   /// Where to continue after the answer to the current question.
@@ -356,6 +360,9 @@ struct PushRun {
     var results = results
     results.cursor = cursor
     results.foreseen = foreseen
+    if plan.isLocalized {
+      for leg in legs where leg.provider == .jpush { results.cursors[leg.provider] = leg.walk.cursor }
+    }
     for result in results.results where result.outcome == .accepted {
       legs[leg(of: result.provider)].troubleSince = nil
     }

@@ -30,7 +30,7 @@ struct RunLeg: Sendable {
   init(_ provider: ProviderKind, _ plan: RunPlan, _ row: RunRow, nextDue: Date?) {
     self.provider = provider
     announced = plan.announced[provider] ?? row.handedOut
-    walk = Walk(cursor: row.cursor)
+    walk = Walk(cursor: plan.cursors[provider] ?? row.cursor)
     self.nextDue = nextDue
   }
 }
