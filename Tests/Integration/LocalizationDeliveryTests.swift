@@ -7,6 +7,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Console
+
 /// The whole program, killed while it sends one push in three languages.
 @Suite("A push in several languages through three services", .serialized, .timeLimit(.minutes(5)))
 struct LocalizationDeliveryTests {

@@ -9,6 +9,7 @@ import Simulator
 import Store
 import Testing
 
+@testable import Console
 @testable import signalbox
 
 @Suite("signalbox send")

@@ -64,6 +64,8 @@ struct DeliveryExport: Sendable {
       row.device?.registrationID ?? "", delivery.outcome.name, String(delivery.status), delivery.reason ?? "",
       Timestamp.text(delivery.at), String(delivery.durationMilliseconds), String(delivery.attempts),
       APNsID(seed: push.seed, device: delivery.deviceID).description,
-    ] + ReceiptKind.allCases.map { row.receipt?[$0].map { Timestamp.text($0) } ?? "" } + [draft?.language(of: row.variant)?.text ?? ""]
+    ] + ReceiptKind.allCases.map { row.receipt?[$0].map { Timestamp.text($0) } ?? "" } + [
+      draft?.language(of: row.variant)?.text ?? ""
+    ]
   }
 }

@@ -53,7 +53,8 @@ enum DeliveryPage {
     last: Delivery.WithPush?, _ text: Text?, _ page: PageContext
   ) -> DeliveryView {
     let (texts, delivery) = (page.texts, item.delivery)
-    let exchange = Exchange(push: push, item: item, credential: credential, message: message, badge: badge, variant: text?.variant ?? 0)
+    let exchange = Exchange(
+      push: push, item: item, credential: credential, message: message, badge: badge, variant: text?.variant ?? 0)
     let isJPush = item.device?.provider == .jpush
     return DeliveryView(
       push: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)),

@@ -12,7 +12,9 @@ import Text
 /// `/pushes/drafts`: unsent forms, kept for their owner, and the try-out on the owner's own device.
 enum DraftPages {
   /// Fields of the form that are not part of a draft.
-  private static let passing = ["csrf", "confirm", "edit", "review", "fix", "draft", "preview_language", "idempotency_key"]
+  private static let passing = [
+    "csrf", "confirm", "edit", "review", "fix", "draft", "preview_language", "idempotency_key",
+  ]
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/pushes/drafts", role: .operator) { page in try await index(page) }

@@ -45,6 +45,10 @@ extension NewPush {
   }
 
   fileprivate static func searchTerms(_ draft: PushDraft) -> [String] {
+    names(draft) + draft.notification.localizations.flatMap { [$0.title, $0.body].compactMap(\.self) }
+  }
+
+  private static func names(_ draft: PushDraft) -> [String] {
     switch draft.audience {
     case .channel(let id): return [id]
     case .topic(let name): return [name]

@@ -134,8 +134,11 @@ extension PushRun {
 
   mutating func handOut(_ page: [AudienceMember], _ leg: Int, _ allowance: Allowance) {
     legs[leg].walk.handOut(page, atMost: allowance.room)
-    for member in page where member.isDone { legs[leg].walk.finish(member.id) }
-    let members = page.filter { !$0.isDone }
+    var members = page
+    if plan.isLocalized {
+      for member in page where member.isDone { legs[leg].walk.finish(member.id) }
+      members.removeAll(where: \.isDone)
+    }
     let places = giveBack(allowance.room - members.count, allowance.places)
     guard let last = members.last?.id else { return look() }
     if plan.policy.repeatsUnanswered {

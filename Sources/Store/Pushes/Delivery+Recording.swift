@@ -25,7 +25,8 @@ extension Delivery {
   ///   - holdUps: why devices wait, by service.
   package static func record(
     _ database: Database, push: Int64, _ results: [DeliveryResult], waiting: [WaitingDelivery] = [],
-    cursor: Int64? = nil, cursors: [ProviderKind: Int64] = [:], handedOut: Int64? = nil, badges: [Platform: Badge] = [:],
+    cursor: Int64? = nil, cursors: [ProviderKind: Int64] = [:], handedOut: Int64? = nil,
+    badges: [Platform: Badge] = [:],
     verdicts: [(credential: Int64, verdict: Credential.Verdict)] = [],
     holdUps: [(provider: ProviderKind, reason: String)] = [], now: Date
   ) throws -> Recorded {

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import SQLite
 import Store
 import Testing
 
@@ -79,7 +80,8 @@ struct LocalizationPageTests {
     try await Self.with { scene, _ in
       let path = "notification.localizations"
       for (texts, field, code) in [
-        (["zh_CN": ["body": "x"]], "\(path).zh_CN", "localization.tag_similar"), (["de": [:]], "\(path).de", "localization.empty"),
+        (["zh_CN": ["body": "x"]], "\(path).zh_CN", "localization.tag_similar"),
+        (["de": [:]], "\(path).de", "localization.empty"),
         (
           ["de": ["title": "x", "body": .string(String(repeating: "ä", count: 2100))]], "\(path).de",
           "localization.too_large"
@@ -153,7 +155,8 @@ struct LocalizationPageTests {
       #expect(delivery?.variant == 2)
       // Sending it again brings the rows back.
       let again = ScenePage(try await ben.get("/pushes/new?from=\(uid)"))
-      #expect(again.values("localization.2.language") == ["zh-CN"] && again.values("localization.1.body") == ["Unterwegs"])
+      #expect(
+        again.values("localization.2.language") == ["zh-CN"] && again.values("localization.1.body") == ["Unterwegs"])
     }
   }
 

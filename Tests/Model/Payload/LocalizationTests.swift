@@ -78,7 +78,8 @@ struct LocalizationTests {
 
   // MARK: The draft
 
-  private func problems(_ notification: JSONValue, _ change: (inout [String: JSONValue]) -> Void = { _ in }) -> [String] {
+  private func problems(_ notification: JSONValue, _ change: (inout [String: JSONValue]) -> Void = { _ in }) -> [String]
+  {
     do throws(Problems) {
       _ = try PushDraftTests.read {
         $0["notification"] = notification
@@ -99,7 +100,7 @@ struct LocalizationTests {
       $0["notification"] = [
         "title": "Order", "body": "On its way", "badge": 1,
         "localizations": [
-          "zh-hans": ["title": "订单", "body": "已发货"], "DE": ["body": "Unterwegs", "title": "", "subtitle": nil],
+          "zh-hans": ["title": "订单", "body": "已发货"], "DE": ["body": "Unterwegs", "title": "", "subtitle": .null],
         ],
       ]
     }
@@ -180,7 +181,8 @@ struct LocalizationTests {
   func checks() throws {
     let path = "notification.localizations.de"
     #expect(try lint { _ in } == [])
-    let large = try lint({ $0.notification.localizations[0].body = String(repeating: "ä", count: 2300) }, .init(hasJPush: true))
+    let large = try lint(
+      { $0.notification.localizations[0].body = String(repeating: "ä", count: 2300) }, .init(hasJPush: true))
     #expect(lines(large) == Array(repeating: "error \(path) localization.too_large", count: 3))
     #expect(large.map { $0.problem.arguments["provider"] } == ["APNs", "FCM", "JPush"])
     #expect(large.allSatisfy { $0.problem.arguments["language"] == "de" })
