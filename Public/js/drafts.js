@@ -4,7 +4,6 @@ import { isForgotten, key } from './forget.js';
 import { makeRows } from './languages.js';
 import { debounced } from './page.js';
 
-// Which language the preview shows is nothing of the push's.
 const kept = (field) => field.name && field.name !== 'preview_language' && !['hidden', 'password', 'file', 'submit', 'button', 'reset'].includes(field.type);
 
 /** Keeps and restores the form with data-preview; discarding forgets it. */

@@ -79,25 +79,20 @@ function set(element, text) {
   if (element.textContent !== String(text)) element.textContent = text;
 }
 
-// The choice of the language that is previewed. What is the same stays, with the focus in it.
+// Which language is previewed. What is the same stays, with the focus in it.
 function languages(part, choices) {
   const wanted = JSON.stringify(choices);
+  part.hidden = !choices.length;
   if (part.dataset.choices === wanted) return;
   part.dataset.choices = wanted;
   const chosen = part.querySelector('input:checked')?.value ?? '';
-  part.querySelector('.seg')?.remove();
-  if (choices.length === 0) return;
-  const group = Object.assign(document.createElement('div'), { className: 'seg' });
-  group.setAttribute('role', 'radiogroup');
-  group.setAttribute('aria-label', part.dataset.label);
-  for (const { value, label } of choices) {
+  part.querySelector('.seg').replaceChildren(...choices.map(({ value, label }) => {
     const radio = Object.assign(document.createElement('input'), { type: 'radio', name: 'preview_language', value });
     radio.checked = value === chosen;
     const text = document.createElement('label');
     text.append(radio, label);
-    group.append(text);
-  }
-  part.prepend(group);
+    return text;
+  }));
 }
 
 const marks = { error: ['red', 'error'], warning: ['amber', 'warn'], hint: ['faint', 'info'] };

@@ -46,7 +46,7 @@ struct DeliveryRow: View {
     let token = item.device?.token.abbreviated ?? texts("push.removed_device")
     title = item.device?.name ?? token
     let language = item.variant.map { draft?.language(of: $0)?.text ?? texts("send.default_text") }
-    summary = [item.device?.alias, item.device?.name == nil ? nil : token, language].compactMap { $0 }
+    summary = [item.device?.alias, language, item.device?.name == nil ? nil : token].compactMap { $0 }
       .joined(separator: " · ")
     outcomeText = texts("words.\(item.delivery.outcome.name)")
     duration = texts.duration(milliseconds: item.delivery.durationMilliseconds)

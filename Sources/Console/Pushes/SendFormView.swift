@@ -69,7 +69,7 @@ struct SendFormView: PageView {
       SendForm(form: view.form).rows.map { LanguageRowView(number: "\($0)", form: view.form, errors: view.errors) }
     },
     .view("language_row") { _ in LanguageRowView(number: "N", form: Form(), errors: FieldErrors()) },
-    .list("common_languages") { _ in LanguageTag.common.map { ChoiceView(value: $0.tag, label: $0.name) } },
+    .list("common_languages") { _ in LanguageTag.common.map { ChoiceView(value: $0, label: $0) } },
     .flag("open_raw") { $0.isUsed(["payload", "android"]) },
     .flag("open_how") { $0.isUsed(delivery) || $0.isChecked(["at_most_once"]) },
     .view("preview") { $0.preview },

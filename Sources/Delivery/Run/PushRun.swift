@@ -11,22 +11,6 @@ import Text
 /// Everything that must survive the process is stored before it counts: a device has its outcome, or a waiting row, or
 /// is behind the push's cursor. The window bounds what is in memory.
 struct PushRun {
-  /// A device in flight.
-  struct Flight: Sendable {
-    var reach: Reach
-    /// In steady seconds.
-    var askedAt: TimeInterval
-    /// Its place in the trail.
-    var place: Int32?
-    var attempts = 0
-    var firstAt: Date
-    var last: Outcome?
-    /// Which of the push's texts it gets; nil: there is one only.
-    var variant: Int?
-    /// The first device of the same request, if the run knows: they wait together. 0: it does not.
-    var group: Int64 = 0
-  }
-
   /// Where to continue after the answer to the current question.
   enum Phase: Sendable {
     case beforeStart

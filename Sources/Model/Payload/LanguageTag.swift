@@ -104,7 +104,7 @@ package struct LanguageTag: Sendable, Hashable, Comparable, CustomStringConverti
   /// Words and countries, as they are met in place of a tag.
   private static let mistakes = [
     "cn": "zh-Hans", "chs": "zh-Hans", "cht": "zh-Hant", "zh-chs": "zh-Hans", "zh-cht": "zh-Hant", "chinese": "zh-Hans",
-    "hk": "zh-Hant-HK", "jp": "ja", "japanese": "ja", "kr": "ko", "korean": "ko", "english": "en", "us": "en-US",
+    "hk": "zh-Hant-HK", "jp": "ja", "japanese": "ja", "korean": "ko", "english": "en", "us": "en-US",
     "gb": "en-GB", "german": "de", "french": "fr", "spanish": "es", "portuguese": "pt", "russian": "ru",
     "italian": "it", "dutch": "nl", "cz": "cs", "gr": "el", "ua": "uk", "dk": "da", "arabic": "ar", "vn": "vi",
     "turkish": "tr",
@@ -127,13 +127,8 @@ package struct LanguageTag: Sendable, Hashable, Comparable, CustomStringConverti
     sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
     """.split(separator: " ").map(String.init))
 
-  /// Languages that are often sent, in their own words.
-  package static let common: [(tag: String, name: String)] = [
-    ("zh-Hans", "简体中文"), ("zh-Hant", "繁體中文"), ("en", "English"), ("ja", "日本語"), ("ko", "한국어"),
-    ("de", "Deutsch"), ("fr", "Français"), ("es", "Español"), ("pt", "Português"), ("pt-BR", "Português (Brasil)"),
-    ("it", "Italiano"), ("ru", "Русский"), ("ar", "العربية"), ("hi", "हिन्दी"), ("id", "Bahasa Indonesia"),
-    ("th", "ไทย"), ("tr", "Türkçe"), ("vi", "Tiếng Việt"), ("nl", "Nederlands"), ("pl", "Polski"), ("uk", "Українська"),
-  ]
+  /// Languages that are often sent.
+  package static let common = ["zh-Hans", "zh-Hant", "en", "ja", "ko", "de", "fr", "es", "pt-BR", "ru", "ar", "it"]
 
   // MARK: Lookup
 

@@ -64,9 +64,12 @@ struct LocalizationPageTests {
       #expect(other.contains("On its way") && other.contains("Default text") && !other.contains("已发货"))
       let result = ScenePage(try await ben.get("/pushes/\(uid)")).text
       #expect(result.contains("zh-Hans") && result.contains("Default text"))
-      let csv = try await ben.get("/pushes/\(uid)/deliveries.csv").text.split(separator: "\n").map(String.init)
-      #expect(csv.first?.hasSuffix(",language\r") == true || csv.first?.hasSuffix(",language") == true)
-      #expect(csv.count == 4 && csv[1].contains(",de") && csv[2].contains("zh-Hans"))
+      try await scene.served(to: ben) { served in
+        let csv = try await served.get("/pushes/\(uid)/deliveries.csv")
+        let rows = csv.components(separatedBy: "\r\n").filter { $0.contains(",accepted,") }
+        #expect(csv.contains(",dismissed_at,language\r\n"), "\(csv)")
+        #expect(rows.map { $0.components(separatedBy: ",").last } == ["de", "zh-Hans", ""], "\(csv)")
+      }
 
       // What nobody kept is derived, and said to be.
       try await scene.store.write { _ = try $0.run("UPDATE deliveries SET variant = NULL") }
@@ -124,7 +127,9 @@ struct LocalizationPageTests {
           Self.fields + Self.row(1, "Chinese", "x") + Self.row(2, "de", "") + Self.row(3, "", "y")
             + Self.row(4, "DE", "z")))
       #expect(
-        wrong.failedFields == ["localization.1.language", "localization.3.language", "localization.4.language"],
+        wrong.failedFields == [
+          "localization.1.language", "localization.2.title", "localization.3.language", "localization.4.language",
+        ],
         "\(wrong.failedFields)")
       #expect(wrong.error("localization.1.language").contains("zh-Hans"))
       let empty = ScenePage(try await ben.post("/pushes/preview", Self.fields + Self.row(1, "de", "")))
