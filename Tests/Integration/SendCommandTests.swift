@@ -114,7 +114,10 @@ struct SendCommandTests {
         box, "--alias", "anna", "--alias", "ben", "--title", "Hello", "--body", "x", "--localizations", file,
         "--localize", "de:title=Hallo: Welt = alles", "--localize", "zh-Hans:body=内容", "--json")
       #expect(result.code == 0, "\(result)")
-      #expect(result.json?["draft"]?["notification"]?["localizations"]?["zh-Hans"] == ["title": "你好", "body": "内容"])
+      let again = try DataDirectory(box.data).open(now: Date())
+      let draft = try again.readSync { try Push.list($0, PushFilter(), limit: 1).items.first?.draftJSON } ?? ""
+      again.close()
+      #expect(draft.contains(#""zh-Hans":{"body":"内容","title":"你好"}"#), "\(draft)")
       let shown = simulator.phones.arrivals(NotificationQuery()).map { "\($0.phone.name) \($0.notification.alert)" }
       #expect(shown.sorted().count == 2 && shown.contains { $0.hasPrefix("anna") && $0.contains("你好") })
       #expect(shown.contains { $0.hasPrefix("ben") && $0.contains("Hallo: Welt = alles") }, "\(shown)")

@@ -59,7 +59,12 @@ extension NewPush {
     return rule.tag + rule.tagAnd + rule.tagNot + rule.alias + rule.registrationID + rule.segment
   }
 
-  fileprivate static func freshUID() -> String { Random.token(bytes: 12) }
+  /// Without a hyphen at the beginning, which a command line would take for an option.
+  fileprivate static func freshUID() -> String {
+    var uid = Random.token(bytes: 12)
+    while uid.hasPrefix("-") { uid = Random.token(bytes: 12) }
+    return uid
+  }
 
   /// As long as a public ID and as a signature, which count towards the payload's size.
   package static let sampleID = String(repeating: "0", count: 16)
