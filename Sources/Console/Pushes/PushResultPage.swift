@@ -211,6 +211,12 @@ enum PushResultPage {
         draft.map { draft in
           texts.list(Platform.allCases.filter(draft.platforms.contains).map { texts("platform.\($0.rawValue)") })
         }),
+      FactView(
+        texts("send.languages"),
+        draft.flatMap { draft in
+          let tags = draft.notification.localizations.map(\.language.text)
+          return tags.isEmpty ? nil : texts.list(tags)
+        }),
       FactView(texts("facts.source"), "\(texts("source.\(push.source)")) · \(push.createdBy)"),
       FactView(texts("facts.created"), at: push.createdAt), approval?.fact,
       FactView(texts("facts.started"), at: push.startedAt),
