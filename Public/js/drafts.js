@@ -1,9 +1,10 @@
 // The send form's values, kept in this tab until the push is sent: nothing typed is lost to a stray click.
 
 import { isForgotten, key } from './forget.js';
+import { makeRows } from './languages.js';
 import { debounced } from './page.js';
 
-const kept = (field) => field.name && !['hidden', 'password', 'file', 'submit', 'button', 'reset'].includes(field.type);
+const kept = (field) => field.name && field.name !== 'preview_language' && !['hidden', 'password', 'file', 'submit', 'button', 'reset'].includes(field.type);
 
 /** Keeps and restores the form with data-preview; discarding forgets it. */
 export function startDrafts() {
@@ -51,6 +52,7 @@ function restore(form) {
     return false;
   }
   if (!Array.isArray(entries)) return false;
+  makeRows(form, entries.map(([name]) => name));
   for (const field of [...form.elements].filter(kept)) {
     const given = entries.filter(([name]) => name === field.name).map(([, value]) => value);
     if (field.type === 'radio' || field.type === 'checkbox') field.checked = given.includes(field.value);

@@ -62,6 +62,7 @@ function show(preview, touched) {
     bar.value = preview.bytes ?? 0;
   }
   document.querySelectorAll('[data-bytes-text]').forEach((element) => set(element, preview.bytes_text ?? ''));
+  document.querySelectorAll('[data-preview-languages]').forEach((part) => languages(part, preview.languages ?? []));
   document.querySelectorAll('[data-lint]').forEach((list) => lint(list, preview.findings ?? []));
   document.querySelectorAll('[data-lint-none]').forEach((element) => {
     element.hidden = (preview.findings ?? []).length > 0;
@@ -76,6 +77,22 @@ function show(preview, touched) {
 // Live regions are read out at every change of a node: what is the same is left alone.
 function set(element, text) {
   if (element.textContent !== String(text)) element.textContent = text;
+}
+
+// Which language is previewed. What is the same stays, with the focus in it.
+function languages(part, choices) {
+  const wanted = JSON.stringify(choices);
+  part.hidden = !choices.length;
+  if (part.dataset.choices === wanted) return;
+  part.dataset.choices = wanted;
+  const chosen = part.querySelector('input:checked')?.value ?? '';
+  part.querySelector('.seg').replaceChildren(...choices.map(({ value, label }) => {
+    const radio = Object.assign(document.createElement('input'), { type: 'radio', name: 'preview_language', value });
+    radio.checked = value === chosen;
+    const text = document.createElement('label');
+    text.append(radio, label);
+    return text;
+  }));
 }
 
 const marks = { error: ['red', 'error'], warning: ['amber', 'warn'], hint: ['faint', 'info'] };

@@ -1,6 +1,7 @@
 // The send form.
 
 import { startDrafts } from './drafts.js';
+import { startLanguages } from './languages.js';
 import { startPreview } from './preview.js';
 import { presetZone } from './zone.js';
 
@@ -8,4 +9,5 @@ import { presetZone } from './zone.js';
 presetZone();
 // The preview listens before a draft comes back: it then shows the draft.
 startPreview();
+startLanguages();
 startDrafts();

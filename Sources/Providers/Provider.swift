@@ -90,8 +90,10 @@ package struct ProviderDevice: Sendable, Hashable {
   package let platform: Platform
   /// The number on the app's icon before the push, for one that counts on.
   package let badge: Int
-  package init(id: Int64, token: DeviceToken, platform: Platform = .ios, badge: Int = 0) {
-    (self.id, self.token, self.platform, self.badge) = (id, token, platform, badge)
+  /// Which of ``PushDraft/variants`` it gets.
+  package let variant: Int
+  package init(id: Int64, token: DeviceToken, platform: Platform = .ios, badge: Int = 0, variant: Int = 0) {
+    (self.id, self.token, self.platform, self.badge, self.variant) = (id, token, platform, badge, variant)
   }
 }
 

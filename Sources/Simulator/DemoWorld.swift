@@ -18,6 +18,8 @@ package struct DemoWorld: Sendable, Hashable {
     package var alias: String
     /// Sorted.
     package var tags: [String]
+    /// As its app reports it.
+    package var language = "en-US"
 
     /// - Parameter bundleID: of the app on it.
     package func newPhone(_ bundleID: String) -> NewPhone {
@@ -41,13 +43,13 @@ package struct DemoWorld: Sendable, Hashable {
         name: "Linus's iPhone", model: "iPhone SE", environment: .development, alias: "usr_linus", tags: ["staff"]),
       DemoPhone(
         name: "小明的 iPhone", model: "iPhone 15", environment: .development, alias: "usr_xiaoming",
-        tags: ["beta", "vip"]),
+        tags: ["beta", "vip"], language: "zh-Hans-CN"),
       DemoPhone(
         name: "Katherine's Pixel", model: "Pixel 9", platform: .android, environment: .development,
         alias: "usr_katherine", tags: []),
       DemoPhone(
         name: "李雷的小米", model: "Xiaomi 15", platform: .android, provider: .jpush, environment: .development,
-        alias: "usr_lilei", tags: []),
+        alias: "usr_lilei", tags: [], language: "zh_CN"),
       DemoPhone(
         name: "Margaret's iPhone", model: "iPhone 17", environment: .production, alias: "usr_margaret",
         tags: ["vip"]),

@@ -33,6 +33,16 @@ struct PushIntakeTests {
       actor: actor, key: key, route: "POST /api/v1/pushes", content: Array(draft.json.text().utf8), now: noon)
   }
 
+  @Test("no ID looks like an option of a command line")
+  func uid() async throws {
+    try await EngineScene.run(devices: 0) { scene in
+      let draft = try Self.draft("all")
+      let uids = (0..<600).map { _ in NewPush(draft, app: scene.app, source: "test", by: "anna").uid }
+      let wrong = uids.filter { $0.hasPrefix("-") || $0.utf8.count != NewPush.sampleID.utf8.count }
+      #expect(wrong.isEmpty)
+    }
+  }
+
   /// What a table says of a store that nothing was kept in.
   private static func rows(_ scene: EngineScene) async throws -> [Int] {
     try await scene.store.read { database in

@@ -30,6 +30,9 @@ struct RunModel {
   private var rows: [Int64: Row] = [:]
   private let devices: [AudienceMember]
   private var gone: Set<Int64> = []
+  private var cursors: [ProviderKind: Int64] = [:]
+  /// Whether the push has texts in several languages.
+  private let isLocalized: Bool
 
   // The process.
   private var run: PushRun?
@@ -104,6 +107,7 @@ struct RunModel {
       world.routes[provider] = RouteWorld(share: 20)
       announced[provider] = 0
     }
+    isLocalized = Bool.random(using: &random)
     self.random = random
   }
 
@@ -163,7 +167,8 @@ struct RunModel {
     if !isOver { push.state = .sending }
     var plan = RunPlan(
       push: 1, seed: 7, start: isOver ? .finishing(.cancelled) : .sending, providers: providers,
-      announced: policy.repeatsUnanswered ? [:] : announced, lastDeviceID: devices.last?.id ?? 0,
+      announced: policy.repeatsUnanswered ? [:] : announced,
+      isLocalized: isLocalized, cursors: hasStarted ? cursors : [:], lastDeviceID: devices.last?.id ?? 0,
       isResumed: hasStarted, policy: policy, expiration: expiration, rate: rate, trail: trailNumber,
       window: Self.window, pageSize: pageSize)
     if !hasStarted {
@@ -232,7 +237,7 @@ struct RunModel {
       case .reserve:
         (allowedAt, isReserved) = (world.now.steady, true)
         question = action
-      case .store(.due), .store(.page):
+      case .store(.due), .store(.page), .store(.markedPage):
         // What was reserved was taken from the pace before.
         if !isReserved { allowedAt = world.now.steady }
         isReserved = false
@@ -480,6 +485,13 @@ struct RunModel {
       return .nextDue(due(provider) { !$0.isUnderWay && $0.waiting.dueAt > date }.first?.waiting.dueAt)
     case .page(let after, let upTo, let limit, let provider, let isUnanswered):
       return .members(page(after, upTo, limit, provider, isUnanswered))
+    case .markedPage(let after, let upTo, let limit, let provider):
+      return .members(
+        page(after, upTo, limit, provider, false).map { member in
+          var member = member
+          member.isDone = outcomes[member.id] != nil || rows[member.id] != nil
+          return member
+        })
     case .due(let date, let limit, let provider):
       return .due(Array(due(provider) { !$0.isUnderWay && $0.waiting.dueAt <= date }.prefix(limit)))
     case .allWaiting(let limit, let provider): return .due(Array(due(provider) { !$0.isUnderWay }.prefix(limit)))
@@ -508,6 +520,15 @@ struct RunModel {
       $0.id <= results.cursor && outcomes[$0.id] == nil && rows[$0.id] == nil && !gone.contains($0.id)
     }
     try check(skipped.isEmpty, "the cursor passed \(skipped.map(\.id))")
+    for (provider, cursor) in results.cursors {
+      try check(isLocalized && cursor >= cursors[provider] ?? 0, "the cursor of \(provider) went back")
+      let open = devices.filter {
+        $0.provider == provider && $0.id <= cursor && outcomes[$0.id] == nil && rows[$0.id] == nil
+          && !gone.contains($0.id)
+      }
+      try check(open.isEmpty, "the cursor of \(provider) passed \(open.map(\.id))")
+      cursors[provider] = cursor
+    }
     push.cursor = results.cursor
     push.handedOut = max(push.handedOut, results.foreseen ?? 0)
     push.repeats.unanswered += results.repeats.unanswered

@@ -271,6 +271,7 @@ struct RunTableTests {
     case .countRepeats: "countRepeats"
     case .nextDue(let date, _): "nextDue after \(Int(date.timeIntervalSince(noon)))"
     case .page(let after, let upTo, _, let provider, _): "page \(after)…\(upTo)" + name(provider ?? .apns)
+    case .markedPage(let after, let upTo, _, let provider): "markedPage \(after)…\(upTo)" + name(provider)
     case .due(let date, _, let provider): "due at \(Int(date.timeIntervalSince(noon)))" + name(provider)
     case .allWaiting(_, let provider): "allWaiting" + name(provider)
     case .interrupted: "interrupted"

@@ -48,11 +48,12 @@ extension DeliveryScene {
   /// A push as the console keeps it, queued; at most once, so that each double is one too many.
   func push(
     _ audience: JSONValue = "all", environment: Model.Environment = .development,
-    options: JSONValue = ["at_most_once": true]
+    options: JSONValue = ["at_most_once": true],
+    notification: JSONValue = ["title": "Hello", "body": "from the console"]
   ) async throws -> Push {
     let draft = try PushDraft(json: [
       "app": .string(app.bundleID), "environment": .string(environment.rawValue), "audience": audience,
-      "notification": ["title": "Hello", "body": "from the console"], "options": options,
+      "notification": notification, "options": options,
     ])
     return try await store.write { [app] database in
       try Push.create(database, NewPush(draft, app: app, source: "test", by: "test"), now: Date())

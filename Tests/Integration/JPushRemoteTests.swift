@@ -139,10 +139,12 @@ struct JPushRemoteTests {
     try await DeliveryScene.run { scene in
       try await scene.addServices()
       let phones = try await scene.addThirds(6)
-      func validate(_ change: JSONValue = [:]) async throws -> [PushValidation] {
+      func validate(
+        _ change: JSONValue = [:], localizations: JSONValue = .null
+      ) async throws -> [PushValidation] {
         let json: JSONValue = [
           "app": .string(DeliveryScene.topic), "environment": "development", "audience": "all",
-          "notification": ["body": "Hello"], "options": change,
+          "notification": ["body": "Hello", "localizations": localizations], "options": change,
         ]
         let check = try await PushIntake(store: scene.store).check(try PushDraft(json: json), now: Date(), within: nil)
         return try await scene.engine.validate(check)
@@ -150,6 +152,10 @@ struct JPushRemoteTests {
       let fine = try await validate()
       #expect(fine.map(\.provider) == [.fcm, .jpush] && fine.map(\.devices) == [1, 2])
       #expect(fine.allSatisfy { $0.answer == .accepted && $0.reason == nil }, "\(fine)")
+      let before = scene.simulator.counters(.jpush).requests
+      let each = try await validate(localizations: ["de": ["body": "Hallo"], "fr": ["body": "Salut"]])
+      #expect(each.map(\.answer) == [.accepted, .accepted], "\(each)")
+      #expect(scene.simulator.counters(.jpush).requests == before + 3, "each text is asked about")
       for phone in phones where phone.provider != .apns { try scene.simulator.phones.uninstall(phone.id) }
       let refused = try await validate()
       #expect(refused.map { $0.reason?.code } == ["UNREGISTERED", "JPush 1011"], "\(refused)")

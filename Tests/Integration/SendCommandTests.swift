@@ -9,6 +9,7 @@ import Simulator
 import Store
 import Testing
 
+@testable import Console
 @testable import signalbox
 
 @Suite("signalbox send")
@@ -91,6 +92,44 @@ struct SendCommandTests {
           ["send", "--app", app, "--environment", "development", "--alias", "anna"] + words, now: Date())
         #expect(wrong.code == 64, "\(words): \(wrong)")
       }
+    }
+  }
+
+  @Test("--localize and --localizations give each device the text in its language")
+  func localized() async throws {
+    try await withSimulator { box, simulator in
+      let store = try DataDirectory(box.data).open(now: Date())
+      try store.writeSync { database in
+        let app = try App.named(app, database)
+        for (alias, language) in [("anna", "zh-Hans-CN"), ("ben", "de-DE")] {
+          guard let phone = simulator.phones.phones().first(where: { $0.name == alias }) else { continue }
+          var input = AppRegistration(app: app.id, Registration(of: phone))
+          input.details = DeviceDetails(language: language)
+          _ = try AppRegistration.register(database, [input], now: Date())
+        }
+      }
+      store.close()
+      let file = try box.file("texts.json", #"{"zh-Hans": {"title": "你好"}}"#)
+      let result = await send(
+        box, "--alias", "anna", "--alias", "ben", "--title", "Hello", "--body", "x", "--localizations", file,
+        "--localize", "de:title=Hallo: Welt = alles", "--localize", "zh-Hans:body=内容", "--json")
+      #expect(result.code == 0, "\(result)")
+      let again = try DataDirectory(box.data).open(now: Date())
+      let draft = try again.readSync { try Push.list($0, PushFilter(), limit: 1).items.first?.draftJSON } ?? ""
+      again.close()
+      #expect(draft.contains(#""zh-Hans":{"body":"内容","title":"你好"}"#), "\(draft)")
+      let shown = simulator.phones.arrivals(NotificationQuery()).map { "\($0.phone.name) \($0.notification.alert)" }
+      #expect(shown.sorted().count == 2 && shown.contains { $0.hasPrefix("anna") && $0.contains("你好") })
+      #expect(shown.contains { $0.hasPrefix("ben") && $0.contains("Hallo: Welt = alles") }, "\(shown)")
+      let wrong = await send(box, "--alias", "ben", "--body", "x", "--localize", "german:body=y")
+      #expect(wrong.code == 1 && wrong.errors.contains("Did you mean “de”?"), "\(wrong)")
+      for words in [["de=y"], ["de:sound=y"], ["de:body=y", "--localize", "de:body=z"]] {
+        let result = await box.run(
+          ["send", "--app", app, "--environment", "development", "--alias", "ben", "--body", "x", "--localize"] + words,
+          now: Date())
+        #expect(result.code == 64, "\(words): \(result)")
+      }
+      #expect(await send(box, "--alias", "ben", "--payload", "-", "--localizations", "-", input: "{}").code == 64)
     }
   }
 

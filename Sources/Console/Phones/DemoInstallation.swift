@@ -44,11 +44,13 @@ package enum DemoInstallation {
       registration.alias = .set(description.alias)
       registration.tags = .set(description.tags)
       registration.name = .set(description.name)
-      return registration
+      var input = AppRegistration(app: app.id, registration)
+      input.details = DeviceDetails(language: description.language)
+      return input
     }
     guard !registrations.isEmpty else { return }
     try await phones.flush()
-    _ = try await store.write { try Device.register($0, app: app.id, registrations, now: now) }
+    _ = try await store.write { try AppRegistration.register($0, registrations, now: now) }
   }
 }
 

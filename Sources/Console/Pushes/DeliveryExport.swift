@@ -9,17 +9,22 @@ import Store
 struct DeliveryExport: Sendable {
   private static let columns = [
     "device_id", "token", "alias", "registration_id", "outcome", "status", "reason", "at", "duration_ms", "attempts",
-    "apns_id", "displayed_at", "opened_at", "dismissed_at",
+    "apns_id", "displayed_at", "opened_at", "dismissed_at", "language",
   ]
 
   private let push: Push
+  /// Nil: it cannot be read.
+  private let draft: PushDraft?
   private let pages: PagedExport<Delivery.WithDevice>
 
   init(_ page: PageContext, _ push: Push) {
     self.push = push
+    let draft = push.draft
+    self.draft = draft
     let filter = DeliverySearch.filter(page)
     pages = PagedExport(store: page.store, name: "push-\(push.uid)") { database, cursor, limit in
-      try Delivery.list(database, push: push.id, filter, cursor: cursor, limit: limit)
+      try Delivery.list(
+        database, push: push.id, filter, isLocalized: draft?.languages != nil, cursor: cursor, limit: limit)
     }
   }
 
@@ -48,6 +53,7 @@ struct DeliveryExport: Sendable {
       json.member("displayed_at", row.receipt?.displayedAt)
       json.member("opened_at", row.receipt?.openedAt)
       json.member("dismissed_at", row.receipt?.dismissedAt)
+      json.member("language", draft?.language(of: row.variant)?.text)
     }
   }
 
@@ -58,6 +64,8 @@ struct DeliveryExport: Sendable {
       row.device?.registrationID ?? "", delivery.outcome.name, String(delivery.status), delivery.reason ?? "",
       Timestamp.text(delivery.at), String(delivery.durationMilliseconds), String(delivery.attempts),
       APNsID(seed: push.seed, device: delivery.deviceID).description,
-    ] + ReceiptKind.allCases.map { row.receipt?[$0].map { Timestamp.text($0) } ?? "" }
+    ] + ReceiptKind.allCases.map { row.receipt?[$0].map { Timestamp.text($0) } ?? "" } + [
+      draft?.language(of: row.variant)?.text ?? ""
+    ]
   }
 }

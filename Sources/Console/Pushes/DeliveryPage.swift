@@ -5,6 +5,7 @@ import HTTPServer
 import JSON
 import Model
 import Providers
+import SQLite
 import Store
 
 /// `/pushes/:uid/deliveries/:device`: the exact request to one device and its response.
@@ -19,22 +20,41 @@ enum DeliveryPage {
         item, try Credential.find(database, app: push.appID, provider: provider, environment: push.environment),
         try SentJPushMessage.find(database, push: push.id, device: id),
         try Delivery.badge(database, push: push.id, device: id),
-        try Delivery.lastSuccess(database, device: id, before: push.id)
+        try Delivery.lastSuccess(database, device: id, before: push.id),
+        try Self.text(database, push, item)
       )
     }
     guard let item = found.0 else {
       if let date = push.detailsRemovedAt { throw StoreError.detailsRemoved(push: push.uid, at: date) }
       throw PageError.notFound("delivery", list: "/pushes")
     }
-    return page.answer(view(push, item, found.1, found.2, badge: found.3, last: found.4, page))
+    return page.answer(view(push, item, found.1, found.2, badge: found.3, last: found.4, found.5, page))
+  }
+
+  /// The text that a device got.
+  private struct Text: Sendable {
+    /// Nil: the default text.
+    let language: LanguageTag?
+    let variant: Int
+    /// Whether it is what the device's present language would get: nobody kept what it was.
+    let isGuess: Bool
+  }
+
+  /// Nil: the push has one text only.
+  private static func text(_ database: Database, _ push: Push, _ item: Delivery.WithDevice?) throws -> Text? {
+    guard let item, let draft = push.draft, let languages = draft.languages else { return nil }
+    let variant =
+      try item.variant ?? DeviceLanguage.variant(database, device: item.delivery.deviceID, languages)
+    return Text(language: draft.language(of: variant), variant: variant, isGuess: item.variant == nil)
   }
 
   private static func view(
     _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ message: SentJPushMessage?, badge: Int?,
-    last: Delivery.WithPush?, _ page: PageContext
+    last: Delivery.WithPush?, _ text: Text?, _ page: PageContext
   ) -> DeliveryView {
     let (texts, delivery) = (page.texts, item.delivery)
-    let exchange = Exchange(push: push, item: item, credential: credential, message: message, badge: badge)
+    let exchange = Exchange(
+      push: push, item: item, credential: credential, message: message, badge: badge, variant: text?.variant ?? 0)
     let isJPush = item.device?.provider == .jpush
     return DeliveryView(
       push: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)),
@@ -48,7 +68,7 @@ enum DeliveryPage {
           last: last.map { LastSuccessView(item: $0, now: page.now) },
           clock: [.afterCredential, .resignOnce].contains(reason.retry) ? clock(credential, page) : "")
       },
-      facts: facts(push, item, credential, badge: badge, page),
+      facts: facts(push, item, credential, badge: badge, text, page),
       attempt: exchange.request.map { request in
         DeliveryAttemptView(
           number: Int(delivery.attempts), at: MomentView(date: delivery.at),
@@ -69,7 +89,8 @@ enum DeliveryPage {
   }
 
   private static func facts(
-    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, badge: Int?, _ page: PageContext
+    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, badge: Int?, _ text: Text?,
+    _ page: PageContext
   ) -> [FactView] {
     let (texts, device) = (page.texts, item.device)
     return [
@@ -85,6 +106,11 @@ enum DeliveryPage {
       FactView(texts("push.provider"), device?.provider.name),
       device?.provider ?? .apns == .apns
         ? FactView(texts("facts.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description) : nil,
+      text.flatMap { text in
+        let name = text.language?.text ?? texts("send.default_text")
+        return FactView(
+          texts("facts.language"), text.isGuess ? texts("delivery.language_now", ["language": name]) : name)
+      },
       badge.flatMap { number in
         FactView(
           texts("facts.badge"),
@@ -106,10 +132,12 @@ enum DeliveryPage {
     var curl: String?
 
     init(
-      push: Push, item: Delivery.WithDevice, credential: Credential?, message: SentJPushMessage?, badge: Int?
+      push: Push, item: Delivery.WithDevice, credential: Credential?, message: SentJPushMessage?, badge: Int?,
+      variant: Int
     ) {
       let delivery = item.delivery
-      guard delivery.outcome != .skipped, var draft = push.draft, let device = item.device else { return }
+      guard delivery.outcome != .skipped, var draft = push.draft?.localized(variant), let device = item.device
+      else { return }
       if let badge { draft.notification.badge = .set(badge) }
       let asked = delivery.at.addingTimeInterval(-Double(delivery.durationMilliseconds) / 1000)
       switch device.provider {

@@ -40,12 +40,14 @@ struct DeliveryRow: View {
   /// The last thing that the app reported, such as “Opened”; empty: nothing.
   let reported: String
 
-  init(_ item: Delivery.WithDevice, push: Push, texts: Texts) {
+  init(_ item: Delivery.WithDevice, push: Push, _ draft: PushDraft?, texts: Texts) {
     self.push = push.uid
     self.item = item
     let token = item.device?.token.abbreviated ?? texts("push.removed_device")
     title = item.device?.name ?? token
-    summary = [item.device?.alias, item.device?.name == nil ? nil : token].compactMap { $0 }.joined(separator: " · ")
+    let language = item.variant.map { draft?.language(of: $0)?.text ?? texts("send.default_text") }
+    summary = [item.device?.alias, language, item.device?.name == nil ? nil : token].compactMap { $0 }
+      .joined(separator: " · ")
     outcomeText = texts("words.\(item.delivery.outcome.name)")
     duration = texts.duration(milliseconds: item.delivery.durationMilliseconds)
     let last: [ReceiptKind] = [.opened, .dismissed, .displayed]

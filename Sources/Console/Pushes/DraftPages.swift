@@ -12,7 +12,9 @@ import Text
 /// `/pushes/drafts`: unsent forms, kept for their owner, and the try-out on the owner's own device.
 enum DraftPages {
   /// Fields of the form that are not part of a draft.
-  private static let passing = ["csrf", "confirm", "edit", "review", "fix", "draft", "idempotency_key"]
+  private static let passing = [
+    "csrf", "confirm", "edit", "review", "fix", "draft", "preview_language", "idempotency_key",
+  ]
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/pushes/drafts", role: .operator) { page in try await index(page) }
@@ -109,7 +111,7 @@ enum DraftPages {
       try await page.store.write { try SavedDraft.note($0, id: draft, push: push.id) }
       return page.redirect(to: "/pushes/\(push.uid)", flash: "draft_tried")
     } catch let problems as Problems {
-      let placed = Problems(problems.all.map(SendForm.placed))
+      let placed = Problems(problems.all.map(SendForm(form: page.form).placed))
       return try await SendPages.formPage(page, page.form, errors: FieldErrors(placed, page.texts))
     }
   }

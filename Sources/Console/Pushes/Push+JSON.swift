@@ -173,6 +173,8 @@ extension PushProgress: JSONWritable {
 struct DeliveryAnswer: JSONWritable {
   let row: Delivery.WithDevice
   let push: Push
+  /// The push's; nil: it cannot be read.
+  let draft: PushDraft?
 
   func write(to json: inout JSONWriter) {
     let delivery = row.delivery
@@ -189,6 +191,7 @@ struct DeliveryAnswer: JSONWritable {
         "apns_id",
         isSent && row.device?.provider ?? .apns == .apns
           ? APNsID(seed: push.seed, device: delivery.deviceID).description : nil)
+      json.member("language", draft?.language(of: row.variant)?.text)
       for kind in ReceiptKind.allCases {
         json.key(dynamic: "\(kind.name)_at")
         (row.receipt?[kind]).write(to: &json)

@@ -4,6 +4,7 @@ import Delivery
 import Foundation
 import JSON
 import Model
+import SQLite
 import Store
 
 /// The effect of a draft: a sentence, a lock screen, and the exact request.
@@ -14,6 +15,10 @@ struct PushPreview: Sendable {
   let preview: Preview
   let dialects: [DialectText]
   let payload: APNsPayload
+  /// The language that is shown; nil: the default text.
+  let language: LanguageTag?
+  /// How many devices get each text, by its position; of the first ``sample`` of the audience. Nil: it was not counted.
+  let variants: [Int: Int]?
   /// The request to the first of ``providers``.
   private let request: Request
 
@@ -28,12 +33,22 @@ struct PushPreview: Sendable {
   var draft: PushDraft { check.draft }
   var app: App { check.app }
 
-  init(_ check: PushCheck, credentials: [Credential], address: String, now: Date) {
-    (self.check, self.credentials) = (check, credentials)
-    let draft = check.draft
+  /// Devices whose languages are counted.
+  static let sample = 1000
+
+  /// - Parameter language: of the text to show; another one than the draft's: the default text.
+  init(
+    _ check: PushCheck, credentials: [Credential], language: String? = nil, variants: [Int: Int]? = nil,
+    address: String, now: Date
+  ) {
+    (self.check, self.credentials, self.variants) = (check, credentials, variants)
+    let texts = check.draft.notification.localizations
+    let shown = texts.firstIndex { $0.language.text == language }
+    self.language = shown.map { texts[$0].language }
+    let draft = check.draft.localized(shown.map { $0 + 1 } ?? 0)
     payload = APNsPayload(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
     preview = Preview(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature, sentAt: now, address: address)
-    dialects = Dialect.allCases.map { DialectText(draft, in: $0, sentAt: now, address: address) }
+    dialects = Dialect.allCases.map { DialectText(check.draft, in: $0, sentAt: now, address: address) }
     switch Self.providers(check)[0] {
     case .apns:
       request = Request(
@@ -75,7 +90,42 @@ struct PushPreview: Sendable {
     let credentials = try await page.store.read { database in
       try Credential.all(database, app: check.app.id).filter { $0.environment == draft.environment }
     }
-    return PushPreview(check, credentials: credentials, address: page.address, now: page.now)
+    return PushPreview(
+      check, credentials: credentials, language: page.form.filled("preview_language"),
+      variants: try await variants(draft, check.app, page), address: page.address, now: page.now)
+  }
+
+  /// Nil: there is one text only, nobody knows the devices, or reading them takes too long.
+  private static func variants(_ draft: PushDraft, _ app: App, _ page: PageContext) async throws -> [Int: Int]? {
+    guard let languages = draft.languages, draft.audience.subscribers == nil else { return nil }
+    let query = AudienceQuery(
+      app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience, now: page.now)
+    do {
+      return try await page.store.read(limit: .seconds(2)) {
+        try DeviceLanguage.counts($0, query, languages, limit: sample)
+      }
+    } catch let error as SQLiteError where error.code == .interrupt {
+      return nil
+    }
+  }
+
+  /// The texts to choose from; none if there is one only.
+  private func languages(_ texts: Texts) -> [ChoiceView] {
+    let others = draft.notification.localizations.map(\.language.text)
+    guard !others.isEmpty else { return [] }
+    return ([""] + others).enumerated().map { variant, tag in
+      let name = tag.isEmpty ? texts("send.default_text") : tag
+      let count = variants.map { $0[variant, default: 0] }
+      return ChoiceView(
+        value: tag, label: count.map { texts("send.language_count", ["language": name, "count": $0.grouped]) } ?? name,
+        isSelected: tag == language?.text ?? "")
+    }
+  }
+
+  private func languagesText(_ texts: Texts) -> String {
+    guard let count = variants?.values.reduce(0, +) else { return "" }
+    return count < Self.sample
+      ? texts("send.languages_counted") : texts("send.languages_sampled", ["count": Self.sample.grouped])
   }
 
   /// Nil: it goes to devices.
@@ -145,6 +195,6 @@ struct PushPreview: Sendable {
       reachable: subscribers != nil ? "–" : check.reachable?.grouped ?? texts("send.many"),
       unreachable: subscribers != nil ? "–" : check.count?.unreachable.grouped ?? "–",
       dialects: dialects.map { DialectView($0, texts) }, callbacks: callbacks.rows(texts),
-      callbacksText: callbacks.summary(texts))
+      callbacksText: callbacks.summary(texts), languages: languages(texts), languagesText: languagesText(texts))
   }
 }

@@ -19,6 +19,10 @@ struct PushPreviewView: View {
   var dialects: [DialectView] = []
   var callbacks: [CallbackRow] = []
   var callbacksText = ""
+  /// The texts to choose from, the default one first; none if there is one only.
+  var languages: [ChoiceView] = []
+  /// What the numbers beside the languages count.
+  var languagesText = ""
 
   static let fields: [Field<Self>] = [
     .text("sentence") { $0.sentence },
@@ -37,6 +41,9 @@ struct PushPreviewView: View {
     .list("dialects") { $0.dialects },
     .list("callbacks") { $0.callbacks },
     .text("callbacks_text") { $0.callbacksText },
+    .list("languages") { $0.languages },
+    .flag("has_languages") { !$0.languages.isEmpty },
+    .text("languages_text") { $0.languagesText },
   ]
 }
 
@@ -50,7 +57,8 @@ extension PushPreviewView {
       "body": .string(lockScreen.body), "findings": .array(findings.map(\.json)), "limit": .integer(Int64(limit)),
       "bytes": .integer(Int64(bytes)), "bytes_text": .string(bytesText), "headers": .string(headers),
       "payload": .string(payload), "reachable": .string(reachable), "unreachable": .string(unreachable),
-      "callbacks_text": .string(callbacksText),
+      "callbacks_text": .string(callbacksText), "languages_text": .string(languagesText),
+      "languages": .array(languages.map { ["value": .string($0.value), "label": .string($0.label)] }),
     ].merging(dialects) { $1 }
   }
 }

@@ -49,7 +49,9 @@ enum PushResultPage {
         jpush: try SentJPushMessage.all(database, push: push.id),
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
-        deliveries: try Delivery.list(database, push: push.id, filter, cursor: pager.cursor, limit: pageSize),
+        deliveries: try Delivery.list(
+          database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
+          limit: pageSize),
         receipts: try ReceiptCounts.find(database, push: push.id),
         progress: try PushProgress.find(database, push: push.id),
         retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push, user: user),
@@ -183,6 +185,7 @@ enum PushResultPage {
 
   private static func devices(_ found: Found, _ pager: Pager, _ page: PageContext) -> PushDevicesView {
     let (push, texts, rows) = (found.push, page.texts, found.deliveries.items)
+    let draft = push.draft
     let export = page.request.query.map { "?\($0)" } ?? ""
     let chosen = page.query["outcome"] ?? ""
     return PushDevicesView(
@@ -192,7 +195,7 @@ enum PushResultPage {
       },
       isFiltered: ["q", "outcome", "reason"].contains { page.filled($0) != nil },
       csv: "/pushes/\(push.uid)/deliveries.csv\(export)", json: "/pushes/\(push.uid)/deliveries.json\(export)",
-      gone: found.detailsGone, rows: rows.map { DeliveryRow($0, push: push, texts: texts) },
+      gone: found.detailsGone, rows: rows.map { DeliveryRow($0, push: push, draft, texts: texts) },
       shown: texts("push.shown", count: rows.count), pager: PagerView(pager, next: found.deliveries.next))
   }
 
@@ -207,6 +210,12 @@ enum PushResultPage {
         texts("facts.platforms"),
         draft.map { draft in
           texts.list(Platform.allCases.filter(draft.platforms.contains).map { texts("platform.\($0.rawValue)") })
+        }),
+      FactView(
+        texts("send.languages"),
+        draft.flatMap { draft in
+          let tags = draft.notification.localizations.map(\.language.text)
+          return tags.isEmpty ? nil : texts.list(tags)
         }),
       FactView(texts("facts.source"), "\(texts("source.\(push.source)")) · \(push.createdBy)"),
       FactView(texts("facts.created"), at: push.createdAt), approval?.fact,

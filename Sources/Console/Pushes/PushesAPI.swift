@@ -97,12 +97,15 @@ enum PushesAPI {
     found.reason = query.text("reason")
     try query.finish()
     let filter = found
-    let (push, page) = try await call.store.read { database in
+    let (push, draft, page) = try await call.store.read { database in
       let push = try find(database, call)
-      return (push, try Delivery.list(database, push: push.id, filter, cursor: cursor, limit: limit))
+      let draft = push.draft
+      let page = try Delivery.list(
+        database, push: push.id, filter, isLocalized: draft?.languages != nil, cursor: cursor, limit: limit)
+      return (push, draft, page)
     }
     return APIContext.answer { json in
-      page.map { DeliveryAnswer(row: $0, push: push) }.writeMembers(to: &json)
+      page.map { DeliveryAnswer(row: $0, push: push, draft: draft) }.writeMembers(to: &json)
       json.member("details_removed_at", push.detailsRemovedAt)
     }
   }

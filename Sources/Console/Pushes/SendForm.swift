@@ -31,7 +31,7 @@ struct SendForm {
       let draft = try PushDraft(json: json)
       if problems.isEmpty { return draft }
     } catch {
-      problems += error.all.map(Self.asked).map(Self.placed)
+      problems += error.all.map(Self.asked).map(placed)
     }
     throw Problems(problems)
   }
@@ -70,6 +70,7 @@ struct SendForm {
       groups["notification"]?[field] = true
     }
     if let extras = object("extras", &problems) { groups["notification"]?["extras"] = extras }
+    if let texts = localizations(&problems) { groups["notification"]?[Localization.key] = texts }
     if let payload = object("payload", &problems) { groups["apns"]?["payload"] = payload }
     let android = object("android", &problems)
     let headers = headers(&problems)
@@ -229,7 +230,7 @@ extension Form {
       ),
     ]
     fields += texts.compactMap { name, text in text.map { (name, $0) } }
-    fields += SendForm.timeFields(draft)
+    fields += SendForm.languageFields(message.localizations) + SendForm.timeFields(draft)
     if message.contentAvailable { fields.append(("content_available", "1")) }
     if message.mutableContent { fields.append(("mutable_content", "1")) }
     self.init(fields.map { (name: $0.0, value: $0.1) })

@@ -61,6 +61,15 @@ struct SendFormView: PageView {
     .optional("problem") { $0.problem },
     .flag("zone_chosen") { !$0.form["time_zone"].isEmpty },
     .flag("open_content") { $0.isUsed(content) || $0.isChecked(["content_available", "mutable_content"]) },
+    .flag("open_languages") { view in
+      !SendForm(form: view.form).rows.isEmpty || !view.errors[SendForm.rowsField].isEmpty
+    },
+    .view("localizations") { FieldView(error: $0.errors[SendForm.rowsField]) },
+    .list("language_rows") { view in
+      SendForm(form: view.form).rows.map { LanguageRowView(number: "\($0)", form: view.form, errors: view.errors) }
+    },
+    .view("language_row") { _ in LanguageRowView(number: "N", form: Form(), errors: FieldErrors()) },
+    .list("common_languages") { _ in LanguageTag.common.map { ChoiceView(value: $0, label: $0) } },
     .flag("open_raw") { $0.isUsed(["payload", "android"]) },
     .flag("open_how") { $0.isUsed(delivery) || $0.isChecked(["at_most_once"]) },
     .view("preview") { $0.preview },
@@ -127,7 +136,9 @@ struct SendReviewView: PageView {
     .text("idempotency_key") { $0.idempotencyKey },
     .list("fields") { $0.kept },
     .view("preview") { $0.preview },
-    .flag("has_fixes") { $0.preview.findings.contains { $0.fix != nil } },
+    .flag("has_repair") { view in
+      !view.preview.languages.isEmpty || view.preview.findings.contains { $0.fix != nil }
+    },
     .list("problems") { $0.problems },
     .flag("has_problems") { !$0.problems.isEmpty },
     .list("services") { $0.services },

@@ -124,7 +124,7 @@ enum SendPages {
       SendForm.fields + [
         "channel", "app", "environment", "platforms", "audience", "content_available", "mutable_content",
       ]
-      + SendForm.timeFields
+      + SendForm.timeFields + [SendForm.rowsField] + SendForm(form: form).rowFields
     return page.answer(
       SendFormView(
         form: form, errors: errors, problem: errors.others(fields),
@@ -162,6 +162,10 @@ enum SendPages {
   private static func preview(_ page: PageContext) async throws -> Response {
     if page.request.header("Accept") == "application/json" { return try await LivePreview.answer(page) }
     if page.form.has("edit") { return try await formPage(page, page.form) }
+    if page.form.has("add_language") { return try await formPage(page, SendForm(form: page.form).withRow()) }
+    if let row = page.form.filled("remove_language") {
+      return try await formPage(page, SendForm(form: page.form).without(row: row))
+    }
     if let fix = page.form.filled("fix") { return try await repair(page, fix) }
     return try await orForm(page) {
       let preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
@@ -223,7 +227,7 @@ enum SendPages {
   ) -> Response {
     let texts = page.texts
     let isProduction = preview.draft.environment == .production
-    let passing = ["csrf", "confirm", "edit", "review", "fix", "validate", "idempotency_key"]
+    let passing = ["csrf", "confirm", "edit", "review", "fix", "validate", "preview_language", "idempotency_key"]
     let kept = page.form.all.filter { !passing.contains($0.name) }
     let isLater = preview.draft.recurrence != nil || preview.draft.sendAt != nil
     let waits = isProduction && preview.check.app.needsApproval

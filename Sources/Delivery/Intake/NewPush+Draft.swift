@@ -45,6 +45,10 @@ extension NewPush {
   }
 
   fileprivate static func searchTerms(_ draft: PushDraft) -> [String] {
+    names(draft) + draft.notification.localizations.flatMap { [$0.title, $0.body].compactMap(\.self) }
+  }
+
+  private static func names(_ draft: PushDraft) -> [String] {
     switch draft.audience {
     case .channel(let id): return [id]
     case .topic(let name): return [name]
@@ -55,7 +59,12 @@ extension NewPush {
     return rule.tag + rule.tagAnd + rule.tagNot + rule.alias + rule.registrationID + rule.segment
   }
 
-  fileprivate static func freshUID() -> String { Random.token(bytes: 12) }
+  /// Without a hyphen at the beginning, which a command line would take for an option.
+  fileprivate static func freshUID() -> String {
+    var uid = Random.token(bytes: 12)
+    while uid.hasPrefix("-") { uid = Random.token(bytes: 12) }
+    return uid
+  }
 
   /// As long as a public ID, which counts towards the payload's size.
   package static let sampleID = String(repeating: "0", count: 16)

@@ -88,7 +88,7 @@ extension PushRun {
       failure, history, now: now,
       jitter: RetryPolicy.jitter(
         // The devices of one request to JPush stay together: they are one request again.
-        seed: plan.seed, device: flight.reach.provider == .jpush ? 0 : device, attempt: attempts))
+        seed: plan.seed, device: flight.reach.provider == .jpush ? flight.group : device, attempt: attempts))
     guard let ending = ending(of: leg) else { return decision }
     switch decision {
     case .final, .stopCredential: return decision
@@ -102,7 +102,7 @@ extension PushRun {
     return DeliveryResult(
       deviceID: device, platform: flight.reach.platform, provider: flight.reach.provider, outcome: outcome,
       at: world.now.wall,
-      durationMilliseconds: wasAnswered ? max(0, duration) : 0, attempts: attempts)
+      durationMilliseconds: wasAnswered ? max(0, duration) : 0, attempts: attempts, variant: flight.variant)
   }
 
   /// The result of a waiting device that is not sent to any more.

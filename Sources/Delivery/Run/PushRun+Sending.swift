@@ -87,7 +87,16 @@ extension PushRun {
     case .waiting:
       let now = world.now.wall
       ask(.store(.due(at: now, limit: allowance.room, legs[leg].provider)), .readingDue(leg, allowance, at: now))
-    case .page: ask(.store(page(leg, limit: allowance.room)), .readingPage(leg, allowance))
+    case .page:
+      // JPush recognizes a request by its devices: the page must be the same as before a restart, and so its part in
+      // each language.
+      let isMarked = plan.isResumed && plan.isLocalized && legs[leg].provider == .jpush
+      let task: RunTask =
+        isMarked
+        ? .markedPage(
+          after: legs[leg].walk.handedOut, upTo: plan.lastDeviceID, limit: allowance.room, legs[leg].provider)
+        : page(leg, limit: allowance.room)
+      ask(.store(task), .readingPage(leg, allowance))
     }
   }
 
@@ -123,8 +132,13 @@ extension PushRun {
     if due.isEmpty { look() } else { ask(.store(.take(due.map(\.waiting.deviceID))), .taking(leg, due, places)) }
   }
 
-  mutating func handOut(_ members: [AudienceMember], _ leg: Int, _ allowance: Allowance) {
-    legs[leg].walk.handOut(members, atMost: allowance.room)
+  mutating func handOut(_ page: [AudienceMember], _ leg: Int, _ allowance: Allowance) {
+    legs[leg].walk.handOut(page, atMost: allowance.room)
+    var members = page
+    if plan.isLocalized {
+      for member in page where member.isDone { legs[leg].walk.finish(member.id) }
+      members.removeAll(where: \.isDone)
+    }
     let places = giveBack(allowance.room - members.count, allowance.places)
     guard let last = members.last?.id else { return look() }
     if plan.policy.repeatsUnanswered {
@@ -144,7 +158,7 @@ extension PushRun {
       let waiting = item.waiting
       flights[member.id] = Flight(
         reach: Reach(member.platform, member.provider), askedAt: world.now.steady, place: places?[index],
-        attempts: waiting.attempts, firstAt: waiting.firstAt, last: waiting.last)
+        attempts: waiting.attempts, firstAt: waiting.firstAt, last: waiting.last, variant: member.variant)
     }
     leave(members, leg, places)
   }
@@ -153,13 +167,14 @@ extension PushRun {
     for (index, member) in members.enumerated() {
       flights[member.id] = Flight(
         reach: Reach(member.platform, member.provider), askedAt: world.now.steady, place: places?[index],
-        firstAt: world.now.wall)
+        firstAt: world.now.wall, variant: member.variant)
     }
     leave(members, leg, places)
   }
 
   private mutating func leave(_ members: [AudienceMember], _ leg: Int, _ places: [Int32]?) {
     legs[leg].flying += members.count
+    if plan.isLocalized, legs[leg].provider == .jpush { group(members) }
     // The next page is another leg's, so that a speed limit is shared.
     turn = (leg + 1) % legs.count
     if order == .go {
@@ -169,5 +184,15 @@ extension PushRun {
     // The push was paused or canceled during the write: these devices return as not sent.
     giveUpQueued(leg)
     record(members.map { Inbox.Item(device: $0.id, result: .notSent(reason: OwnReason.cancelled.rawValue)) })
+  }
+
+  /// Notes which devices are in one request to JPush: those in one language.
+  private mutating func group(_ members: [AudienceMember]) {
+    var first: [Int?: Int64] = [:]
+    for member in members {
+      let group = first[member.variant] ?? member.id
+      first[member.variant] = group
+      flights[member.id]?.group = group
+    }
   }
 }

@@ -11,18 +11,6 @@ import Text
 /// Everything that must survive the process is stored before it counts: a device has its outcome, or a waiting row, or
 /// is behind the push's cursor. The window bounds what is in memory.
 struct PushRun {
-  /// A device in flight.
-  struct Flight: Sendable {
-    var reach: Reach
-    /// In steady seconds.
-    var askedAt: TimeInterval
-    /// Its place in the trail.
-    var place: Int32?
-    var attempts = 0
-    var firstAt: Date
-    var last: Outcome?
-  }
-
   /// Where to continue after the answer to the current question.
   enum Phase: Sendable {
     case beforeStart
@@ -356,6 +344,9 @@ struct PushRun {
     var results = results
     results.cursor = cursor
     results.foreseen = foreseen
+    if plan.isLocalized {
+      for leg in legs where leg.provider == .jpush { results.cursors[leg.provider] = leg.walk.cursor }
+    }
     for result in results.results where result.outcome == .accepted {
       legs[leg(of: result.provider)].troubleSince = nil
     }

@@ -20,6 +20,8 @@ extension PushRunner {
     var query: AudienceQuery?
     /// What it does to the numbers on the devices' icons, where they are kept.
     var badges: [Platform: Badge] = [:]
+    /// Chooses among the texts; nil: there is one only.
+    var languages: LanguageMatcher?
     var isDryRun = false
   }
 
@@ -80,6 +82,10 @@ extension PushRunner {
     if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
     plan.lastDeviceID = counted.push.lastDeviceID ?? .max
     plan.providers = counted.providers
+    plan.isLocalized = draft.languages != nil
+    if plan.isResumed, plan.isLocalized {
+      plan.cursors = try await tools.store.read { try Push.cursors($0, id: push.id) }
+    }
     if plan.isResumed, draft.options.atMostOnce {
       plan.announced = try await tools.store.read { try Push.handedOut($0, id: push.id) }
     }
@@ -88,7 +94,8 @@ extension PushRunner {
     let kept = try await badges(draft, app: push.appID)
     return Opened(
       plan: plan, row: RunRow(counted.push), nextDue: counted.nextDue, uid: push.uid, app: push.appID,
-      environment: push.environment, push: sent, query: counted.query, badges: kept, isDryRun: draft.options.dryRun)
+      environment: push.environment, push: sent, query: counted.query, badges: kept,
+      languages: draft.languages, isDryRun: draft.options.dryRun)
   }
 
   /// The badges of a draft by platform; none if nothing counts on them.

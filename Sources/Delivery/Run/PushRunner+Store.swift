@@ -6,11 +6,9 @@ import Store
 /// The store's side of a run.
 extension PushRunner {
   func answer(
-    _ task: RunTask, _ query: AudienceQuery?, _ badges: [Platform: Badge], credentials: [ProviderKind: Int64],
-    now: Date
+    _ task: RunTask, _ opened: Opened, credentials: [ProviderKind: Int64], now: Date
   ) async throws -> RunEvent {
-    let (id, store) = (id, tools.store)
-    let counts = badges.values.contains(where: \.isRelative)
+    let (id, store, query) = (id, tools.store, opened.query)
     switch task {
     case .reload: return .row(RunRow(try await store.read { try Push.get($0, id: id) }))
     case .setTrail(let number): return try await write { try Push.setTrail($0, id: id, number) }
@@ -18,7 +16,7 @@ extension PushRunner {
       return try await write { try Push.setHandedOut($0, id: id, upTo: last, provider) }
     case .setAllReturned(let last): return try await write { try Push.setAllReturned($0, id: id, upTo: last) }
     case .take(let devices): return try await write { try WaitingDelivery.take($0, push: id, devices: devices) }
-    case .record(let results): return try await record(results, badges, credentials, now: now)
+    case .record(let results): return try await record(results, opened.badges, credentials, now: now)
     case .end(let state, let error):
       return try await write { database in
         _ = try Push.move(database, id: id, from: [.sending, .paused], to: state, error: error, now: now)
@@ -39,13 +37,19 @@ extension PushRunner {
         try await store.read {
           let members = try query.page(
             $0, after: after, upTo: upTo, limit: limit, withoutDeliveriesOf: isUnanswered ? id : nil)
-          return counts ? try DeviceBadge.fill($0, members) : members
+          return try opened.filled($0, members)
+        })
+    case .markedPage(let after, let upTo, let limit, let provider):
+      guard let query = query?.of(provider) else { return .members([]) }
+      return .members(
+        try await store.read {
+          try opened.filled($0, try query.markedPage($0, after: after, upTo: upTo, limit: limit, push: id))
         })
     case .due(let date, let limit, let provider):
       return .due(
         try await store.read {
           let due = try WaitingDelivery.due($0, push: id, provider: provider, now: date, limit: limit)
-          return counts ? try DeviceBadge.fill($0, due) : due
+          return try opened.filled($0, due)
         })
     case .allWaiting(let limit, let provider):
       return .due(
@@ -63,7 +67,7 @@ extension PushRunner {
     return try await write { database in
       _ = try Delivery.record(
         database, push: id, results.results, waiting: results.waiting, cursor: results.cursor,
-        handedOut: results.foreseen, badges: badges, verdicts: verdicts,
+        cursors: results.cursors, handedOut: results.foreseen, badges: badges, verdicts: verdicts,
         holdUps: results.holdUps, now: now)
       for message in results.messages { try SentJPushMessage.add(database, message) }
       if results.repeats.total > 0 { try Push.note(database, id: id, repeats: results.repeats) }
@@ -105,6 +109,21 @@ extension PushRunner {
     }
     return .waits(row, nextDue: due)
   }
+}
+
+extension PushRunner.Opened {
+  /// Adds what differs by device, if anything in the push does.
+  fileprivate func filled(_ database: Database, _ members: [AudienceMember]) throws -> [AudienceMember] {
+    let members = isCounted ? try DeviceBadge.fill(database, members) : members
+    return try languages.map { try DeviceLanguage.fill(database, members, $0) } ?? members
+  }
+
+  fileprivate func filled(_ database: Database, _ due: [WaitingDelivery.Due]) throws -> [WaitingDelivery.Due] {
+    let due = isCounted ? try DeviceBadge.fill(database, due) : due
+    return try languages.map { try DeviceLanguage.fill(database, due, $0) } ?? due
+  }
+
+  private var isCounted: Bool { badges.values.contains(where: \.isRelative) }
 }
 
 extension AudienceQuery {

@@ -107,7 +107,7 @@ actor PushRunner {
       case .findRoute(let provider): return try await findRoute(opened, provider)
       case .store(let task):
         return try await answer(
-          task, opened.query, opened.badges, credentials: ways.mapValues(\.route.credentialID), now: tools.clock())
+          task, opened, credentials: ways.mapValues(\.route.credentialID), now: tools.clock())
       case .wait(let date):
         if let date { waker.arm(date) } else { control.inbox.nudge() }
         return .results(await control.inbox.take())
@@ -147,6 +147,9 @@ actor PushRunner {
     guard let prepared = ways[provider]?.prepared else { return }
     let notes = places.flatMap { tools.trail?.notes(push: id, places: $0) }
     prepared.send(
-      members.map { ProviderDevice(id: $0.id, token: $0.token, platform: $0.platform, badge: $0.badge) }, noting: notes)
+      members.map {
+        ProviderDevice(
+          id: $0.id, token: $0.token, platform: $0.platform, badge: $0.badge, variant: $0.variant ?? 0)
+      }, noting: notes)
   }
 }

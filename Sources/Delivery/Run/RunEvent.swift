@@ -86,6 +86,8 @@ enum RunTask: Sendable {
   // Answered with `nextDue`, `members` and `due`; of one service, or of all (nil).
   case nextDue(after: Date, ProviderKind?)
   case page(after: Int64, upTo: Int64, limit: Int, ProviderKind?, withoutDeliveries: Bool)
+  /// Also devices that have their outcome or wait, marked.
+  case markedPage(after: Int64, upTo: Int64, limit: Int, ProviderKind)
   case due(at: Date, limit: Int, ProviderKind)
   case allWaiting(limit: Int, ProviderKind)
   case interrupted(limit: Int)
@@ -103,6 +105,8 @@ struct RunResults: Sendable {
   /// Why devices wait, by service; each once.
   var holdUps: [(provider: ProviderKind, reason: String)] = []
   var cursor: Int64 = 0
+  /// Of the services that name them after a restart (``RunPlan/cursors``).
+  var cursors: [ProviderKind: Int64] = [:]
   /// The last device that may be sent to before the next results are stored; nil: unchanged.
   var foreseen: Int64?
 

@@ -30,13 +30,29 @@ struct RunLeg: Sendable {
   init(_ provider: ProviderKind, _ plan: RunPlan, _ row: RunRow, nextDue: Date?) {
     self.provider = provider
     announced = plan.announced[provider] ?? row.handedOut
-    walk = Walk(cursor: row.cursor)
+    walk = Walk(cursor: max(plan.cursors[provider] ?? 0, row.cursor))
     self.nextDue = nextDue
   }
 }
 
 /// The legs of a run, together.
 extension PushRun {
+  /// A device in flight.
+  struct Flight: Sendable {
+    var reach: Reach
+    /// In steady seconds.
+    var askedAt: TimeInterval
+    /// Its place in the trail.
+    var place: Int32?
+    var attempts = 0
+    var firstAt: Date
+    var last: Outcome?
+    /// Which of the push's texts it gets; nil: there is one only.
+    var variant: Int?
+    /// The first device of the same request, if the run knows: they wait together. 0: it does not.
+    var group: Int64 = 0
+  }
+
   /// Every device up to this ID has its outcome or waits.
   var cursor: Int64 {
     let open = legs.lazy.filter { !$0.walk.isDone }.map(\.walk.cursor).min()

@@ -33,6 +33,10 @@ struct RunPlan: Sendable {
   /// Of a push that is sent at most once: by service, the last device that may have been sent to. A service that is not
   /// named: as the push's row says.
   var announced: [ProviderKind: Int64] = [:]
+  /// Whether the push has texts in several languages: then JPush's requests name those of one page and one language.
+  var isLocalized = false
+  /// Of such a push, where each service goes on after a restart; a service that is not named: as the push's row says.
+  var cursors: [ProviderKind: Int64] = [:]
   /// Devices registered later do not take part.
   var lastDeviceID: Int64
   /// Whether a previous process started it.

@@ -87,6 +87,7 @@ package struct DialectText: Sendable, Hashable {
       lose("audience", .oneReceiver, if: !hasToken && !isTarget)
     }
     lose("platforms", .appleOnly, if: isApple && draft.platforms.contains(.android))
+    lose("notification.\(Localization.key)", if: !draft.notification.localizations.isEmpty)
     lose("android", if: !draft.android.isEmpty && dialect != .fcm)
     lose("send_at", .sendsAtOnce, if: draft.sendAt != nil && draft.recurrence == nil)
     lose("repeat", .sendsAtOnce, if: draft.recurrence != nil)

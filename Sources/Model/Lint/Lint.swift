@@ -75,7 +75,7 @@ package enum Lint {
       findings += android(draft, context)
     }
     if context.hasJPush { findings += jpush(draft, context) }
-    findings += texts(draft) + audience(draft, context) + times(draft, context)
+    findings += texts(draft) + localizations(draft, context) + audience(draft, context) + times(draft, context)
     // sorted() is not guaranteed to be stable, the offset is.
     return findings.enumerated()
       .sorted { ($0.element.severity, $0.offset) < ($1.element.severity, $1.offset) }

@@ -151,7 +151,7 @@ package struct APNsPayload: Sendable, Hashable {
   }
 
   /// Of the largest body; a badge that is counted has up to five digits.
-  private var size: Int { badge?.isRelative == true ? body(badge: PushLimits.badge.upperBound).count : body.count }
+  var size: Int { badge?.isRelative == true ? body(badge: PushLimits.badge.upperBound).count : body.count }
 
   private var tooLarge: Problem {
     Problem(

@@ -23,6 +23,10 @@ extension Notification {
     if contentAvailable { members["content_available"] = true }
     if mutableContent { members["mutable_content"] = true }
     if !extras.isEmpty { members["extras"] = .object(extras) }
+    if !localizations.isEmpty {
+      members[Localization.key] = .object(
+        Dictionary(localizations.map { ($0.language.text, $0.json) }) { first, _ in first })
+    }
     return .object(members)
   }
 
@@ -43,6 +47,7 @@ extension Notification {
     notification.contentAvailable = fields.bool("content_available") ?? false
     notification.mutableContent = fields.bool("mutable_content") ?? false
     notification.extras = fields.members("extras") ?? [:]
+    notification.localizations = Localization.read(fields)
     return notification
   }
 

@@ -28,6 +28,8 @@ package struct Notification: Sendable, Hashable {
   package var mutableContent = false
   /// Additional data for the app: top-level keys of the payload.
   package var extras: [String: JSONValue] = [:]
+  /// Title, subtitle and message in further languages, in the order of their tags.
+  package var localizations: [Localization] = []
 
   package enum InterruptionLevel: String, Sendable, Codable, CaseIterable {
     case passive

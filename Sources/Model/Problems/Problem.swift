@@ -102,7 +102,7 @@ package enum MessageCatalogue {
     CallbackContradiction.self, CallbackNote.self, ChannelMessage.self, TopicMessage.self, DialectMessage.self,
     PageMessage.self, SmokeMessage.self, TemplateMessage.self, SegmentMessage.self, PersonMessage.self,
     OIDCMessage.self,
-    PasswordMessage.self, ApprovalMessage.self,
+    PasswordMessage.self, ApprovalMessage.self, LocalizationMessage.self,
   ]
 
   private static func add<Set: MessageSet>(_ set: Set.Type, to all: inout [String: String]) {

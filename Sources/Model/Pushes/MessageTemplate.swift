@@ -23,7 +23,9 @@ package struct MessageTemplate: Sendable, Hashable {
       _ = try PushDraft(json: .object(push))
     } catch {
       // A place may stand for a number: whether values fit shows when the push is sent.
-      let known = [FieldMessage.unknown.code, FieldMessage.unknownSimilar.code, DraftMessage.contentMissing.code]
+      let known =
+        [FieldMessage.unknown.code, FieldMessage.unknownSimilar.code, DraftMessage.contentMissing.code]
+        + LocalizationMessage.allCases.map(\.code)
       for problem in error.all where known.contains(problem.code) { fields.report(problem) }
     }
     try fields.finish()

@@ -21,6 +21,7 @@ extension PushDraft {
     if notification == nil, fields.value("notification") == nil, apns.payload == nil, android.isEmpty {
       fields.report("notification", Problem("", DraftMessage.contentMissing))
     }
+    notification?.reportLocalizations(fields, apns: apns, android: android)
     let options = fields.object("options", Options.read) ?? Options()
     let sendAt = fields.time("send_at")
     let timeZone = Self.readZone(fields)

@@ -46,9 +46,10 @@ package final class APNsProvider: LinkedProvider {
 
 extension APNsProvider {
   package func prepare(_ push: ProviderPush) -> any PreparedPush {
-    let payload = APNsPayload(push.draft, uid: push.uid, signature: push.signature)
+    let payloads = push.draft.variants.map { APNsPayload($0, uid: push.uid, signature: push.signature) }
     return APNsPush(
-      provider: self, push: push, badge: payload.badge, request: APNsRequest(payload, sentAt: push.sentAt))
+      provider: self, push: push, badge: payloads[0].badge,
+      requests: Variants(payloads.map { APNsRequest($0, sentAt: push.sentAt) }))
   }
 
   /// A request to a device that does not exist: an accepted sender gets BadDeviceToken, others an error about the
@@ -74,9 +75,13 @@ private struct APNsPush: PreparedPush {
   let provider: APNsProvider
   let push: ProviderPush
   let badge: Badge?
-  let request: APNsRequest
+  let requests: Variants<APNsRequest>
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
+    requests.send(to: devices, noting: notes, send)
+  }
+
+  private func send(_ request: APNsRequest, _ devices: [ProviderDevice], _ notes: (any DepartureNotes)?) {
     var batch = APNsBatchBuilder(push: push.id, request: request, capacity: devices.count, notes: notes)
     for device in devices {
       let id = APNsID(seed: push.seed, device: device.id)

@@ -44,12 +44,15 @@ package final class FCMProvider: LinkedProvider {
         ["token": .string(String(decoding: Self.quotable($0.token), as: UTF8.self))]
       }
     guard let target else { return 0 }
-    let message = FCMMessage(push.draft, uid: push.uid, signature: push.signature).json.object ?? [:]
-    let body: JSONValue = ["validate_only": true, "message": .object(message.merging(target) { $1 })]
-    var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
-    batch.append(id: 0, path: path, body: body.bytes)
-    link.submit(batch.build())
-    return 1
+    let variants = push.draft.audience.topicTarget == nil ? push.draft.variants : [push.draft]
+    for variant in variants {
+      let message = FCMMessage(variant, uid: push.uid, signature: push.signature).json.object ?? [:]
+      let body: JSONValue = ["validate_only": true, "message": .object(message.merging(target) { $1 })]
+      var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
+      batch.append(id: 0, path: path, body: body.bytes)
+      link.submit(batch.build())
+    }
+    return variants.count
   }
 
   fileprivate func send(
@@ -133,18 +136,25 @@ extension CharacterSet {
 private struct FCMPush: PreparedPush {
   let provider: FCMProvider
   let push: ProviderPush
-  private let message: FCMMessage
+  private let messages: Variants<(draft: PushDraft, message: FCMMessage)>
 
   init(provider: FCMProvider, push: ProviderPush) {
     (self.provider, self.push) = (provider, push)
-    message = FCMMessage(push.draft, uid: push.uid, signature: push.signature)
+    messages = Variants(
+      push.draft.variants.map { ($0, FCMMessage($0, uid: push.uid, signature: push.signature)) })
   }
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
-    var message = message
-    if let left = push.timeLeft(at: provider.now()) {
-      message = FCMMessage(push.draft, uid: push.uid, signature: push.signature, timeToLive: left)
+    let left = push.timeLeft(at: provider.now())
+    messages.send(to: devices, noting: notes) { variant, devices, notes in
+      let message = left.map {
+        FCMMessage(variant.draft, uid: push.uid, signature: push.signature, timeToLive: $0)
+      }
+      send(message ?? variant.message, to: devices, noting: notes)
     }
+  }
+
+  private func send(_ message: FCMMessage, to devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
     if let target = push.draft.audience.topicTarget {
       return provider.send(message, target: target, push: push.id, to: devices, noting: notes)
     }

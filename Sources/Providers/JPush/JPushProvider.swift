@@ -42,17 +42,20 @@ package final class JPushProvider: LinkedProvider {
   }
 
   package func validate(_ push: ProviderPush, _ devices: [ProviderDevice]) -> Int {
-    let message = JPushMessage(push.draft, uid: push.uid, signature: push.signature)
-    let groups = Self.groups(Array(devices.indices), devices, message)
-    for indices in groups {
-      let (platforms, audience) = Self.receivers(indices.map { devices[$0] })
-      var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
-      batch.append(
-        id: 0, path: "/v3/push/validate",
-        body: message.request(to: platforms, audience: audience, cid: nil).bytes)
-      link.submit(batch.build())
+    // Every text is tried with all of the devices: which one a device gets does not matter here.
+    push.draft.variants.reduce(0) { count, variant in
+      let message = JPushMessage(variant, uid: push.uid, signature: push.signature)
+      let groups = Self.groups(Array(devices.indices), devices, message)
+      for indices in groups {
+        let (platforms, audience) = Self.receivers(indices.map { devices[$0] })
+        var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
+        batch.append(
+          id: 0, path: "/v3/push/validate",
+          body: message.request(to: platforms, audience: audience, cid: nil).bytes)
+        link.submit(batch.build())
+      }
+      return count + groups.count
     }
-    return groups.count
   }
 
   /// The devices of each request.
@@ -129,15 +132,20 @@ package final class JPushProvider: LinkedProvider {
 private struct JPushPush: PreparedPush {
   let provider: JPushProvider
   let push: ProviderPush
-  private let message: JPushMessage
+  private let messages: Variants<JPushMessage>
 
   init(provider: JPushProvider, push: ProviderPush) {
     (self.provider, self.push) = (provider, push)
-    message = JPushMessage(push.draft, uid: push.uid, signature: push.signature)
+    messages = Variants(
+      push.draft.variants.map { JPushMessage($0, uid: push.uid, signature: push.signature) })
   }
 
+  /// A request has one text, so that devices in another language are in another one.
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
-    provider.send(message, push, timeToLive: push.timeLeft(at: provider.now()), to: devices, noting: notes)
+    let left = push.timeLeft(at: provider.now())
+    messages.send(to: devices, noting: notes) { message, devices, notes in
+      provider.send(message, push, timeToLive: left, to: devices, noting: notes)
+    }
   }
 }
 

@@ -58,6 +58,29 @@ extension AudienceQuery {
     }
   }
 
+  /// The next reachable devices, those with an outcome in a push or waiting for it marked: after a restart, the pages
+  /// are cut where they were.
+  package func markedPage(
+    _ database: Database, after: Int64, upTo: Int64, limit: Int, push: Int64
+  ) throws -> [AudienceMember] {
+    let members = try page(database, after: after, upTo: upTo, limit: limit)
+    return try database.withStatement(
+      """
+      SELECT EXISTS (SELECT 1 FROM deliveries WHERE push_id = ?1 AND device_id = ?2)
+        OR EXISTS (SELECT 1 FROM push_waiting WHERE push_id = ?1 AND device_id = ?2)
+      """
+    ) { statement in
+      try statement.bind(1, push)
+      return try members.map { member in
+        var member = member
+        try statement.bind(2, member.id)
+        if try statement.step() { member.isDone = statement.row.bool(0) }
+        statement.reset()
+        return member
+      }
+    }
+  }
+
   /// A channel or a topic is one request, which takes part as one member.
   private func only(
     _ member: AudienceMember, _ database: Database, after: Int64, upTo: Int64, _ push: Int64?
@@ -153,6 +176,10 @@ package struct AudienceMember: Sendable, Hashable {
   package let provider: ProviderKind
   /// The number on the app's icon before the push; 0 unless ``DeviceBadge`` has filled it in.
   package var badge = 0
+  /// Which of the push's texts it gets; nil unless ``DeviceLanguage`` has filled it in.
+  package var variant: Int?
+  /// Whether it has its outcome or waits; see ``AudienceQuery/markedPage(_:after:upTo:limit:push:)``.
+  package var isDone = false
 
   /// The one member of a push to a channel. Its ID is above every device's, and the greatest that JSON keeps exact.
   private static let channel = AudienceMember(

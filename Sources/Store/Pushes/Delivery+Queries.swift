@@ -9,6 +9,8 @@ extension Delivery {
     package let device: Device?
     /// What the device reported; nil: nothing.
     package var receipt: Receipt?
+    /// Which of the push's texts it got (``PushDraft/variants``); nil: there is one only, or nobody knows.
+    package var variant: Int?
   }
 
   package struct WithPush: Sendable, Hashable {
@@ -56,11 +58,13 @@ extension Delivery {
   /// Accepted deliveries need a scan: a page of a push with few of them may be short, and the next one continues where
   /// `patience` ended.
   ///
-  /// - Parameter cursor: `next` of the previous page; nil: the first page.
+  /// - Parameters:
+  ///   - isLocalized: whether the push has texts in several languages, so that it is asked which one a device got.
+  ///   - cursor: `next` of the previous page; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
   package static func list(
-    _ database: Database, push: Int64, _ filter: DeliveryFilter = DeliveryFilter(), cursor: String? = nil, limit: Int,
-    patience: Patience = Patience()
+    _ database: Database, push: Int64, _ filter: DeliveryFilter = DeliveryFilter(), isLocalized: Bool = false,
+    cursor: String? = nil, limit: Int, patience: Patience = Patience()
   ) throws -> Page<WithDevice> {
     let after = try position(cursor) ?? -1
     guard let (sql, arguments) = try query(database, push, filter, after: after, limit: limit + 1) else {
@@ -88,7 +92,8 @@ extension Delivery {
         try Device($0)
       }
       return WithDevice(
-        delivery: delivery, device: device, receipt: try Receipt.find(database, push: push, device: delivery.deviceID))
+        delivery: delivery, device: device, receipt: try Receipt.find(database, push: push, device: delivery.deviceID),
+        variant: isLocalized ? try variant(database, push: push, device: delivery.deviceID) : nil)
     }
   }
 
@@ -100,7 +105,8 @@ extension Delivery {
     return try delivery.map {
       WithDevice(
         delivery: $0, device: try Device.find(database, id: device),
-        receipt: try Receipt.find(database, push: push, device: device))
+        receipt: try Receipt.find(database, push: push, device: device),
+        variant: try variant(database, push: push, device: device))
     }
   }
 
@@ -119,6 +125,13 @@ extension Delivery {
   /// The number that a counting badge became on a device; nil: the push does not count, or was not accepted.
   package static func badge(_ database: Database, push: Int64, device: Int64) throws -> Int? {
     try database.fetchOne("SELECT badge FROM deliveries WHERE push_id = ? AND device_id = ?", push, device) {
+      $0.optionalInt(0)
+    } ?? nil
+  }
+
+  /// Which of the push's texts a device got. It is not among the ``columns``, because no index has it.
+  private static func variant(_ database: Database, push: Int64, device: Int64) throws -> Int? {
+    try database.fetchOne("SELECT variant FROM deliveries WHERE push_id = ? AND device_id = ?", push, device) {
       $0.optionalInt(0)
     } ?? nil
   }

@@ -18,13 +18,15 @@ extension Delivery {
   ///   - push: row ID of the push.
   ///   - waiting: devices to retry, without outcomes.
   ///   - cursor: every device up to this ID has an outcome or waits; nil: unchanged.
+  ///   - cursors: the same for devices of one service; of a push whose pages must be cut the same after a restart.
   ///   - handedOut: devices up to this ID may be sent to; nil: unchanged.
   ///   - badges: what an accepted push does to the number on a device's icon, by platform; none: not kept.
   ///   - verdicts: of the answers on the credentials.
   ///   - holdUps: why devices wait, by service.
   package static func record(
     _ database: Database, push: Int64, _ results: [DeliveryResult], waiting: [WaitingDelivery] = [],
-    cursor: Int64? = nil, handedOut: Int64? = nil, badges: [Platform: Badge] = [:],
+    cursor: Int64? = nil, cursors: [ProviderKind: Int64] = [:], handedOut: Int64? = nil,
+    badges: [Platform: Badge] = [:],
     verdicts: [(credential: Int64, verdict: Credential.Verdict)] = [],
     holdUps: [(provider: ProviderKind, reason: String)] = [], now: Date
   ) throws -> Recorded {
@@ -48,6 +50,7 @@ extension Delivery {
         try DeviceBadge.apply(database, badge, to: accepted.map(\.deviceID))
       }
       try batch.count(database, push, cursor, handedOut)
+      for (provider, cursor) in cursors { try Push.setCursor(database, id: push, provider, cursor) }
       try Device.prove(
         database, app: found.app, environment: found.environment, push: found.uid, batch.accepted, now: now)
       try batch.incidents.write(database, now: now)
@@ -80,13 +83,15 @@ extension Delivery {
       _ database: Database, _ push: Int64, _ uid: String, _ results: [DeliveryResult], _ badges: [Platform: Badge]
     ) throws {
       let counting = badges.filter(\.value.isRelative)
+      let isLocalized = results.contains { $0.variant != nil }
+      let columns = (counting.isEmpty ? "" : ", badge") + (isLocalized ? ", variant" : "")
       // Read before the device's own number changes.
       let number = "(SELECT max(0, min(\(PushLimits.badge.upperBound), badge + ?9)) FROM devices WHERE id = ?2)"
       try database.withStatement(
         """
         INSERT OR IGNORE INTO
-          deliveries(push_id, device_id, outcome, status, reason_id, at, duration_ms, attempts\(counting.isEmpty ? "" : ", badge"))
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8\(counting.isEmpty ? "" : ", \(number)"))
+          deliveries(push_id, device_id, outcome, status, reason_id, at, duration_ms, attempts\(columns))
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8\(counting.isEmpty ? "" : ", \(number)")\(isLocalized ? ", ?10" : ""))
         """
       ) { statement in
         try statement.bind(1, push)
@@ -109,6 +114,7 @@ extension Delivery {
             }
             try statement.bind(9, change)
           }
+          if isLocalized { try statement.bind(10, result.variant.map(Int64.init)) }
           try statement.run()
           guard database.changes == 1 else { continue }
           recorded.counts[kind] += 1

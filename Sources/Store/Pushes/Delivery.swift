@@ -42,10 +42,13 @@ package struct DeliveryResult: Sendable, Hashable {
   /// From request to answer; 0 without a request.
   package var durationMilliseconds: Int
   package var attempts: Int
+  /// Which of the push's texts it was for; nil: there is one only, or nobody knows any more.
+  package var variant: Int?
   package init(
     deviceID: Int64, platform: Platform, provider: ProviderKind? = nil, outcome: Outcome, at: Date,
-    durationMilliseconds: Int = 0, attempts: Int = 1
+    durationMilliseconds: Int = 0, attempts: Int = 1, variant: Int? = nil
   ) {
+    self.variant = variant
     self.deviceID = deviceID
     self.platform = platform
     self.provider = provider ?? platform.ownProvider

@@ -141,4 +141,14 @@ extension Push {
       "UPDATE push_targets SET handed_out = max(handed_out, ?) WHERE push_id = ? AND provider = ?", device, id,
       provider.code)
   }
+
+  /// Records that every device of a service up to `device` has its outcome or waits.
+  package static func setCursor(
+    _ database: Database, id: Int64, _ provider: ProviderKind, _ device: Int64
+  ) throws {
+    try database.run(
+      """
+      UPDATE push_targets SET cursor = max(coalesce(cursor, 0), ?) WHERE push_id = ? AND provider = ?
+      """, device, id, provider.code)
+  }
 }

@@ -45,6 +45,14 @@ extension Push {
     return Dictionary(rows) { max($0, $1) }
   }
 
+  /// Of a push with texts in several languages: up to where all devices of each service have their outcome or wait.
+  package static func cursors(_ database: Database, id: Int64) throws -> [ProviderKind: Int64] {
+    let rows = try database.fetchAll(
+      "SELECT provider, cursor FROM push_targets WHERE push_id = ? AND cursor IS NOT NULL", id
+    ) { (try ProviderKind(code: $0.int(0)), $0.int64(1)) }
+    return Dictionary(rows) { max($0, $1) }
+  }
+
   /// Pushes still to be sent, oldest first: resumed at startup.
   package static func unfinished(_ database: Database) throws -> [Push] {
     try database.fetchAll(

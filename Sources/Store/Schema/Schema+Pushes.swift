@@ -122,6 +122,16 @@ extension Schema {
       ALTER TABLE deliveries ADD COLUMN badge INTEGER;
       """)
 
+  /// Texts in several languages: which one each device got, and where a restart goes on with requests of many devices.
+  static let localizations = Migration(
+    id: "2026-11-24 localizations",
+    sql: """
+      -- 0: the default text; n: the nth language of the push, by its tag. NULL: the push has one text only.
+      ALTER TABLE deliveries ADD COLUMN variant INTEGER;
+      -- Every device of the service up to this id has its outcome or waits; NULL: as pushes.cursor says.
+      ALTER TABLE push_targets ADD COLUMN cursor INTEGER;
+      """)
+
   /// How far a push that is sent at most once has come with each service.
   static let pushAnnouncements = Migration(
     id: "2026-11-23 push announcements",

@@ -92,7 +92,8 @@ enum SendCommand {
       app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter,
       aliases.parameter, registrationIDs.parameter, segments.parameter, channel.parameter, topic.parameter,
       condition.parameter, broadcast.parameter, template.parameter, values.parameter, title.parameter,
-      subtitle.parameter, body.parameter, badge.parameter, sound.parameter,
+      subtitle.parameter, body.parameter, LocalizeOption.option.parameter, LocalizeOption.file.parameter,
+      badge.parameter, sound.parameter,
       payload.parameter, android.parameter, timeToLive.parameter, priority.parameter, collapseID.parameter,
       pushType.parameter, at.parameter, rate.parameter, spread.parameter,
       atMostOnce.parameter, allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter,
@@ -149,6 +150,10 @@ enum SendCommand {
       ("title", values[title]), ("subtitle", values[subtitle]), ("body", values[body]), ("sound", values[sound]),
     ] { if let text { notification[name] = .string(text) } }
     if let badge = values[badge] { notification["badge"] = badge.json }
+    guard [values[payload], values[android], values[LocalizeOption.file]].count(where: { $0 == "-" }) < 2 else {
+      throw CommandFailure.usage("Only one of --payload, --android, and --localizations can read standard input.")
+    }
+    notification[Localization.key] = try LocalizeOption.json(values) { try read($0, io) }
     var options: [String: JSONValue] = ["dry_run": .bool(values[dryRun])]
     if let seconds = values[timeToLive] { options["time_to_live"] = .number(seconds) }
     for (name, text) in [
@@ -173,12 +178,7 @@ enum SendCommand {
     if let time = values[at] { json["send_at"] = .string(time) }
     if let rule = try RepeatOptions.rule(values) { json["repeat"] = rule }
     if let path = values[payload] { json["apns"] = ["payload": try read(path, io)] }
-    if let path = values[android] {
-      guard path != "-" || values[payload] != "-" else {
-        throw CommandFailure.usage("Only one of --payload and --android can read standard input.")
-      }
-      json["android"] = try read(path, io)
-    }
+    if let path = values[android] { json["android"] = try read(path, io) }
     return .object(json)
   }
 

@@ -319,7 +319,7 @@ import Testing
       try database.run(
         """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
-        INSERT INTO deliveries SELECT ?2, i, iif(i IN (3, ?1 - 1), 1, 2), 200, NULL, 1, 1, 1, NULL FROM n
+        INSERT INTO deliveries SELECT ?2, i, iif(i IN (3, ?1 - 1), 1, 2), 200, NULL, 1, 1, 1, NULL, NULL FROM n
         """, count, id)
       var filter = DeliveryFilter()
       filter.outcome = .accepted

@@ -1,0 +1,39 @@
+import HTTP2
+
+/// One text of a push for each language, encoded once.
+struct Variants<Message: Sendable>: Sendable {
+  /// In the order of ``PushDraft/variants``; at least one.
+  let all: [Message]
+
+  /// - Precondition: `all` is not empty.
+  init(_ all: [Message]) { self.all = all }
+
+  /// Calls `body` with the devices of each text. A push with one text has them all at once, in one pass.
+  func send(
+    to devices: [ProviderDevice], noting notes: (any DepartureNotes)?,
+    _ body: (Message, [ProviderDevice], (any DepartureNotes)?) -> Void
+  ) {
+    guard all.count > 1 else { return body(all[0], devices, notes) }
+    for (variant, places) in Self.places(devices) {
+      let message = all.indices.contains(variant) ? all[variant] : all[0]
+      body(message, places.map { devices[$0] }, notes.map { PlacedNotes($0, places) })
+    }
+  }
+
+  /// The places of the devices of each text, in the order of the texts.
+  static func places(_ devices: [ProviderDevice]) -> [(variant: Int, places: [Int])] {
+    Dictionary(grouping: devices.indices) { devices[$0].variant }.sorted { $0.key < $1.key }
+      .map { (variant: $0.key, places: $0.value) }
+  }
+}
+
+/// Notes on some of the devices of a batch.
+private final class PlacedNotes: DepartureNotes {
+  private let notes: any DepartureNotes
+  private let places: [Int]
+
+  init(_ notes: any DepartureNotes, _ places: [Int]) { (self.notes, self.places) = (notes, places) }
+
+  func left(_ index: Int, id: Int64) { notes.left(places[index], id: id) }
+  func returned(_ index: Int) { notes.returned(places[index]) }
+}
