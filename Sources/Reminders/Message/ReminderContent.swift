@@ -195,7 +195,8 @@ package struct ReminderContent: Sendable {
     guard let notice else { return [] }
     return [
       [
-        "name": .string(notice.incident.cause.reason), "left": .string(missed(notice)), "bad": .bool(notice.closedAt == nil),
+        "name": .string(notice.incident.cause.reason), "left": .string(missed(notice)),
+        "bad": .bool(notice.closedAt == nil),
         "soon": .bool(false), "calm": .bool(notice.closedAt != nil), "link": .string(link(notice) ?? ""),
         "renewal": .string(means(notice)), "renewal_title": .string(texts("\(notice.words).next")),
         "renewal_line": .string(line(texts("\(notice.words).next"), means(notice))),
