@@ -64,6 +64,8 @@ extension InBrowser {
             try await scene.follow(name)
             try await scene.fill("secret", "gr8 secret")
             try await scene.press("Save changes")
+            // The press has not sent the form yet: a page opened at once would take its place.
+            try await scene.sees("Receiver saved.")
             try await scene.testReceiver(name, answer: answer)
           }
           #expect(server.received.count == 6 && server.received.suffix(3).allSatisfy { $0.signedAt != nil })
