@@ -43,7 +43,7 @@ extension PagesInBrowser {
     @Test("an empty installation")
     func empty() async throws {
       try await BrowserScene.run(signedIn: false, demo: false, audited: true) { scene in
-        try await audit(scene, paths: ["/session/new", "/session/setup?token=wrong"])
+        try await audit(scene, paths: ["/session/new", "/session/setup", "/session/setup?token=wrong"])
         let path = try #require(try await scene.service.console.firstStartPath())
         try await audit(scene, paths: [path])
         try await scene.setUp()

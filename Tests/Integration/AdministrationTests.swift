@@ -172,6 +172,8 @@ struct AdministrationTests {
       #expect(link?.purpose == .invitation && link?.expiresAt == CommandRunner.noon + 86_400)
       let next = await box.run("users", "link", "LIN@example.com", "--json")
       #expect(next.json?["path"]?.string?.hasPrefix("/session/setup?token=") == true)
+      let whole = await box.run("users", "link", "LIN@example.com", "--address", "https://push.example.com")
+      #expect(whole.lines.first?.hasPrefix("https://push.example.com/session/setup#token=") == true)
       let old = try store.readSync {
         try SignInLink.find($0, hash: Digest.sha256(Array(token.utf8)), now: CommandRunner.noon)
       }

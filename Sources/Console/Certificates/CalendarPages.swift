@@ -21,11 +21,11 @@ enum CalendarPages {
 
   /// The calendar section of `/certificates`; nil without a signed-in person.
   ///
-  /// - Parameter address: a newly made address; it is shown once.
-  static func view(_ page: PageContext, address: String?) async throws -> CalendarView? {
+  /// - Parameter key: a newly made one; it is shown once.
+  static func view(_ page: PageContext, key: String?) async throws -> CalendarView? {
     guard let user = page.user?.id else { return nil }
     return CalendarView(
-      address: address, feed: try await page.store.read { try CalendarFeed.find($0, user: user) },
+      key: key, address: page.address + path, feed: try await page.store.read { try CalendarFeed.find($0, user: user) },
       texts: page.texts, now: page.now)
   }
 
@@ -37,7 +37,7 @@ enum CalendarPages {
       try CalendarFeed.make(database, user: user.id, hash: Secret.hash(key), now: now)
       try AuditEntry.add(database, audit, now: now)
     }
-    return try await CertificatePages.index(page, calendar: "\(page.address)\(path)?key=\(key)")
+    return try await CertificatePages.index(page, calendar: key)
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {
@@ -52,12 +52,17 @@ enum CalendarPages {
 
   // MARK: The feed
 
+  private static let needsKey = HTTPError(
+    .unauthorized, headers: ["WWW-Authenticate": "Basic realm=\"Signalbox calendar\", charset=\"UTF-8\""])
+
   private static func feed(_ request: Request, _ console: Console) async throws -> Response {
     let now = console.clock()
+    // As a password the key stands in no log of a proxy. Programs that cannot ask for one have it in the address.
+    guard let key = request.queryItems["key"] ?? request.basicCredentials?.password else { throw needsKey }
     // The key is looked up by its hash, so the lookup time reveals nothing about the key.
-    let hash = Secret.hash(request.queryItems["key"] ?? "")
+    let hash = Secret.hash(key)
     guard let feed = try await console.store.read({ try CalendarFeed.find($0, hash: hash) }) else {
-      throw HTTPError(.notFound)
+      throw request.queryItems["key"] == nil ? needsKey : HTTPError(.notFound)
     }
     let (report, user) = try await console.store.read { database in
       (try CertificateTracker.report(database, now: now), try User.find(database, id: feed.userID))
@@ -83,19 +88,25 @@ enum CalendarPages {
 
 /// The link at which calendar apps read all expiry dates, for `certificates/_calendar`.
 struct CalendarView: View {
-  /// A newly made address; it is shown once.
-  let address: String?
+  /// A newly made one; it is shown once.
+  let key: String?
+  /// Of the feed, without a key.
+  let address: String
   let feed: CalendarFeed?
   /// When a calendar app last read the feed.
   let read: String
 
-  init(address: String?, feed: CalendarFeed?, texts: Texts, now: Date) {
-    (self.address, self.feed) = (address, feed)
+  init(key: String?, address: String, feed: CalendarFeed?, texts: Texts, now: Date) {
+    (self.key, self.address, self.feed) = (key, address, feed)
     read = texts.ago(feed?.readAt, now: now)
   }
 
   static let fields: [Field<Self>] = [
-    .optional("address") { $0.address },
+    .optional("key") { $0.key },
+    .text("address") { $0.address },
+    // Calendars ask for a name, too; any will do.
+    .text("user") { _ in "calendar" },
+    .text("link") { "\($0.address)?key=\($0.key ?? "")" },
     .flag("has_link") { $0.feed != nil },
     .written("date") { view, output in if let date = view.feed?.createdAt { output.write(day: date) } },
     .text("read") { $0.read },

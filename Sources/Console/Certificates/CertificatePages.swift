@@ -38,7 +38,7 @@ enum CertificatePages {
   ///
   /// - Parameters:
   ///   - watch: the errors of the form “Watch a host”.
-  ///   - calendar: a newly made calendar address.
+  ///   - calendar: a newly made key of the calendar.
   static func index(
     _ page: PageContext, watch: FieldErrors = FieldErrors(), calendar: String? = nil
   ) async throws -> Response {
@@ -60,7 +60,7 @@ enum CertificatePages {
         watch: mayChange
           ? WatchHostView(
             form: watchForm, errors: watch, protocols: HostForm.protocols(page.texts, chosen: watchForm["protocol"]))
-          : nil, calendar: try await CalendarPages.view(page, address: calendar)),
+          : nil, calendar: try await CalendarPages.view(page, key: calendar)),
       status: !upload.isRefused && watch.isEmpty ? .ok : .unprocessableContent)
   }
 

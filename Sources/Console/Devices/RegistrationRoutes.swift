@@ -75,7 +75,7 @@ enum RegistrationRoutes {
     if let address = ClientLimits.address(request), let wait = limits.wait(.registrations(address), now: now) {
       throw RegistrationRefusal(.tooOften, "Too many calls from this address.", retryAfter: wait)
     }
-    let bearer = key(request)
+    let bearer = request.credentials("Bearer")
     let form = try await RegistrationForm(request)
     guard let text = bearer ?? form.clientKey, text.utf8.count <= ClientKey.length,
       let (key, app) = try await console.store.read({ database -> (ClientKey, App)? in
@@ -95,12 +95,6 @@ enum RegistrationRoutes {
       await console.store.noteUse { try ClientKey.touch($0, key: text, now: now) }
     }
     return try await handler(key, app, form, now)
-  }
-
-  private static func key(_ request: Request) -> String? {
-    let parts = (request.header("Authorization") ?? "").split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-    return String(parts[1])
   }
 
   private static func message(_ code: RegistrationCode) -> String {

@@ -53,20 +53,18 @@ enum JPushAccess {
   }
 
   private static func credentials(_ request: Request) -> (name: String, secret: String)? {
-    let parts = (request.header("Authorization") ?? "").split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "basic",
-      let data = Data(base64Encoded: String(parts[1].trimmedOfSpace)), let text = String(data: data, encoding: .utf8)
-    else { return nil }
-    return pair(text)
+    request.basicCredentials.flatMap { known(name: $0.name, secret: $0.password) }
   }
 
   /// App key and secret of `appkey:secret`.
   static func pair(_ text: String) -> (name: String, secret: String)? {
     guard let colon = text.firstIndex(of: ":") else { return nil }
-    let (name, secret) = (text[..<colon], text[text.index(after: colon)...])
-    // Longer than any key: not worth a query or a hash.
-    guard name.utf8.count <= 64, secret.utf8.count <= 256 else { return nil }
-    return (String(name), String(secret))
+    return known(name: String(text[..<colon]), secret: String(text[text.index(after: colon)...]))
+  }
+
+  /// Nil if one is longer than any key: not worth a query or a hash.
+  private static func known(name: String, secret: String) -> (name: String, secret: String)? {
+    name.utf8.count <= 64 && secret.utf8.count <= 256 ? (name, secret) : nil
   }
 }
 

@@ -20,7 +20,7 @@ enum PeopleAPI {
       let made = try await call.store.write { database in
         try Person.invite(database, name: name, role: role, audit: call.audit("", ""), now: call.now)
       }
-      return answer(call, made.person, path: made.path, status: .created)
+      return answer(call, made.person, token: made.token, status: .created)
     }
     routes.call(.get, "/people/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
@@ -52,11 +52,11 @@ enum PeopleAPI {
     }
     routes.call(.post, "/people/:id/link", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
-      let (person, path) = try await call.store.write { database in
+      let (person, token) = try await call.store.write { database in
         let person = try Person.get(database, id: id)
         return (person, try person.link(database, audit: call.audit("", ""), now: call.now))
       }
-      return answer(call, person, path: path, status: .ok)
+      return answer(call, person, token: token, status: .ok)
     }
   }
 
@@ -80,10 +80,10 @@ enum PeopleAPI {
     }
   }
 
-  private static func answer(_ call: APIContext, _ person: Person, path: String, status: Status) -> Response {
+  private static func answer(_ call: APIContext, _ person: Person, token: String, status: Status) -> Response {
     APIContext.answer(status: status, location: status == .created ? "/api/v1/people/\(person.id)" : nil) { json in
       person.writeMembers(to: &json)
-      json.member("link", call.console.address(call.request) + path)
+      json.member("link", SetupLink.url(token, at: call.console.address(call.request)))
     }
   }
 }

@@ -37,8 +37,8 @@ enum PeoplePages {
     routes.page(.post, "/settings/people/:id/link", role: .admin, proof: true) { page in
       let (id, audit, now) = (try page.id(), page.audit("", ""), page.now)
       return try await refusing(page, id) {
-        let path = try await page.store.write { try Person.get($0, id: id).link($0, audit: audit, now: now) }
-        return try await show(page, id, path: path)
+        let token = try await page.store.write { try Person.get($0, id: id).link($0, audit: audit, now: now) }
+        return try await show(page, id, token: token)
       }
     }
     routes.page(.get, "/settings/people/:id/remove", role: .admin) { page in
@@ -72,20 +72,20 @@ enum PeoplePages {
       guard let role = User.Role(rawValue: page.form["role"]) else {
         throw Problems([Problem("role", FieldMessage.required)])
       }
-      let (person, path) = try await page.store.write { database in
+      let (person, token) = try await page.store.write { database in
         try Person.invite(database, name: name, role: role, audit: audit, now: now)
       }
-      return try await show(page, person.id, path: path)
+      return try await show(page, person.id, token: token)
     } catch let problems as Problems {
       return try await showAll(page, FieldErrors(problems, page.texts))
     }
   }
 
   /// - Parameters:
-  ///   - path: of a link that was just made.
+  ///   - token: of a link that was just made.
   ///   - problem: why a change was refused.
   private static func show(
-    _ page: PageContext, _ id: Int64, path: String? = nil, problem: String? = nil
+    _ page: PageContext, _ id: Int64, token: String? = nil, problem: String? = nil
   ) async throws -> Response {
     let (person, sessions, identities) = try await page.store.read { database in
       (try Person.get(database, id: id), try Session.all(database, user: id), try Identity.all(database, user: id))
@@ -102,7 +102,8 @@ enum PeoplePages {
     let isOwn = user.id == page.user?.id
     return page.answer(
       PersonView(
-        person: person, texts: texts, isOwn: isOwn, problem: problem, link: path.map { page.address + $0 },
+        person: person, texts: texts, isOwn: isOwn, problem: problem,
+        link: token.map { SetupLink.url($0, at: page.address) },
         facts: facts.compactMap { $0 }, roles: ChoiceView.roles(texts, chosen: user.role.rawValue),
         sessions: sessions.map { session in
           SessionRow(session: session, texts: texts, isOwn: session.idHash == page.session?.idHash, now: page.now)

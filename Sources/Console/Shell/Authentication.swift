@@ -98,10 +98,7 @@ struct Authentication: Sendable {
   }
 
   private static func tokenHash(_ request: Request) -> [UInt8]? {
-    let field = request.header("Authorization") ?? ""
-    let scheme = "bearer "
-    guard field.utf8.count > scheme.utf8.count, field.prefix(scheme.count).lowercased() == scheme else { return nil }
-    return Secret.hash(String(field.dropFirst(scheme.count).trimmedOfSpace))
+    request.credentials("Bearer").map(Secret.hash)
   }
 
   /// Whether a principal admitted before is still allowed in.

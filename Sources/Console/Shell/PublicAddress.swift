@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import HTTPServer
 import Reactor
 
@@ -23,7 +22,7 @@ struct PublicAddress: Sendable {
   /// - Throws: 421.
   func check(_ request: Request, through proxies: TrustedProxies) throws {
     guard let host, !Self.isForWatching(request), let asked = Self.asked(request, proxies).flatMap(Self.name),
-      asked != host, !Self.isLoopback(asked)
+      asked != host, !Loopback.isLoopback(asked)
     else { return }
     throw HTTPError(
       .misdirectedRequest,
@@ -42,12 +41,6 @@ struct PublicAddress: Sendable {
 
   private static func isForWatching(_ request: Request) -> Bool {
     [["healthz"], ["readyz"], ["metrics"]].contains(request.pathSegments)
-  }
-
-  private static func isLoopback(_ name: String) -> Bool {
-    if name == "localhost" || name == "::1" { return true }
-    var four = in_addr()
-    return inet_pton(AF_INET, name, &four) == 1 && name.hasPrefix("127.")
   }
 
   /// A lower-case host without port, brackets and final dot: proxies may or may not send the port.

@@ -26,8 +26,10 @@ enum SessionPages {
     // Skips the password check if the client has disconnected.
     let options = Route.Options(endsWithClient: true)
     routes.open(.post, "/session", options: options) { page in try await signIn(page) }
-    routes.open(.get, "/session/setup") { page in try await setUpPage(page, token: page.query["token"] ?? "") }
-    routes.open(.post, "/session/setup", options: options) { page in try await setUp(page) }
+    routes.open(.get, SetupLink.page) { page in try await setUpPage(page, token: page.query["token"]) }
+    // The token of an address with a fragment, which only the browser knows.
+    routes.open(.post, "/session/link") { page in try await setUpPage(page, token: page.form["token"]) }
+    routes.open(.post, SetupLink.page, options: options) { page in try await setUp(page) }
     LanguagePages.add(to: &routes)
     routes.open(.post, "/session/code") { page in try await enterCode(page) }
     Proof.add(to: &routes)
@@ -246,8 +248,9 @@ enum SessionPages {
   // MARK: The one-time link
 
   private static func setUpPage(
-    _ page: PageContext, token: String, errors: FieldErrors = FieldErrors()
+    _ page: PageContext, token: String?, errors: FieldErrors = FieldErrors()
   ) async throws -> Response {
+    guard let token else { return page.answer(SetupView(form: nil, asksForCode: true)) }
     let now = page.now
     let (found, allowsPasswords) = try await page.store.read { database -> ((SignInLink, User?)?, Bool) in
       let allows = try OIDCSettings.allowsPasswords(database)
@@ -332,6 +335,6 @@ extension Console {
         database, hash: Secret.hash(token), purpose: .firstStart, user: nil, lifetime: SignInLink.lifetime, now: now)
       return true
     }
-    return isNeeded ? SignInLink.page + token : nil
+    return isNeeded ? SetupLink.path(token) : nil
   }
 }

@@ -31,10 +31,17 @@ struct SetupView: PageView {
   static let template = "session/setup"
   static let section: Section? = nil
 
-  /// Nil: the link has expired or was used.
+  /// Nil: the link has expired or was used, or its token is not known yet.
   let form: SetupFormView?
+  /// Whether the token stands where only the browser sees it.
+  var asksForCode = false
 
-  static let fields: [Field<Self>] = [.view("form") { $0.form }]
+  static let fields: [Field<Self>] = [
+    .view("form") { $0.form },
+    .flag("asks") { $0.asksForCode },
+    .flag("spent") { $0.form == nil && !$0.asksForCode },
+    .view("token") { _ in FieldView() },
+  ]
 }
 
 struct SetupFormView: View {

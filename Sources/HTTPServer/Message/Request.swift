@@ -1,3 +1,4 @@
+internal import Foundation
 package import Reactor
 
 /// A request whose head has arrived; its body is read on demand.
@@ -101,6 +102,24 @@ package struct Request: Sendable {
   /// `Content-Type` without parameters, in lower case.
   package var mediaType: String? {
     header("Content-Type").map { String(($0.split(separator: ";").first ?? "").trimmedOfSpace).lowercased() }
+  }
+
+  /// What follows a scheme such as `Bearer` or `Basic` in the field `Authorization` (RFC 9110 section 11.4); nil for
+  /// another scheme.
+  package func credentials(_ scheme: String) -> String? {
+    guard let field = header("Authorization"), field.prefix(scheme.count).lowercased() == scheme.lowercased(),
+      field.dropFirst(scheme.count).first == " "
+    else { return nil }
+    let rest = field.dropFirst(scheme.count).trimmedOfSpace
+    return rest.isEmpty ? nil : String(rest)
+  }
+
+  /// The name and the password of `Authorization: Basic` (RFC 7617).
+  package var basicCredentials: (name: String, password: String)? {
+    guard let data = credentials("Basic").flatMap({ Data(base64Encoded: $0) }),
+      let text = String(data: data, encoding: .utf8), let colon = text.firstIndex(of: ":")
+    else { return nil }
+    return (String(text[..<colon]), String(text[text.index(after: colon)...]))
   }
 
   /// Converts a route's parameter.

@@ -1,3 +1,5 @@
+import Reactor
+
 /// A mail server and its settings.
 package struct SMTPServer: Sendable, Hashable {
   /// The raw values are stored.
@@ -65,16 +67,5 @@ package struct SMTPServer: Sendable, Hashable {
   var url: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return "\(security == .tls ? "smtps" : "smtp")://\(name):\(port)"
-  }
-}
-
-/// Whether a host is this machine.
-package enum Loopback {
-  /// Such as `localhost`, `127.0.0.1`, `::1` or `[::1]`.
-  package static func isLoopback(_ host: String) -> Bool {
-    let host = host.lowercased()
-    if ["localhost", "::1", "[::1]"].contains(host) { return true }
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 }

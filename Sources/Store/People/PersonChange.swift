@@ -125,11 +125,11 @@ package struct Person: Sendable, Hashable, Identifiable {
   /// Adds a person without a password.
   ///
   /// - Parameter audit: actor and address.
-  /// - Returns: the person, and the path of the one-time link that sets the password.
+  /// - Returns: the person, and the token of the one-time link that sets the password.
   /// - Throws: `Problems` at `name`.
   package static func invite(
     _ database: Database, name: String, role: User.Role, audit: NewAuditEntry, now: Date
-  ) throws -> (person: Person, path: String) {
+  ) throws -> (person: Person, token: String) {
     if let problem = AccountName.problem(name) { throw Problems([problem]) }
     guard try User.find(database, name: name) == nil else {
       throw Problems([Problem("name", PersonMessage.known, ["name": name])])
@@ -139,12 +139,12 @@ package struct Person: Sendable, Hashable, Identifiable {
     (entry.action, entry.subject) = ("user.create", "user \(name)")
     entry.detail = ["before": .null, "after": person.audited]
     try AuditEntry.add(database, entry, now: now)
-    return (person, try SignInLink.path(database, for: person.user, now: now))
+    return (person, try SignInLink.make(database, for: person.user, now: now))
   }
 
   /// Makes a new one-time link that sets the person's password.
   ///
-  /// - Returns: its path.
+  /// - Returns: its token.
   /// - Throws: `Problems` if the person is disabled.
   package func link(_ database: Database, audit: NewAuditEntry, now: Date) throws -> String {
     guard user.state != .disabled else {
@@ -153,7 +153,7 @@ package struct Person: Sendable, Hashable, Identifiable {
     var entry = audit
     (entry.action, entry.subject) = ("user.link", "user \(user.name)")
     try AuditEntry.add(database, entry, now: now)
-    return try SignInLink.path(database, for: user, now: now)
+    return try SignInLink.make(database, for: user, now: now)
   }
 
   fileprivate var audited: JSONValue {

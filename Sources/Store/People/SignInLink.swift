@@ -15,8 +15,6 @@ package struct SignInLink: Sendable, Hashable {
 
   /// In seconds: a day.
   package static let lifetime: TimeInterval = 86_400
-  /// The page that a link opens; its token follows.
-  package static let page = "/session/setup?token="
 
   package let purpose: Purpose
   package let userID: Int64?
@@ -34,13 +32,13 @@ package struct SignInLink: Sendable, Hashable {
 
   /// Adds a link that sets a person's password, valid for a day; only its hash is stored.
   ///
-  /// - Returns: the path of its page.
-  static func path(_ database: Database, for user: User, now: Date) throws -> String {
+  /// - Returns: its token.
+  static func make(_ database: Database, for user: User, now: Date) throws -> String {
     let token = Secret.text()
     try add(
       database, hash: Secret.hash(token), purpose: user.state == .invited ? .invitation : .reset, user: user.id,
       lifetime: lifetime, now: now)
-    return page + token
+    return token
   }
 
   /// A valid link, for the page that asks for the password.

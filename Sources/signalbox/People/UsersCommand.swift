@@ -26,6 +26,9 @@ enum UsersCommand {
   }.among(SecondStepRule.Reach.allCases.map(\.rawValue))
   private static let provider = Flag(
     "trust-provider", "A sign-in with the provider of OpenID Connect is enough: it asks for a second step itself.")
+  private static let address = Option<String?>(
+    "address", "url", "The console's public URL, e.g. https://push.example.com. The whole link is printed."
+  ).configuration
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
   private static let one = [name.parameter, CommonOptions.data.parameter]
 
@@ -35,10 +38,10 @@ enum UsersCommand {
       Command("list", "List users.", parameters: common, action: list),
       Command(
         "add", "Add a user and print a one-time link for setting a password. It is valid for 24 hours.",
-        parameters: [name.parameter, role.parameter] + common, action: add),
+        parameters: [name.parameter, role.parameter, address.parameter] + common, action: add),
       Command(
         "link", "Print a new one-time link for a user who cannot sign in.",
-        parameters: [name.parameter] + common, action: link),
+        parameters: [name.parameter, address.parameter] + common, action: link),
       Command(
         "role", "Change a user's role.", parameters: [name.parameter, role.parameter, CommonOptions.data.parameter],
         action: { values, io in try change(.role(values[role]), "Changed the role of", values, io) }),
@@ -97,25 +100,25 @@ enum UsersCommand {
   }
 
   private static let add: Action = { values, io in
-    let path = try withStore(values, io, creating: true) { store in
+    let token = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
         try telling {
-          try Person.invite(database, name: values[name], role: values[role], audit: entry, now: io.now()).path
+          try Person.invite(database, name: values[name], role: values[role], audit: entry, now: io.now()).token
         }
       }
     }
-    tell(path, values, io)
+    tell(token, values, io)
     return ExitCode.done
   }
 
   private static let link: Action = { values, io in
-    let path = try withStore(values, io) { store in
+    let token = try withStore(values, io) { store in
       try store.writeSync { database in
         let person = try Person.get(database, id: try named(values[name], database).id)
         return try telling { try person.link(database, audit: entry, now: io.now()) }
       }
     }
-    tell(path, values, io)
+    tell(token, values, io)
     return ExitCode.done
   }
 
@@ -139,12 +142,16 @@ enum UsersCommand {
     do { return try body() } catch let problems as Problems { throw CommandFailure(problems.description) }
   }
 
-  private static func tell(_ path: String, _ values: Parsed, _ io: CommandIO) {
+  private static func tell(_ token: String, _ values: Parsed, _ io: CommandIO) {
+    let path = SetupLink.path(token)
+    let link = values[address].map { SetupLink.url(token, at: $0) }
     if values[CommonOptions.json] {
-      io.print(JSONValue.object(["name": .string(values[name]), "path": .string(path)]).prettyJSON)
+      let members = ["name": values[name], link == nil ? "path" : "link": link ?? path]
+      io.print(JSONValue.object(members.mapValues(JSONValue.string)).prettyJSON)
     } else {
-      io.print(path)
-      io.note("Open this path at the console's address within 24 hours. It works once.")
+      io.print(link ?? path)
+      let what = link == nil ? "this path at the console's address" : "this link"
+      io.note("Open \(what) within 24 hours. It works once.")
     }
   }
 

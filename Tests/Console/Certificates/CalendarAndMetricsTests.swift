@@ -51,7 +51,14 @@ struct CalendarAndMetricsTests {
       for wrong in ["", "x", second + "x", String(second.dropLast())] {
         #expect(try await feed(scene, wrong).status == 404, "\(wrong)")
       }
-      #expect(try await scene.call(.get, "/certificates.ics", as: nil).status == 404)
+      let asked = try await scene.call(.get, "/certificates.ics", as: nil)
+      #expect(asked.status == 401 && asked.response.headers["WWW-Authenticate"]?.hasPrefix("Basic ") == true)
+      for (password, status) in [(second, 200), (first, 401), ("", 401)] {
+        let name = Data("calendar:\(password)".utf8).base64EncodedString()
+        let answer = try await scene.call(
+          .get, "/certificates.ics", as: nil, headers: ["Authorization": "Basic \(name)"])
+        #expect(answer.status == status, "as a password, which proxies do not log")
+      }
       for (isDisabled, status) in [(true, 404), (false, 200)] {
         _ = try await scene.store.write { database in
           let user = try #require(try User.find(database, name: "viewer@example.com"))

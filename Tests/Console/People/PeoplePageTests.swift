@@ -54,6 +54,20 @@ struct PeoplePageTests {
     }
   }
 
+  @Test("behind a public address, the link of an invitation leaves no token in the logs of proxies")
+  func fragment() async throws {
+    try await ConsoleScene.with(address: "https://push.example.com") { scene in
+      var anna = try await scene.signIn(.admin)
+      let invited = try await anna.post("/settings/people", [("name", "ben@example.com"), ("role", "operator")])
+      #expect(invited.text.contains("https://push.example.com/session/setup#token="))
+      #expect(!invited.text.contains("?token="))
+      let called = try await scene.call(
+        .post, "/api/v1/people", as: .admin, json: ["name": "kim@example.com", "role": "viewer"])
+      #expect(called.status == 201, "\(called.text)")
+      #expect(called.json?["link"]?.string?.hasPrefix("https://push.example.com/session/setup#token=") == true)
+    }
+  }
+
   @Test("a disabled person's sessions and tokens stop at the next request")
   func disabling() async throws {
     try await ConsoleScene.with { scene in

@@ -65,7 +65,7 @@ struct BodyOrderTests {
     try await ConsoleScene.with(simulator: true) { scene in
       let routes = Self.changing(scene, api: false)
       #expect(routes.count > 50)
-      let open = ["/session", "/session/code", "/session/setup", "/language"]
+      let open = ["/session", "/session/code", "/session/setup", "/session/link", "/language"]
       func session(_ role: User.Role) async throws -> String {
         "Cookie: signalbox_session=\(try #require(try await scene.signIn(role).cookies["signalbox_session"]))"
       }

@@ -89,8 +89,7 @@ struct PageWalkTests {
             #expect([401, 404].contains(answer.status), "\(target)")
             continue
           }
-          let isGone = pattern == "/session/setup"
-          let expected = isMissing ? 404 : Self.redirects.contains(pattern) ? 303 : isGone ? 410 : 200
+          let expected = isMissing ? 404 : Self.redirects.contains(pattern) ? 303 : 200
           #expect(answer.status == expected, "\(target)")
           if answer.status != 303, !["/healthz", "/readyz", "/phones/ca.pem"].contains(pattern) {
             Self.check(answer, target)

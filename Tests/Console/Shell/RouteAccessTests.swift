@@ -9,7 +9,8 @@ struct RouteAccessTests {
   /// Method and pattern of every route for people, and who may; nil: everybody, signed in or not.
   private static let table: [(String, User.Role?)] = [
     ("GET /healthz", nil), ("GET /readyz", nil), ("GET /session/new", nil), ("POST /session", nil),
-    ("GET /session/left", nil), ("GET /session/setup", nil), ("POST /session/setup", nil), ("POST /language", nil),
+    ("GET /session/left", nil), ("GET /session/setup", nil), ("POST /session/setup", nil), ("POST /session/link", nil),
+    ("POST /language", nil),
     ("POST /session/end", .viewer), ("GET /", .viewer),
     ("GET /pushes", .viewer), ("GET /pushes/new", .operator), ("POST /pushes/preview", .operator),
     ("POST /pushes/paste", .operator), ("GET /pushes/drafts", .operator), ("POST /pushes/drafts", .operator),
@@ -257,7 +258,7 @@ struct RouteAccessTests {
   @Test("a browser that is not signed in needs the token of its own cookie")
   func strangersForms() async throws {
     try await ConsoleScene.with { scene in
-      for target in ["/session", "/session/setup", "/language"] {
+      for target in ["/session", "/session/setup", "/session/link", "/language"] {
         var browser = SceneBrowser(router: scene.router)
         #expect(try await browser.post(target, [("csrf", "")]).status == 403, "\(target) without a cookie")
         _ = try await browser.get("/session/new")

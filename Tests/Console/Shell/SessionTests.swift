@@ -207,6 +207,38 @@ struct SessionTests {
     }
   }
 
+  @Test("a link whose token only the browser sees asks for it, and goes on from there")
+  func fragment() async throws {
+    try await ConsoleScene.with(address: "https://push.example.com") { scene in
+      let path = try #require(try await scene.console.firstStartPath())
+      let token = try #require(path.split(separator: "=").last)
+      var browser = SceneBrowser(router: scene.router)
+      // What is behind `#` does not arrive.
+      let asks = ScenePage(try await browser.get("/session/setup"))
+      #expect(asks.values("token") == [""] && asks.values("password").isEmpty)
+      browser.csrf = try #require(browser.formToken)
+      #expect(try await browser.post("/session/link", [("token", "wrong")]).status == 410)
+      let page = try await browser.post("/session/link", [("token", " \(token)\n")])
+      #expect(page.status == 200 && ScenePage(page).values("token") == ["\(token)"])
+      #expect(ScenePage(page).failedFields.isEmpty, "nothing is wrong before something was typed")
+      #expect(try await Self.choose(&browser, path).status == 303)
+      var second = SceneBrowser(router: scene.router)
+      _ = try await second.get("/session/setup")
+      second.csrf = try #require(second.formToken)
+      #expect(try await second.post("/session/link", [("token", "\(token)")]).status == 410)
+    }
+  }
+
+  @Test(
+    "the token of a link stands in the fragment, unless the link leads to this machine",
+    arguments: [
+      ("https://push.example.com", "#"), ("http://192.0.2.7:8080", "#"), ("https://[2001:db8::7]", "#"),
+      ("http://localhost:8080", "?"), ("http://127.0.0.1:8080", "?"), ("http://[::1]:8080", "?"),
+    ])
+  func linkForm(address: String, mark: String) {
+    #expect(SetupLink.url("abc", at: address) == "\(address)/session/setup\(mark)token=abc")
+  }
+
   @Test("a link for a forgotten password keeps the name, and ends the old password and sessions")
   func reset() async throws {
     try await ConsoleScene.with { scene in

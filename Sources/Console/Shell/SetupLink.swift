@@ -1,0 +1,19 @@
+import Foundation
+import Reactor
+
+/// The link to the page on which the token of a one-time link sets a password.
+package enum SetupLink {
+  static let page = "/session/setup"
+
+  /// For whoever sits at this machine, where no proxy is between. Programs such as curl can open it.
+  package static func path(_ token: String) -> String { "\(page)?token=\(token)" }
+
+  /// For whoever opens the console at its address. Proxies log the query of an address, but never see its fragment,
+  /// because browsers keep it to themselves; `Public/js/link.js` reads it, and the page asks for it without scripts.
+  ///
+  /// - Parameter address: of the console, such as `https://push.example.com`.
+  package static func url(_ token: String, at address: String) -> String {
+    let host = URLComponents(string: address)?.host ?? ""
+    return address + (Loopback.isLoopback(host) ? path(token) : "\(page)#token=\(token)")
+  }
+}
