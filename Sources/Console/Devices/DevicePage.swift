@@ -13,7 +13,6 @@ enum DevicePage {
   private struct Facts: Sendable {
     let device: Device
     let app: App
-    let details: DeviceDetails
     let events: [DeviceEvent]
     let deliveries: [Delivery.WithPush]
     let retention: RetentionPolicy
@@ -24,7 +23,6 @@ enum DevicePage {
       guard let device = try Device.find(database, id: id) else { throw PageError.notFound("device", list: "/devices") }
       self.device = device
       app = try App.get(database, id: device.appID)
-      details = try DeviceDetails.find(database, device: id)
       events = try DeviceEvent.all(database, device: id)
       deliveries = try Delivery.list(database, device: id, limit: DevicePage.deliveries).items
       retention = try RetentionPolicy.find(database)
@@ -43,6 +41,7 @@ enum DevicePage {
     let device = facts.device
     let form = Form([
       ("name", device.name ?? ""), ("alias", device.alias ?? ""), ("tags", Form.parts(device.tags)),
+      ("language", device.details.language ?? ""),
     ])
     return show(page, facts, form, FieldErrors(), jpush: jpush)
   }
@@ -54,7 +53,7 @@ enum DevicePage {
     let device = facts.device
     let problem = errors.isEmpty ? nil : errors.others(DeviceEditView.names) ?? texts("devices.nothing_changed")
     let view = DeviceView(
-      device: device, isOwn: facts.isOwn, details: facts.details, app: facts.app,
+      device: device, isOwn: facts.isOwn, app: facts.app,
       platform: texts("platform.\(device.platform.rawValue)"),
       now: page.now,
       parked: parked(device, texts), deliveries: facts.deliveries.map { row($0, page) },
@@ -94,6 +93,10 @@ enum DevicePage {
     let rule = facts.app.aliasRule.flatMap(AliasRule.init) ?? .none
     if let name, let problem = AppName.problem(withName: name) { problems.append(problem.under("name")) }
     if let alias, let problem = rule.problem(with: alias) { problems.append(problem.under("alias")) }
+    let language = form["language"].isEmpty ? nil : form["language"]
+    if let language, let problem = DeviceDetails.problem(withLanguage: language) {
+      problems.append(problem.under("language"))
+    }
     problems += TagRule.problems(with: tags, rule: rule).map { problem in
       var problem = problem
       problem.field = "tags"
@@ -104,8 +107,11 @@ enum DevicePage {
         let (id, actor, now) = (facts.device.id, page.actor, page.now)
         let audit = page.audit("device.update", "device \(id)")
         try await page.store.write { database in
+          var details = DeviceDetails.Changes()
+          if form.has("language") { details.language = .set(language) }
           try Device.update(
-            database, id: id, alias: .set(alias), tags: .set(tags), name: .set(name), by: actor, now: now)
+            database, id: id, alias: .set(alias), tags: .set(tags), name: .set(name), details: details, by: actor,
+            now: now)
           try AuditEntry.add(database, audit, now: now)
         }
         return page.redirect(to: "/devices/\(id)", flash: "device_saved")

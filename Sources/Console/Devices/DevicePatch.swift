@@ -8,6 +8,7 @@ struct DevicePatch: Sendable {
   /// Nil: unchanged.
   private(set) var tags: [String]?
   private(set) var name: Change<String?> = .keep
+  private(set) var details = DeviceDetails.Changes()
   private(set) var environment: Environment?
   /// The number that the app shows now. Nil: unchanged.
   private(set) var badge: Int?
@@ -36,11 +37,12 @@ struct DevicePatch: Sendable {
     } else if json["name"] == .null {
       name = .set(nil)
     }
+    details = DeviceDetails.Changes(fields, json)
     environment = fields.choice("environment", required: json["environment"] != nil)
     badge = fields.integer("badge", required: json["badge"] != nil, in: PushLimits.badge)
     isReleased = fields.choice("state", required: json["state"] != nil, as: State.self) != nil
     // Forms treat an empty text as absent. Here an empty text is an error: null removes a value.
-    for member in ["alias", "name"] where json[member] == "" {
+    for member in ["alias", "name"] + DeviceDetails.names where json[member] == "" {
       fields.report(member, Problem("", code: "field.empty_or_null", "Must not be empty. Use null to remove it."))
     }
     try fields.finish()

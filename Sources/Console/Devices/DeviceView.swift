@@ -12,7 +12,6 @@ struct DeviceView: PageView {
   let device: Device
   /// Whether the reader marked it as their own.
   let isOwn: Bool
-  let details: DeviceDetails
   let app: App
   let platform: String
   let now: Date
@@ -41,7 +40,7 @@ struct DeviceView: PageView {
     .list("deliveries") { $0.deliveries },
     .view("kept") { $0.keptDays == 0 ? nil : CountView(count: $0.keptDays) },
     .list("events") { $0.events },
-    .view("about") { DeviceFactsView(device: $0.device, details: $0.details, app: $0.app, now: $0.now) },
+    .view("about") { DeviceFactsView(device: $0.device, app: $0.app, now: $0.now) },
     .text("token") { $0.device.tokenText },
     .view("form") { $0.form },
     .view("jpush") { $0.jpush },
@@ -107,7 +106,6 @@ struct DeviceDeliveryRow: View {
 
 struct DeviceFactsView: View {
   let device: Device
-  let details: DeviceDetails
   let app: App
   let now: Date
 
@@ -119,9 +117,9 @@ struct DeviceFactsView: View {
     .list("tags") { $0.device.tags },
     .flag("has_tags") { !$0.device.tags.isEmpty },
     .optional("registration_id") { $0.device.registrationID },
-    .optional("app_version") { $0.details.appVersion },
-    .optional("time_zone") { $0.details.timeZone },
-    .optional("language") { $0.details.language },
+    .optional("app_version") { $0.device.details.appVersion },
+    .optional("time_zone") { $0.device.details.timeZone },
+    .optional("language") { $0.device.details.language },
     .view("created") { MomentView(date: $0.device.createdAt, now: $0.now) },
     .view("registered") { MomentView(date: $0.device.registeredAt, now: $0.now) },
     .view("seen") { MomentView(date: $0.device.seenAt, now: $0.now) },
@@ -137,7 +135,7 @@ struct DeviceEditView: View {
     names.map { name in .view(name) { FieldView(value: $0.form.raw(name), error: $0.errors[name]) } }
     + [.optional("problem") { $0.problem }]
 
-  static let names = ["name", "alias", "tags"]
+  static let names = ["name", "alias", "tags", "language"]
 }
 
 struct DeviceEventRow: View {

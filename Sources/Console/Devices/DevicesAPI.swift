@@ -101,7 +101,7 @@ enum DevicesAPI {
       if !problems.isEmpty { throw Problems(problems) }
       var after = try Device.update(
         database, id: id, alias: patch.alias, tags: patch.tags.map { .set($0) } ?? .keep, name: patch.name,
-        by: call.actor, now: call.now)
+        details: patch.details, by: call.actor, now: call.now)
       let moves = patch.environment.map { $0 != before.environment } ?? false
       if moves || patch.isReleased {
         after = try Device.release(database, id: id, environment: patch.environment, by: call.actor, now: call.now)
@@ -138,6 +138,7 @@ extension Device {
     [
       "alias": .optional(alias), "name": .optional(name), "environment": .string(environment.rawValue),
       "state": .string(state.name), "tags": .integer(Int64(tags.count)), "token": .string(token.abbreviated),
+      "language": .optional(details.language),
     ]
   }
 }

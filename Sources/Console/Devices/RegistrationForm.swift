@@ -8,7 +8,6 @@ import Store
 struct RegistrationForm {
   static let bodyLimit = 64 << 10
   private static let lists = ["tags", "tags_add", "tags_remove"]
-  private static let detailLimit = 64
 
   let json: JSONValue
 
@@ -69,7 +68,7 @@ struct RegistrationForm {
     let registrationID = fields.string("registration_id", limit: .characters(RegistrationID.limit)) {
       RegistrationID.problem(with: $0)
     }
-    func detail(_ name: String) -> String? { fields.string(name, limit: .characters(Self.detailLimit)) }
+    func detail(_ name: String) -> String? { fields.string(name, limit: .characters(DeviceDetails.limit)) }
     let details = DeviceDetails(
       appVersion: detail("app_version"), timeZone: detail("time_zone"), language: detail("language"))
     do {

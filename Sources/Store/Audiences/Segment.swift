@@ -233,7 +233,7 @@ extension Segment {
       try query(environment, now: now).devices(database, before: before ?? .max, limit: limit + 1)
     }
     let page = Page(Array(found.sorted { $0.id > $1.id }.prefix(limit + 1)), limit: limit, key: \.id)
-    return Page(items: try Device.withTags(database, page.items), next: page.next)
+    return Page(items: try Device.whole(database, page.items), next: page.next)
   }
 }
 

@@ -3,39 +3,6 @@ import JSON
 package import Model
 package import SQLite
 
-/// What an app tells of itself with its registration.
-package struct DeviceDetails: Sendable, Hashable {
-  /// Such as `2.4.1`.
-  package var appVersion: String?
-  /// Such as `Asia/Shanghai`.
-  package var timeZone: String?
-  /// Such as `zh-Hans`.
-  package var language: String?
-
-  package init(appVersion: String? = nil, timeZone: String? = nil, language: String? = nil) {
-    (self.appVersion, self.timeZone, self.language) = (appVersion, timeZone, language)
-  }
-
-  /// Empty for a device that was not registered by its app.
-  package static func find(_ database: Database, device: Int64) throws -> DeviceDetails {
-    try database.fetchOne(
-      "SELECT app_version, time_zone, language FROM device_details WHERE device_id = ?", device
-    ) { DeviceDetails(appVersion: $0.optionalText(0), timeZone: $0.optionalText(1), language: $0.optionalText(2)) }
-      ?? DeviceDetails()
-  }
-
-  /// Stores what is given; the rest stays.
-  func save(_ database: Database, device: Int64) throws {
-    guard self != DeviceDetails() else { return }
-    try database.run(
-      """
-      INSERT INTO device_details(device_id, app_version, time_zone, language) VALUES (?, ?, ?, ?)
-      ON CONFLICT(device_id) DO UPDATE SET app_version = coalesce(excluded.app_version, app_version),
-        time_zone = coalesce(excluded.time_zone, time_zone), language = coalesce(excluded.language, language)
-      """, device, appVersion, timeZone, language)
-  }
-}
-
 /// A registration by the app itself, whose key everybody can read out of the app: it reaches the device whose token the
 /// caller knows, and no other one.
 package struct AppRegistration: Sendable {
@@ -115,7 +82,7 @@ extension DeviceWriter {
         known = old
       }
     }
-    let device: Int64
+    registration.details = DeviceDetails.Changes(input.details)
     if let known {
       let kind = DeviceCounters.Kind(
         environment: registration.environment.code, platform: registration.platform.code,
@@ -125,15 +92,10 @@ extension DeviceWriter {
         known,
         to: Target(
           kind: kind, alias: registration.alias, tags: registration.tags, registrationID: registration.registrationID,
-          isRegistration: true))
-      device = known.id
-    } else {
-      guard let added = try register(registration, app: input.app, registrar, DeviceLimits()).deviceID else {
-        return .invalid
-      }
-      device = added
+          details: registration.details, isRegistration: true))
+    } else if try register(registration, app: input.app, registrar, DeviceLimits()).deviceID == nil {
+      return .invalid
     }
-    try input.details.save(database, device: device)
     return .success
   }
 

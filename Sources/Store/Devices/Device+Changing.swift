@@ -20,13 +20,14 @@ extension Device {
     }
   }
 
-  /// Changes alias, tags, or name of a device.
+  /// Changes alias, tags, name, or details of a device.
   ///
   /// - Throws: `StoreError.notFound`; `Problem` if a limit is exceeded.
   @discardableResult
   package static func update(
     _ database: Database, id: Int64, alias: Change<String?> = .keep, tags: Change<[String]> = .keep,
-    name: Change<String?> = .keep, limits: DeviceLimits = DeviceLimits(), by actor: String, now: Date
+    name: Change<String?> = .keep, details: DeviceDetails.Changes = DeviceDetails.Changes(),
+    limits: DeviceLimits = DeviceLimits(), by actor: String, now: Date
   ) throws -> Device {
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
       guard let before = try writer.find(id) else { throw StoreError.notFound(noun: "device", id: "\(id)") }
@@ -35,7 +36,8 @@ extension Device {
       if let problem = try writer.problem(limits, app: before.app, alias: alias, before: before, tags: count) {
         throw problem
       }
-      try writer.change(before, to: DeviceWriter.Target(kind: before.kind, alias: alias, tags: tags, name: name))
+      try writer.change(
+        before, to: DeviceWriter.Target(kind: before.kind, alias: alias, tags: tags, name: name, details: details))
     }
     return try get(database, id: id)
   }

@@ -34,7 +34,7 @@ extension Device {
     let found = try database.fetchAll(
       "SELECT \(columns) FROM devices d WHERE d.token = ? ORDER BY d.app_id", token.bytes
     ) { try Device($0) }
-    return try withTags(database, found)
+    return try whole(database, found)
   }
 
   /// The highest device ID so far; 0 without devices. A push goes to devices up to the one at its start.
@@ -80,7 +80,7 @@ extension Device {
     }
     let found = try database.fetchAll(sql, arguments: arguments) { try Device($0) }
     let page = Page(found, limit: limit, key: \.id)
-    return Page(items: try withTags(database, page.items), next: page.next)
+    return Page(items: try whole(database, page.items), next: page.next)
   }
 
   private static func one(
@@ -88,7 +88,7 @@ extension Device {
   ) throws -> Device? {
     let sql = "SELECT \(columns) FROM devices d WHERE \(condition)"
     guard let device = try database.fetchOne(sql, arguments: arguments, row: { try Device($0) }) else { return nil }
-    return try withTags(database, [device])[0]
+    return try whole(database, [device])[0]
   }
 
   /// Nil: no device can match.

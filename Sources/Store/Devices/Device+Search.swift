@@ -81,6 +81,6 @@ extension Device {
       ) m CROSS JOIN devices d ON d.id = m.id WHERE d.app_id = ?2 LIMIT ?3
       """, prefix, app, limit
     ) { try Device($0) }
-    return try withTags(database, found)
+    return try whole(database, found)
   }
 }

@@ -30,6 +30,7 @@ package struct Device: Sendable, Hashable, Identifiable {
   package let seenAt: Date
   /// Sorted.
   package internal(set) var tags: [String] = []
+  package internal(set) var details = DeviceDetails()
 
   static let columns = """
     d.id, d.app_id, d.environment, d.platform, d.state, d.state_reason, d.state_at, d.token, d.alias,
@@ -54,16 +55,19 @@ package struct Device: Sendable, Hashable, Identifiable {
     provider = try ProviderKind(code: row.int(14))
   }
 
-  /// Loads the tags of devices.
-  static func withTags(_ database: Database, _ devices: [Device]) throws -> [Device] {
+  /// Loads the tags and details of devices.
+  static func whole(_ database: Database, _ devices: [Device]) throws -> [Device] {
     try database.withStatement(
       "SELECT t.name FROM device_tags m JOIN tags t ON t.id = m.tag_id WHERE m.device_id = ? ORDER BY t.name"
-    ) { statement in
-      try devices.map { device in
-        var device = device
-        try statement.bind(1, device.id)
-        while try statement.step() { device.tags.append(statement.row.text(0)) }
-        return device
+    ) { tags in
+      try database.withStatement(DeviceDetails.query) { details in
+        try devices.map { device in
+          var device = device
+          try tags.bind(1, device.id)
+          while try tags.step() { device.tags.append(tags.row.text(0)) }
+          device.details = try DeviceDetails.find(details, device: device.id)
+          return device
+        }
       }
     }
   }

@@ -11,6 +11,7 @@ extension DeviceWriter {
     var tags: Change<[String]> = .keep
     var registrationID: Change<String?> = .keep
     var name: Change<String?> = .keep
+    var details = DeviceDetails.Changes()
     /// Whether the app itself registered.
     var isRegistration = false
     /// The push that caused a move to another environment, for the timeline.
@@ -63,6 +64,7 @@ extension DeviceWriter {
     try note(before.id, .registrationIDChanged, from: before.registrationID, to: registrationID)
     try note(before.id, .nameChanged, from: before.name, to: name)
     try changeTags(before, target)
+    try target.details.save(database, device: before.id)
   }
 
   /// Removes a registration ID from the app's device that has it.

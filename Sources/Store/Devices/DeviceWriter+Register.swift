@@ -38,7 +38,7 @@ extension DeviceWriter {
         known,
         to: Target(
           kind: kind, alias: registration.alias, tags: registration.tags, registrationID: registration.registrationID,
-          name: registration.name, isRegistration: true))
+          name: registration.name, details: registration.details, isRegistration: true))
       return .updated(known.id)
     }
     if let problem = try problem(limits, app: app, alias: registration.alias, before: nil, tags: tags.count) {
@@ -88,6 +88,7 @@ extension DeviceWriter {
     let id = database.lastInsertedID
     counters.add(1, app: app, kind)
     try addTags(tags, device: id, app: app, kind)
+    try registration.details.save(database, device: id)
     // After the insert, because a rejected row must not take the ID from another device.
     if case .set(let registrationID?) = registration.registrationID {
       try release(registrationID, app: app, except: id)

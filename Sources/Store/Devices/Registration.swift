@@ -13,6 +13,7 @@ package struct Registration: Sendable {
   package var registrationID: Change<String?> = .keep
   /// The display name.
   package var name: Change<String?> = .keep
+  package var details = DeviceDetails.Changes()
 
   /// Creates a registration without other changes.
   package init(token: DeviceToken, environment: Environment, platform: Platform) {

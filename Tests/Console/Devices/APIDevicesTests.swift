@@ -44,8 +44,13 @@ struct APIDevicesTests {
         .patch, path, as: .operator, json: ["environment": "production", "tags": ["x"], "name": "One"])
       #expect(moved.json?["environment"] == "production" && moved.json?["tags"] == ["x"])
       #expect(moved.json?["alias"] == "anna" && moved.json?["name"] == "One")
+      for (value, language) in [("zh-Hans", "zh-Hans"), (.null, .null)] as [(JSONValue, JSONValue)] {
+        let told = try await scene.call(.patch, path, as: .operator, json: ["language": value])
+        #expect(told.json?["language"] == language && told.json?["name"] == "One")
+      }
       for (body, field) in [
         (["alias": "user-1"], "alias"), (["tags": ["a-b"]], "tags[0]"), (["alias": ""], "alias"),
+        (["language": "Klingon"], "language"), (["time_zone": ""], "time_zone"),
         (["token": "x"], "token"),
         (["environment": .null], "environment"), (["state": "dead"], "state"),
       ] as [(JSONValue, String)] {
@@ -65,7 +70,7 @@ struct APIDevicesTests {
       let dead = try await scene.call(
         .patch, "/api/v1/devices/\(devices[2].id)", as: .operator, json: ["state": "active"])
       #expect(dead.status == 422 && dead.codes == ["device.dead"])
-      #expect(try await scene.audit("device.update").count == 2)
+      #expect(try await scene.audit("device.update").count == 4)
     }
   }
 

@@ -38,15 +38,20 @@ struct DevicePageTests {
       {
         #expect(!ScenePage(try await ben.get("/devices?\(query)")).links.contains("/devices/1"), "\(query)")
       }
-      let changed = try await ben.post("/devices/1", [("name", ""), ("alias", "usr_2"), ("tags", "\"a, b\", c")])
+      let changed = try await ben.post(
+        "/devices/1", [("name", ""), ("alias", "usr_2"), ("tags", "\"a, b\", c"), ("language", "de")])
       #expect(changed.status == 303)
       let device = try await scene.store.read { try Device.get($0, id: 1) }
       #expect(device.name == nil && device.alias == "usr_2" && Set(device.tags) == ["a, b", "c"])
+      #expect(device.details.language == "de")
+      let wrong = try await ben.post("/devices/1", [("alias", "usr_2"), ("language", "Klingon")])
+      #expect(wrong.status == 422 && ScenePage(wrong).failedFields == ["language"])
       // Saved again as the page shows it, nothing changes.
       let form = ScenePage(try await ben.get("/devices/1"))
-      let fields = ["name", "alias", "tags"].map { ($0, form.values($0).first ?? "") }
+      let fields = ["name", "alias", "tags", "language"].map { ($0, form.values($0).first ?? "") }
       _ = try await ben.post("/devices/1", fields)
-      #expect(try await scene.store.read { try Device.get($0, id: 1) }.tags == device.tags)
+      let again = try await scene.store.read { try Device.get($0, id: 1) }
+      #expect(again.tags == device.tags && again.details == device.details)
       #expect(try await ben.get("/devices/1/remove").text.contains("its alias usr_2"))
       #expect(try await ben.post("/devices/1/remove").location == "/devices")
       #expect(try await ben.post("/devices/1/remove").status == 404, "twice")

@@ -40,7 +40,7 @@ import Testing
           appVersion: Self.versions.randomElement(using: &dice) ?? nil,
           timeZone: Self.zones.randomElement(using: &dice) ?? nil,
           language: Self.languages.randomElement(using: &dice) ?? nil)
-        if number % 9 != 0 { try details.save(database, device: id) }
+        if number % 9 != 0 { try DeviceDetails.Changes(details).save(database, device: id) }
         let days = Int.random(in: 0..<60, using: &dice)
         try database.run("UPDATE devices SET seen_at = ? WHERE id = ?", noon - Double(days) * 86_400, id)
         if number.isMultiple(of: 4) {

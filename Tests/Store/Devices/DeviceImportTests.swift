@@ -53,6 +53,27 @@ struct DeviceImportTests {
     #expect(parse(good, .ndjson).read.first?.device.registration.alias.applied(to: "old") == "old")
   }
 
+  @Test("details of a device are read from a line; null removes one, and what is left out stays")
+  func details() throws {
+    try withApp { database, app in
+      func take(_ rest: String) throws -> DeviceDetails {
+        let (read, rejected) = parse(String(good.dropLast()) + rest + "}", .ndjson)
+        #expect(rejected.isEmpty)
+        let id = try register(database, app, read.map(\.device.registration))[0]
+        return try Device.get(database, id: id).details
+      }
+      #expect(try take("") == DeviceDetails())
+      let all = DeviceDetails(appVersion: "2.4.1", timeZone: "Asia/Shanghai", language: "zh_CN")
+      let first = try take(#","app_version":"2.4.1","time_zone":"Asia/Shanghai","language":"zh_CN""#)
+      #expect(first == all)
+      #expect(try take("") == all, "left out")
+      let second = try take(#","time_zone":null,"language":"de""#)
+      #expect(second == DeviceDetails(appVersion: "2.4.1", language: "de"))
+      let wrong = parse(String(good.dropLast()) + #","language":"Klingon, of course"}"#, .ndjson).rejected
+      #expect(wrong.count == 1 && wrong[0].contains("language: “Klingon, of course” is not a language"))
+    }
+  }
+
   @Test("a wrong line is named with its number, and those after it are read")
   func wrongLines() {
     let dead = good.replacing(#""token""#, with: #""state":"dead","token""#)
@@ -178,6 +199,7 @@ struct DeviceImportTests {
     try withApp { database, app in
       var one = registration(1, alias: "=an\"na;,", tags: ["a", "b c", "[d"], registrationID: "13165ffa4e0")
       one.name = .set("Anna’s phone")
+      one.details = DeviceDetails.Changes(DeviceDetails(appVersion: "2.4.1", language: "pt_BR"))
       let android = Registration(
         token: DeviceToken(bytes: Array("dAb:no_usual_prefix-0123456789".utf8)), environment: .development,
         platform: .android)
@@ -195,6 +217,7 @@ struct DeviceImportTests {
       #expect(copies.map(\.token) == devices.map(\.token) && copies.map(\.tags) == devices.map(\.tags))
       #expect(copies.map(\.alias) == devices.map(\.alias) && copies.map(\.name) == devices.map(\.name))
       #expect(copies.map(\.registrationID) == devices.map(\.registrationID))
+      #expect(copies.map(\.details) == devices.map(\.details) && copies[0].details.language == "pt_BR")
       #expect(copies.map(\.environment) == devices.map(\.environment))
       #expect(copies.map(\.platform) == devices.map(\.platform))
     }

@@ -29,6 +29,9 @@ package enum DeviceExport {
       case "registration_id": device.registrationID ?? ""
       case "name": device.name ?? ""
       case "provider": device.provider.rawValue
+      case "app_version": device.details.appVersion ?? ""
+      case "time_zone": device.details.timeZone ?? ""
+      case "language": device.details.language ?? ""
       case "id": String(device.id)
       case "state": device.state.name
       case "state_reason": device.stateReason ?? ""
@@ -68,6 +71,9 @@ package struct DeviceAnswer: JSONWritable, Sendable {
       json.member("tags", device.tags)
       json.member("registration_id", device.registrationID)
       json.member("name", device.name)
+      json.member("app_version", device.details.appVersion)
+      json.member("time_zone", device.details.timeZone)
+      json.member("language", device.details.language)
       json.member("registered_at", device.registeredAt)
       json.member("seen_at", device.seenAt)
     }

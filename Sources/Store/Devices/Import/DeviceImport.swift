@@ -21,9 +21,10 @@ package enum DeviceImport {
   package static let maximumLineBytes = 128 * 1024
 
   /// Importable fields.
-  static let columns = [
-    "app", "environment", "platform", "token", "alias", "tags", "registration_id", "name", "provider",
-  ]
+  static let columns =
+    [
+      "app", "environment", "platform", "token", "alias", "tags", "registration_id", "name", "provider",
+    ] + DeviceDetails.names
   /// Exported fields that an import ignores.
   static let readOnlyColumns = ["id", "state", "state_reason", "registered_at", "seen_at"]
   /// Required in each line, or as a default.

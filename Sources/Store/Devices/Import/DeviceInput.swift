@@ -16,7 +16,7 @@ package struct DeviceInput: Sendable {
   /// Characters of a token as text.
   static let tokenLimit = 4096
 
-  /// Reads the body of `PUT /api/v1/devices`. `null` removes alias, registration ID and name; absent members stay
+  /// Reads the body of `PUT /api/v1/devices`. `null` removes alias, registration ID, name, and details; absent members stay
   /// unchanged.
   ///
   /// - Throws: all problems in the order of the fields; unknown fields too. The app's own name rule is checked by
@@ -62,6 +62,7 @@ package struct DeviceInput: Sendable {
     let name = change("name", fields, json, limit: .characters(AppName.nameLimit)) {
       AppName.problem(withName: $0)
     }
+    let details = DeviceDetails.Changes(fields, json)
     if isJPush, let token {
       if case .set(let id) = registrationID, id != token.text {
         fields.report("registration_id", Problem("", ImportMessage.otherRegistrationID))
@@ -75,6 +76,7 @@ package struct DeviceInput: Sendable {
     if hasTags { registration.tags = .set(tags) }
     registration.registrationID = registrationID
     registration.name = name
+    registration.details = details
     return DeviceInput(app: app, registration: registration)
   }
 
