@@ -31,8 +31,7 @@ struct RunModel {
   private let devices: [AudienceMember]
   private var gone: Set<Int64> = []
   private var cursors: [ProviderKind: Int64] = [:]
-  /// Whether the push has texts in several languages.
-  private let isLocalized: Bool
+  private let cut: PageCut
 
   // The process.
   private var run: PushRun?
@@ -107,7 +106,7 @@ struct RunModel {
       world.routes[provider] = RouteWorld(share: 20)
       announced[provider] = 0
     }
-    isLocalized = Bool.random(using: &random)
+    cut = PageCut(rawValue: Int.random(in: 0...3, using: &random))
     self.random = random
   }
 
@@ -168,7 +167,7 @@ struct RunModel {
     var plan = RunPlan(
       push: 1, seed: 7, start: isOver ? .finishing(.cancelled) : .sending, providers: providers,
       announced: policy.repeatsUnanswered ? [:] : announced,
-      isLocalized: isLocalized, cursors: hasStarted ? cursors : [:], lastDeviceID: devices.last?.id ?? 0,
+      cut: cut, cursors: hasStarted ? cursors : [:], lastDeviceID: devices.last?.id ?? 0,
       isResumed: hasStarted, policy: policy, expiration: expiration, rate: rate, trail: trailNumber,
       window: Self.window, pageSize: pageSize)
     if !hasStarted {
@@ -521,7 +520,7 @@ struct RunModel {
     }
     try check(skipped.isEmpty, "the cursor passed \(skipped.map(\.id))")
     for (provider, cursor) in results.cursors {
-      try check(isLocalized && cursor >= cursors[provider] ?? 0, "the cursor of \(provider) went back")
+      try check(!cut.isEmpty && cursor >= cursors[provider] ?? 0, "the cursor of \(provider) went back")
       let open = devices.filter {
         $0.provider == provider && $0.id <= cursor && outcomes[$0.id] == nil && rows[$0.id] == nil
           && !gone.contains($0.id)

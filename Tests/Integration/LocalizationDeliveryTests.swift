@@ -112,4 +112,33 @@ struct LocalizationDeliveryTests {
       #expect(messages.count == 9 && messages.reduce(0) { $0 + $1.devices } == 2500, "\(messages.map(\.devices))")
     }
   }
+
+  @Test(
+    "the same for a push without a text, whose pages are a request for each platform", arguments: [true, false])
+  func dataOnly(hasTrail: Bool) async throws {
+    try await DeliveryScene.run { scene in
+      try await scene.addServices()
+      let phones = try await scene.addJPush(2500)
+      scene.simulator.faults(.jpush).set(try Faults(parsing: "delay=400ms,streams=1", for: .jpush))
+      let push = try await scene.push(
+        options: [:], notification: ["content_available": true, "extras": ["order": "7"]])
+      let first = try await scene.serve()
+      try await eventually("the first request is answered", every: .milliseconds(2)) {
+        try await scene.progress(push).total >= 500
+      }
+      first.send(SIGKILL)
+      _ = await first.status()
+      let total = try await scene.progress(push).total
+      #expect(total < 2500 && total % 1000 != 0, "\(total): the kill came too late, or between two pages")
+      if !hasTrail { try scene.removeTrails() }
+      scene.simulator.faults(.jpush).set(Faults())
+      let last = try await scene.serve()
+      try await scene.finished(push, by: last)
+      #expect(await scene.stop(last) == 0, "\(last.errorText)")
+      let tally = try await scene.tally(push, phones)
+      #expect(tally.isWhole && tally.outcomes == ["accepted": 2500] && tally.doubles == 0, "\(tally)")
+      let messages = try await scene.store.read { try SentJPushMessage.all($0, push: push.id) }
+      #expect(messages.count == 6 && messages.reduce(0) { $0 + $1.devices } == 2500, "\(messages.map(\.devices))")
+    }
+  }
 }

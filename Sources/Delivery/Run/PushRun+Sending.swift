@@ -88,9 +88,8 @@ extension PushRun {
       let now = world.now.wall
       ask(.store(.due(at: now, limit: allowance.room, legs[leg].provider)), .readingDue(leg, allowance, at: now))
     case .page:
-      // JPush recognizes a request by its devices: the page must be the same as before a restart, and so its part in
-      // each language.
-      let isMarked = plan.isResumed && plan.isLocalized && legs[leg].provider == .jpush
+      // JPush recognizes a request by its devices: the page must be the same as before a restart, and so each part of it.
+      let isMarked = plan.isResumed && !plan.cut.isEmpty && legs[leg].provider == .jpush
       let task: RunTask =
         isMarked
         ? .markedPage(
@@ -135,7 +134,7 @@ extension PushRun {
   mutating func handOut(_ page: [AudienceMember], _ leg: Int, _ allowance: Allowance) {
     legs[leg].walk.handOut(page, atMost: allowance.room)
     var members = page
-    if plan.isLocalized {
+    if !plan.cut.isEmpty {
       for member in page where member.isDone { legs[leg].walk.finish(member.id) }
       members.removeAll(where: \.isDone)
     }
@@ -174,7 +173,7 @@ extension PushRun {
 
   private mutating func leave(_ members: [AudienceMember], _ leg: Int, _ places: [Int32]?) {
     legs[leg].flying += members.count
-    if plan.isLocalized, legs[leg].provider == .jpush { group(members) }
+    if !plan.cut.isEmpty, legs[leg].provider == .jpush { group(members) }
     // The next page is another leg's, so that a speed limit is shared.
     turn = (leg + 1) % legs.count
     if order == .go {
@@ -186,12 +185,17 @@ extension PushRun {
     record(members.map { Inbox.Item(device: $0.id, result: .notSent(reason: OwnReason.cancelled.rawValue)) })
   }
 
-  /// Notes which devices are in one request to JPush: those in one language.
+  /// Notes which devices are in one request to JPush.
   private mutating func group(_ members: [AudienceMember]) {
-    var first: [Int?: Int64] = [:]
+    struct Part: Hashable {
+      let variant: Int?
+      let platform: Platform?
+    }
+    var first: [Part: Int64] = [:]
     for member in members {
-      let group = first[member.variant] ?? member.id
-      first[member.variant] = group
+      let part = Part(variant: member.variant, platform: plan.cut.contains(.byPlatform) ? member.platform : nil)
+      let group = first[part] ?? member.id
+      first[part] = group
       flights[member.id]?.group = group
     }
   }

@@ -344,7 +344,7 @@ struct PushRun {
     var results = results
     results.cursor = cursor
     results.foreseen = foreseen
-    if plan.isLocalized {
+    if !plan.cut.isEmpty {
       for leg in legs where leg.provider == .jpush { results.cursors[leg.provider] = leg.walk.cursor }
     }
     for result in results.results where result.outcome == .accepted {

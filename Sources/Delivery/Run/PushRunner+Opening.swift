@@ -82,8 +82,8 @@ extension PushRunner {
     if plan.rate == nil, !draft.options.dryRun { plan.rate = draft.rate(target: counted.push.target ?? 0) }
     plan.lastDeviceID = counted.push.lastDeviceID ?? .max
     plan.providers = counted.providers
-    plan.isLocalized = draft.languages != nil
-    if plan.isResumed, plan.isLocalized {
+    plan.cut = Self.cut(draft)
+    if plan.isResumed, !plan.cut.isEmpty {
       plan.cursors = try await tools.store.read { try Push.cursors($0, id: push.id) }
     }
     if plan.isResumed, draft.options.atMostOnce {
@@ -96,6 +96,13 @@ extension PushRunner {
       plan: plan, row: RunRow(counted.push), nextDue: counted.nextDue, uid: push.uid, app: push.appID,
       environment: push.environment, push: sent, query: counted.query, badges: kept,
       languages: draft.languages, isDryRun: draft.options.dryRun)
+  }
+
+  private static func cut(_ draft: PushDraft) -> PageCut {
+    var cut: PageCut = []
+    if draft.languages != nil { cut.insert(.byLanguage) }
+    if draft.platforms.count > 1, !JPushMessage(draft, uid: nil).fitsBothPlatforms { cut.insert(.byPlatform) }
+    return cut
   }
 
   /// The badges of a draft by platform; none if nothing counts on them.

@@ -33,9 +33,9 @@ struct RunPlan: Sendable {
   /// Of a push that is sent at most once: by service, the last device that may have been sent to. A service that is not
   /// named: as the push's row says.
   var announced: [ProviderKind: Int64] = [:]
-  /// Whether the push has texts in several languages: then JPush's requests name those of one page and one language.
-  var isLocalized = false
-  /// Of such a push, where each service goes on after a restart; a service that is not named: as the push's row says.
+  /// What the devices of one request to JPush have in common besides their page.
+  var cut: PageCut = []
+  /// Of a push whose pages are cut, where each service goes on after a restart; a service that is not named: as the push's row says.
   var cursors: [ProviderKind: Int64] = [:]
   /// Devices registered later do not take part.
   var lastDeviceID: Int64
@@ -55,6 +55,15 @@ struct RunPlan: Sendable {
 
   /// The end of the time to live; nil: none.
   var deadline: Date? { expiration.flatMap { $0.timeIntervalSince1970 == 0 ? nil : $0 } }
+}
+
+/// How a page of devices becomes requests to JPush, which knows a request again by its devices.
+struct PageCut: OptionSet, Sendable {
+  let rawValue: Int
+  /// Texts in several languages: a request has one text.
+  static let byLanguage = PageCut(rawValue: 1)
+  /// A message for Android apps alone, which JPush would bring to iPhones, too.
+  static let byPlatform = PageCut(rawValue: 2)
 }
 
 /// Why the rest of a push is not sent, and the final state of the push.

@@ -1,7 +1,7 @@
 import JSON
 
 /// What a JPush request shows on each platform (docs/protocols.md §4.2).
-struct JPushContent {
+package struct JPushContent {
   /// Those that get something: JPush sends nothing to a platform whose part is missing.
   let platforms: Set<Platform>
   /// What Android shows, and iOS too unless there is a ``payload``.
@@ -16,7 +16,7 @@ struct JPushContent {
   /// Bytes of `notification.android` and `message` together, and of `message` on iOS.
   static let messageLimit = 4000
   /// The key of `message` in the payload.
-  static let messageKey = "message"
+  package static let messageKey = "message"
 
   private static let notHere = (
     code: JPushCode.noRight, why: "Signalbox sends to ios and android only. Remove this key."

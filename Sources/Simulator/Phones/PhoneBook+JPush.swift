@@ -53,7 +53,9 @@ extension PhoneBook {
     var members = payload.json.object ?? [:]
     members["_j_msgid"] = .integer(id)
     let texts = (ios: JSONValue.object(members).text(), android: Model.FCMMessage(draft).json.text())
-    let uniqueID = members[APNsPayload.idKey]?.string ?? draft.notification.extras[APNsPayload.idKey]?.string
+    let extras = draft.notification.extras
+    let marks = [members, extras, extras[JPushContent.messageKey]?["extras"]?.object ?? [:]]
+    let uniqueID = marks.lazy.compactMap { $0[APNsPayload.idKey]?.string }.first
     let isHigh = draft.notification.title != nil || draft.notification.body != nil
     let expiration = draft.options.timeToLive.map { now.addingTimeInterval(TimeInterval($0)) }
     let result = state.withLock { state -> (Set<Int64>, Int) in

@@ -23,3 +23,31 @@ fresh_debian() {
   cp /etc/resolv.conf "$1/etc/" 2>/dev/null || true
   cp -r /etc/apt/apt.conf.d/. "$1/etc/apt/apt.conf.d/" 2>/dev/null || true
 }
+
+# await_serve PROCESS LOG: until the server says where it is; fails if it ends before.
+await_serve() {
+  for _ in $(seq 300); do
+    ! grep -q ' at http' "$2" || return 0
+    kill -0 "$1" 2>/dev/null || { cat "$2" >&2; return 1; }
+    read -rt 0.1 <> <(:) || true
+  done
+  return 1
+}
+
+# push_to_the_end ADDRESS TOKEN CURL…: sends a push to the demo's devices, waits until it has finished, and prints its ID.
+push_to_the_end() {
+  local push
+  push=$("${@:3}" -sf -H "Authorization: Bearer $2" -H 'Content-Type: application/json' \
+    -d '{"app":"com.example.shop","environment":"development","audience":"all","notification":{"title":"Hello"}}' \
+    "$1/api/v1/pushes" | sed -nE 's/.*"id": ?"([^"]+)".*/\1/p')
+  for _ in $(seq 100); do
+    if has_finished "$1" "$2" "$push" "${@:3}"; then echo "$push" && return 0; fi
+    read -rt 0.1 <> <(:) || true
+  done
+  return 1
+}
+
+# has_finished ADDRESS TOKEN PUSH CURL…
+has_finished() {
+  "${@:4}" -sf -H "Authorization: Bearer $2" "$1/api/v1/pushes/$3" | grep -qE '"state": ?"finished"'
+}

@@ -52,11 +52,7 @@ start() {
   in_container $(image inspect --type image --format '{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}{{range .OCIv1.Config.Cmd}}{{.}} {{end}}' \
     localhost/signalbox) --demo >"$folder/serve" 2>&1 &
   serve=$!
-  for _ in $(seq 300); do
-    grep -q ' at http' "$folder/serve" && break
-    kill -0 "$serve" 2>/dev/null || { cat "$folder/serve" >&2; fail "serve ended"; }
-    read -rt 0.1 <> <(:) || true
-  done
+  await_serve "$serve" "$folder/serve" || fail "it does not serve"
   address=http://127.0.0.1:$(sed -n 's/.* at http.*:\([0-9]*\)$/\1/p' "$folder/serve" | head -n 1)
   process=$(for child in $(descendants "$serve"); do
     [ "$(cat "/proc/$child/comm" 2>/dev/null)" != signalbox ] || echo "$child"
@@ -79,23 +75,14 @@ user=$(image run --isolation chroot "$(image from --pull-never localhost/signalb
 [ "$user" != 0 ] || fail "it runs as root"
 chown "$user" "$folder/data"
 start
-grep -q 'http://localhost:.*/session/setup' "$folder/serve" || fail "no link that works outside of the container"
 [ "$(curl -sf "$address/healthz")" = ok ] || fail "healthz"
 token=$(in_container signalbox tokens add try --role operator 2>/dev/null | tail -n 1)
-push=$(curl -sf -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
-  -d '{"app":"com.example.shop","environment":"development","audience":"all","notification":{"title":"Hello"}}' \
-  "$address/api/v1/pushes" | sed -nE 's/.*"id": ?"([^"]+)".*/\1/p')
-state=
-for _ in $(seq 100); do
-  state=$(curl -sf -H "Authorization: Bearer $token" "$address/api/v1/pushes/$push" | grep -oE '"state": ?"[a-z]+"' | head -n 1)
-  case $state in *finished*) break ;; esac
-  read -rt 0.1 <> <(:) || true
-done
-case $state in *finished*) ;; *) fail "the push did not finish: $state" ;; esac
+grep -q 'http://localhost:.*/session/setup' "$folder/serve" || fail "no link that works outside of the container"
+push=$(push_to_the_end "$address" "$token" curl) || fail "the push did not finish"
 finish
 
 say "a new container with the same volume"
 start
-curl -sf -H "Authorization: Bearer $token" "$address/api/v1/pushes/$push" | grep -q finished || fail "the push is lost"
+has_finished "$address" "$token" "$push" curl || fail "the push is lost"
 finish
 say "all as it should be"

@@ -51,11 +51,7 @@ start() {
   : >"$folder/serve"
   as_user "exec signalbox serve --demo --listen 127.0.0.1:0" >"$folder/serve" 2>&1 &
   serve=$!
-  for _ in $(seq 300); do
-    grep -q ' at http' "$folder/serve" && break
-    kill -0 "$serve" 2>/dev/null || { cat "$folder/serve" >&2; fail "serve ended"; }
-    read -rt 0.1 <> <(:) || true
-  done
+  await_serve "$serve" "$folder/serve" || fail "it does not serve"
   address=$(sed -n 's/.* at \(http[^ ]*\)$/\1/p' "$folder/serve" | head -n 1)
 }
 # The server is a grandchild of this shell, behind chroot and su.
@@ -72,15 +68,7 @@ start
 [ "$(inside curl -sf "$address/healthz")" = ok ] || fail "healthz"
 inside curl -sf "$address/session/new" | grep -q signalbox.css || fail "the sign-in page"
 token=$(as_user "signalbox tokens add try --role operator" | tail -n 1)
-push=$(inside curl -sf -H "Authorization: Bearer $token" -H 'Content-Type: application/json' \
-  -d '{"app":"com.example.shop","environment":"development","audience":"all","notification":{"title":"Hello"}}' \
-  "$address/api/v1/pushes" | sed -nE 's/.*"id": ?"([^"]+)".*/\1/p')
-for _ in $(seq 100); do
-  state=$(inside curl -sf -H "Authorization: Bearer $token" "$address/api/v1/pushes/$push" | grep -oE '"state": ?"[a-z]+"' | head -n 1)
-  case $state in *finished*) break ;; esac
-  read -rt 0.1 <> <(:) || true
-done
-case $state in *finished*) ;; *) fail "the push did not finish: $state" ;; esac
+push=$(push_to_the_end "$address" "$token" inside curl) || fail "the push did not finish"
 finish
 
 say "upgrade"
@@ -88,7 +76,7 @@ inside apt-get install -y -qq --no-install-recommends /tmp/second.deb >"$folder/
   { cat "$folder/log" >&2; fail "upgrade"; }
 grep -q SIGNALBOX_LOG_LEVEL=warning "$system/etc/default/signalbox" || fail "the options are lost"
 start
-inside curl -sf -H "Authorization: Bearer $token" "$address/api/v1/pushes/$push" | grep -q finished || fail "the push is lost"
+has_finished "$address" "$token" "$push" inside curl || fail "the push is lost"
 finish
 
 say "remove"
