@@ -29,6 +29,8 @@ package struct Console: Sendable {
     package var passwordCost = PasswordCost.normal
     /// Proxies whose forwarded client address is trusted.
     package var trustedProxies: [AddressRange] = []
+    /// Whether plain http from other machines is refused unless a trusted proxy forwards it.
+    package var isClearOnlyForProxies = false
     /// Which webhooks are reached through a proxy.
     package var proxies = ProxyRules.none
     /// The default undo window for pushes from the browser, in seconds; the stored setting takes precedence.

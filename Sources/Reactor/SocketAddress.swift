@@ -121,9 +121,17 @@ extension SocketAddress {
   /// Whether the address is link-local (RFC 3927, RFC 4291), or a cloud's metadata service, which gives credentials to
   /// anyone.
   package var isLinkLocalOrMetadata: Bool {
-    let bytes = bytes
+    let bytes = embedded ?? bytes
     if bytes.count == 4 { return bytes.starts(with: [169, 254]) || bytes == [100, 100, 100, 200] }
     return bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80 || Self.metadata.contains(bytes)
+  }
+
+  /// The IPv4 address that a gateway would connect to: NAT64 (RFC 6052 section 2.1, RFC 8215) or 6to4 (RFC 3056).
+  private var embedded: [UInt8]? {
+    let bytes = bytes
+    guard bytes.count == 16 else { return nil }
+    if bytes.starts(with: [0x00, 0x64, 0xff, 0x9b]) { return Array(bytes[12...]) }
+    return bytes.starts(with: [0x20, 0x02]) ? Array(bytes[2..<6]) : nil
   }
 
   /// fd00:ec2::254 of Amazon, fd20:ce::254 of Google.

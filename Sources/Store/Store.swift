@@ -11,6 +11,7 @@ package struct Store: Sendable {
   package let sealer: any Sealer
   let access = AccessCache()
   let results = ResultCache()
+  package let times = ServiceTimes()
 
   /// Takes an open database with a current schema; ``open(path:sealer:readers:isReplicated:now:)`` creates one.
   package init(pool: DatabasePool, sealer: any Sealer) {
@@ -21,13 +22,21 @@ package struct Store: Sendable {
   /// See `DatabasePool.write`.
   package func write<Result: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Result
-  ) async throws -> Result { try await pool.write(body) }
+  ) async throws -> Result {
+    let began = ContinuousClock.now
+    defer { times.note(.database(isWrite: true), .now - began) }
+    return try await pool.write(body)
+  }
 
   /// See `DatabasePool.read`.
   package func read<Result: Sendable>(
     limit: Duration? = nil, lane: DatabasePool.Lane = .requests,
     _ body: @escaping @Sendable (Database) throws -> Result
-  ) async throws -> Result { try await pool.read(limit: limit, lane: lane, body) }
+  ) async throws -> Result {
+    let began = ContinuousClock.now
+    defer { times.note(.database(isWrite: false), .now - began) }
+    return try await pool.read(limit: limit, lane: lane, body)
+  }
 
   /// ``write(_:)`` for a thread that may block.
   package func writeSync<Result>(_ body: (Database) throws -> Result) throws -> Result { try pool.writeSync(body) }

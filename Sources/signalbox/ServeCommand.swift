@@ -129,8 +129,8 @@ enum ServeCommand {
     }
     let manager = try ServiceManager(io.environment)
     let address = try manager.listener.map { try Socket.adopt($0) } ?? values[listen]
-    let isPlain =
-      address?.isLoopback == false && values[certificate] == nil && values[key] == nil && values[proxies].isEmpty
+    let isClear = address?.isLoopback == false && values[certificate] == nil && values[key] == nil
+    let isPlain = isClear && values[proxies].isEmpty
     if isPlain && !values[insecure] {
       throw CommandFailure.usage(
         "Passwords would be sent unencrypted over HTTP. Set --tls-certificate and --tls-key; or "
@@ -143,6 +143,7 @@ enum ServeCommand {
     options.isDemo = values[demo]
     options.tls = try tls(certificate: values[certificate], key: values[key])
     options.trustedProxies = values[proxies]
+    options.isClearOnlyForProxies = isClear && !values[insecure]
     options.address = values[publicAddress]
     options.isMetricsOpen = values[metricsOpen]
     options.sessionIdle = TimeInterval(values[sessionIdle] * 60)

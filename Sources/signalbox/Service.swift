@@ -31,6 +31,8 @@ final class Service: Sendable {
     var tlsLook = Duration.seconds(10)
     var maximumConnections = 4096
     var trustedProxies: [AddressRange] = []
+    /// See `Console.Configuration`.
+    var isClearOnlyForProxies = false
     /// Which outgoing connections go through a proxy, unless a credential says otherwise.
     var proxies = ProxyRules.none
     /// The public URL; nil means the address it listens on.
@@ -128,6 +130,7 @@ final class Service: Sendable {
       templates: options.resources + "/Templates", publicFiles: options.resources + "/Public",
       address: options.address, version: Signalbox.version)
     configuration.trustedProxies = options.trustedProxies
+    configuration.isClearOnlyForProxies = options.isClearOnlyForProxies
     configuration.passwordCost = options.passwordCost
     configuration.undoSeconds = options.undoSeconds
     configuration.isStrict = options.isStrict
@@ -145,7 +148,11 @@ final class Service: Sendable {
       look: look, clock: clock, log: log)
     let stamp = options.tls?.stamp
     let router = console.router()
-    server = Server(try Self.serverConfiguration(listen, options), router)
+    var configured = try Self.serverConfiguration(listen, options)
+    configured.requestEnded = { [times = store.times] route, status, duration in
+      times.note(.request(handler: MetricsRoute.handler(of: route), status: status / 100), duration)
+    }
+    server = Server(configured, router)
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
     console.courier.link(to: Self.links(scheme, address))

@@ -177,6 +177,8 @@ struct EventLoopTests {
       ("::ffff:169.254.1.1", 32, "169.254.1.1/32", true), ("fe80::1", 10, "fe80::/10", true),
       ("fec0::1", 10, "fec0::/10", false), ("fd00:ec2::254", 32, "fd00:ec2::/32", true),
       ("fd00:ec2::253", 32, "fd00:ec2::/32", false), ("fd20:ce::254", 32, "fd20:ce::/32", true),
+      ("64:ff9b::a9fe:a9fe", 32, "64:ff9b::/32", true), ("64:ff9b::a01:203", 32, "64:ff9b::/32", false),
+      ("2002:a9fe:a9fe::", 16, "2002::/16", true), ("2002:a01:203::", 16, "2002::/16", false),
     ])
   func networks(host: String, length: Int, network: String, isForbidden: Bool) throws {
     let address = try #require(SocketAddress(host: host, port: 443))

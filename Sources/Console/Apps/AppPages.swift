@@ -29,7 +29,7 @@ enum AppPages {
     routes.page(.post, "/apps/:id", role: .operator) { page in try await update(page) }
     PageRulePages.add(to: &routes)
     routes.page(.get, "/apps/:id/remove", role: .admin) { page in try await removePage(page) }
-    routes.page(.post, "/apps/:id/remove", role: .admin) { page in try await remove(page) }
+    routes.page(.post, "/apps/:id/remove", role: .admin, proof: true) { page in try await remove(page) }
     routes.page(.post, "/apps/:id/credentials/:environment", role: .admin, proof: true) { page in
       try await AppPage.bind(page)
     }
@@ -150,8 +150,10 @@ enum AppPages {
     guard page.form["confirm"] == app.name else {
       return try await removePage(page, error: page.texts("confirm.differs", ["app": app.name]))
     }
-    let (audit, now) = (page.audit("app.delete", "app \(app.bundleID)"), page.now)
+    let (base, now) = (page.audit("app.delete", "app \(app.bundleID)"), page.now)
     try await page.store.write { database in
+      var audit = base
+      audit.detail = ["before": app.audited(try App.belongings(database, id: app.id)), "after": .null]
       try App.delete(database, id: app.id)
       try AuditEntry.add(database, audit, now: now)
     }

@@ -1,8 +1,8 @@
 import HTTPServer
-import JSON
+package import JSON
 import Model
 import SQLite
-import Store
+package import Store
 
 enum AppsAPI {
   static func add(to routes: inout ConsoleRouter) {
@@ -110,13 +110,9 @@ enum AppsAPI {
       if !running.isEmpty {
         throw StoreError.inUse(noun: "app", by: running.map { "push \($0.uid), which is being sent" })
       }
-      let belongings = try App.belongings(database, id: app.id)
       let audit = call.audit(
         "app.delete", "app \(app.bundleID)",
-        [
-          "devices": .integer(Int64(belongings.devices)), "pushes": .integer(Int64(belongings.pushes)),
-          "credentials": .integer(Int64(belongings.credentials)),
-        ])
+        ["before": app.audited(try App.belongings(database, id: app.id)), "after": .null])
       try App.delete(database, id: app.id)
       try AuditEntry.add(database, audit, now: call.now)
     }
@@ -142,7 +138,16 @@ extension Problem {
 }
 
 extension App {
-  var audited: JSONValue {
+  package var audited: JSONValue {
     ["name": .string(name), "package_name": .optional(packageName), "alias_rule": .optional(aliasRule)]
+  }
+
+  /// With what goes with it.
+  package func audited(_ belongings: Belongings) -> JSONValue {
+    let counts: [String: JSONValue] = [
+      "devices": .integer(Int64(belongings.devices)), "pushes": .integer(Int64(belongings.pushes)),
+      "credentials": .integer(Int64(belongings.credentials)),
+    ]
+    return .object((audited.object ?? [:]).merging(counts) { $1 })
   }
 }

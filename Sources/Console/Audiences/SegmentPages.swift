@@ -104,11 +104,12 @@ enum SegmentPages {
 
   private static func update(_ page: PageContext) async throws -> Response {
     let segment = try await find(page)
+    guard let approver = page.principal?.approver else { throw PageError(.forbidden, "csrf") }
     do {
       let input = try SegmentInput(json: SegmentForm(form: page.form).json())
       try await page.store.write { database in
         let app = try App.get(database, id: segment.appID)
-        _ = try input.change(database, segment, app, now: page.now) { page.audit($0, $1, $2) }
+        _ = try input.change(database, segment, app, by: approver, now: page.now) { page.audit($0, $1, $2) }
       }
       return page.redirect(to: "/audiences/segments/\(segment.id)", flash: "segment_saved")
     } catch let problems as Problems {

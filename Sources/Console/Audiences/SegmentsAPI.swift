@@ -29,7 +29,9 @@ enum SegmentsAPI {
         try await call.store.write { database in
           let segment = try find(database, call)
           let app = try call.app(database)
-          let changed = try input.change(database, segment, app, now: call.now) { call.audit($0, $1, $2) }
+          let changed = try input.change(database, segment, app, by: call.principal.approver, now: call.now) {
+            call.audit($0, $1, $2)
+          }
           return SegmentAnswer(changed, app: app)
         })
     }
@@ -116,16 +118,20 @@ struct SegmentInput: Sendable {
     return segment
   }
 
-  /// Changes a segment, likewise.
+  /// Changes a segment, likewise. What was approved for another rule waits for approval again.
   ///
   /// - Throws: `Problems` at `name` if it is taken, or what sends to the segment would lose it.
   func change(
-    _ database: Database, _ segment: Segment, _ app: App, now: Date,
+    _ database: Database, _ segment: Segment, _ app: App, by actor: ApprovalRule.Actor, now: Date,
     audit: (_ action: String, _ subject: String, _ detail: JSONValue) -> NewAuditEntry
   ) throws -> Segment {
     let changed = try telling { try segment.change(database, name: name, rule, now: now) }
     let detail: JSONValue = ["before": segment.audited(app), "after": changed.audited(app)]
-    try AuditEntry.add(database, audit("segment.update", "segment \(segment.id)", detail), now: now)
+    let entry = audit("segment.update", "segment \(segment.id)", detail)
+    try AuditEntry.add(database, entry, now: now)
+    if changed.rule != segment.rule {
+      try changed.askAgain(database, by: actor, from: entry.address, now: now)
+    }
     return changed
   }
 

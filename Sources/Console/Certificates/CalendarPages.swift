@@ -13,7 +13,7 @@ enum CalendarPages {
   static let path = "/certificates.ics"
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.post, "/certificates/calendar") { page in try await make(page) }
+    routes.page(.post, "/certificates/calendar", proof: true) { page in try await make(page) }
     routes.page(.post, "/certificates/calendar/remove") { page in try await remove(page) }
     let console = routes.console
     routes.plain(.get, path) { request in try await feed(request, console) }

@@ -1,13 +1,13 @@
 import Certificates
 import Foundation
-import JSON
+package import JSON
 import OpenSSL
 import Model
-import Store
+package import Store
 
 extension TrackedCertificate {
   /// The values written to the audit log.
-  var audited: JSONValue {
+  package var audited: JSONValue {
     [
       "kind": .string(details.kind), "name": .string(details.name), "sha256": .optional(details.sha256),
       "file_name": .string(details.fileName), "not_after": .optional(details.notAfter),

@@ -138,7 +138,9 @@ enum CertificatePage {
     // Still in use: the page says where, and offers no button.
     guard facts.uses.isEmpty else { return try await removePage(page) }
     let (id, now) = (facts.certificate.id, page.now)
-    let audit = page.audit("certificate.delete", "certificate \(facts.certificate.details.name)")
+    let audit = page.audit(
+      "certificate.delete", "certificate \(facts.certificate.details.name)",
+      ["before": facts.certificate.audited, "after": .null])
     try await page.store.write { database in
       try TrackedCertificate.delete(database, id: id)
       try AuditEntry.add(database, audit, now: now)

@@ -141,7 +141,8 @@ enum CertificatesAPI {
     try await call.store.write { database in
       let certificate = try TrackedCertificate.get(database, id: id)
       try TrackedCertificate.delete(database, id: id)
-      let audit = call.audit("certificate.delete", "certificate \(id)", certificate.audited)
+      let audit = call.audit(
+        "certificate.delete", "certificate \(id)", ["before": certificate.audited, "after": .null])
       try AuditEntry.add(database, audit, now: call.now)
     }
     return APIContext.nothing

@@ -13,10 +13,10 @@ enum SigningRequestPages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/certificates/requests") { page in try await index(page, FieldErrors()) }
-    routes.page(.post, "/certificates/requests", role: .admin) { page in try await create(page) }
+    routes.page(.post, "/certificates/requests", role: .admin, proof: true) { page in try await create(page) }
     routes.page(.get, "/certificates/requests/:uid/file") { page in try await file(page) }
     routes.page(.post, "/certificates/requests/:uid/remove", role: .admin) { page in try await remove(page) }
-    routes.page(.post, "/certificates/:id/requests", role: .admin) { page in try await renew(page) }
+    routes.page(.post, "/certificates/:id/requests", role: .admin, proof: true) { page in try await renew(page) }
   }
 
   private static func index(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {

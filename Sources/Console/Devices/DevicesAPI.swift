@@ -1,9 +1,9 @@
 import Foundation
 import HTTPServer
-import JSON
+package import JSON
 import Model
 import SQLite
-import Store
+package import Store
 
 enum DevicesAPI {
   static func add(to routes: inout ConsoleRouter) {
@@ -134,7 +134,7 @@ extension App {
 
 extension Device {
   /// For the audit log. Tags are a count, because there may be a thousand.
-  var audited: JSONValue {
+  package var audited: JSONValue {
     [
       "alias": .optional(alias), "name": .optional(name), "environment": .string(environment.rawValue),
       "state": .string(state.name), "tags": .integer(Int64(tags.count)), "token": .string(token.abbreviated),

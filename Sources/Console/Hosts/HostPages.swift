@@ -1,10 +1,10 @@
 import Certificates
 import Foundation
 import HTTPServer
-import JSON
+package import JSON
 import Model
 import SQLite
-import Store
+package import Store
 
 /// The pages of hosts whose certificate is watched.
 enum HostPages {
@@ -107,7 +107,8 @@ enum HostPages {
 
   private static func remove(_ page: PageContext) async throws -> Response {
     let (host, now) = (try await host(page), page.now)
-    let audit = page.audit("host.delete", "host \(host.address)", host.address.audited)
+    let audit = page.audit(
+      "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null])
     try await page.store.write { database in
       try WatchedHost.delete(database, id: host.id)
       try AuditEntry.add(database, audit, now: now)
@@ -118,7 +119,7 @@ enum HostPages {
 
 extension HostAddress {
   /// The values written to the audit log.
-  var audited: JSONValue {
+  package var audited: JSONValue {
     [
       "host": .string(host), "port": .integer(Int64(port)), "protocol": .string(startProtocol.rawValue),
       "server_name": .string(serverName),

@@ -118,7 +118,9 @@ enum HostsAPI {
       let host = try WatchedHost.get(database, id: id)
       try WatchedHost.delete(database, id: id)
       try AuditEntry.add(
-        database, call.audit("host.delete", "host \(host.address)", host.address.audited), now: call.now)
+        database,
+        call.audit(
+          "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null]), now: call.now)
     }
     return APIContext.nothing
   }

@@ -41,9 +41,16 @@ enum JPushAccess {
     }
     // Unknown app keys share one counter, so that guessing them fills no memory.
     let subject = JPushLimits.Stranger(request.remoteAddress, appKey: found?.0.appKey)
-    guard console.jpushLimits.mayTry(subject, now: now) else { return .tooOften }
+    let who = "app key \(found == nil ? "unknown" : name)"
+    let entry = NewAuditEntry(
+      actor: who, action: "token.refused", subject: who, address: request.remoteAddress?.host)
+    guard console.jpushLimits.mayTry(subject, now: now) else {
+      await console.noteRefusal(ofStranger: entry, request, .tooManyRequests, "too many wrong secrets", now: now)
+      return .tooOften
+    }
     guard let (key, app) = found, key.isRight(secret) else {
       console.jpushLimits.countWrong(subject, now: now)
+      await console.noteRefusal(ofStranger: entry, request, .unauthorized, "wrong key pair", now: now)
       return .refused
     }
     if key.lastUsedAt.map({ now.timeIntervalSince($0) > 60 }) ?? true {

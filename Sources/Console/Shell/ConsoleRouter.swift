@@ -28,10 +28,12 @@ struct ConsoleRouter {
     }
     let proxies = TrustedProxies(
       ranges: console.configuration.trustedProxies, undeclared: UndeclaredProxies(log: console.log))
+    let isClearOnlyForProxies = console.configuration.isClearOnlyForProxies
     router.use(
       Middleware(
         prepare: { request in
           try address.check(request, through: proxies)
+          if isClearOnlyForProxies { try proxies.checkClear(request) }
           proxies.restore(&request)
           // Even behind an undeclared proxy: a console with an https address never sets cookies for plain http.
           if address.isSecure { request.isSecure = true }

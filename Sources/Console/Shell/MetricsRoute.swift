@@ -4,29 +4,30 @@ import HTTPServer
 import Model
 import SQLite
 import Store
-import Text
 
 /// `/metrics`: Prometheus' text format 0.0.4. A token is required unless the configuration makes it public, because
 /// names of certificates and hosts are confidential.
-enum MetricsRoute {
+package enum MetricsRoute {
   static func add(to routes: inout ConsoleRouter) {
     let console = routes.console
     routes.plain(.get, "/metrics") { request in
       let now = console.clock()
+      _ = try console.rateLimits.take(request, now: now)
       if !console.configuration.isMetricsOpen {
         let token = try await console.authentication.token(request, now: now)
         try await CallAccess(role: .viewer, scope: .read, reach: .installation).check(token, request, console.store)
       }
       let version = console.configuration.version
-      let text = try await console.store.read { try metrics($0, version: version, now: now) }
+      var text = try await console.store.read { try metrics($0, version: version, now: now) }
+      times(console.store.times.all, &text)
       return Response(
         .ok,
         headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
-        body: .bytes(Array(text.utf8)))
+        body: .bytes(Array(text.text.utf8)))
     }
   }
 
-  private static func metrics(_ database: Database, version: String, now: Date) throws -> String {
+  private static func metrics(_ database: Database, version: String, now: Date) throws -> MetricsText {
     var text = MetricsText()
     text.gauge("signalbox_build_info", "Version of the running server; always 1.", [(["version": version], 1)])
     let report = try CertificateTracker.report(database, now: now)
@@ -78,7 +79,7 @@ enum MetricsRoute {
       webhooks.map { (labels($0), Double($0.pending)) })
     try hosts(database, &text)
     try pushes(database, &text)
-    return text.text
+    return text
   }
 
   private static func hosts(_ database: Database, _ text: inout MetricsText) throws {
@@ -103,35 +104,43 @@ enum MetricsRoute {
       OutcomeKind.allCases.map { (["outcome": $0.name], Double(counts[$0])) })
     text.gauge(
       "signalbox_deliveries_waiting", "Number of devices waiting for a retry.", [([:], Double(waiting))])
+    text.gauge(
+      "signalbox_queue_devices", "Number of devices that pushes under way still have to reach.",
+      [([:], Double(try Push.queueDepth(database)))])
   }
-}
 
-struct MetricsText {
-  private(set) var text = ""
+  // MARK: Times
 
-  /// Adds a gauge with its samples. Empty labels are omitted, which Prometheus treats the same.
-  mutating func gauge(_ name: String, _ help: String, _ samples: [(labels: [String: String], value: Double)]) {
-    text += "# HELP \(name) \(Self.escaped(help, quotes: false))\n# TYPE \(name) gauge\n"
-    for sample in samples {
-      let labels = sample.labels.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
-        .map { "\($0.key)=\"\(Self.escaped($0.value, quotes: true))\"" }
-      let list = labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}"
-      let isWhole = sample.value == sample.value.rounded() && abs(sample.value) < 1e15
-      text += "\(name)\(list) \(isWhole ? "\(Int64(sample.value))" : "\(sample.value)")\n"
+  /// What answers the requests of a route, as a label.
+  package static func handler(of route: String?) -> String {
+    guard let route else { return "none" }
+    let first = route.split(separator: "/", maxSplits: 1).first ?? ""
+    return switch first {
+    case "api": "api"
+    case "assets", "css", "js", "icons", "fonts": "asset"
+    case "v3", "fcm": "push_api"
+    case "healthz", "readyz", "metrics": "monitoring"
+    default: "page"
     }
   }
 
-  /// Works on bytes: in Swift, `\r\n` is one character, which is not equal to `\n`.
-  private static func escaped(_ text: String, quotes: Bool) -> String {
-    var escaped: [UInt8] = []
-    for byte in text.singleLine.utf8 {
-      switch byte {
-      case UInt8(ascii: "\\"): escaped += Array("\\\\".utf8)
-      case UInt8(ascii: "\n"): escaped += Array("\\n".utf8)
-      case UInt8(ascii: "\"") where quotes: escaped += Array("\\\"".utf8)
-      default: escaped.append(byte)
+  private static func times(_ all: [ServiceTimes.Subject: ServiceTimes.Histogram], _ text: inout MetricsText) {
+    typealias Samples = [(labels: [String: String], value: ServiceTimes.Histogram)]
+    var (requests, answers, transactions): (Samples, Samples, Samples) = ([], [], [])
+    for (subject, histogram) in all {
+      switch subject {
+      case .request(let handler, let status):
+        requests.append((["handler": handler, "status": "\(status)xx"], histogram))
+      case .answer(let provider): answers.append((["provider": provider.rawValue], histogram))
+      case .database(let isWrite): transactions.append((["kind": isWrite ? "write" : "read"], histogram))
       }
     }
-    return String(decoding: escaped, as: UTF8.self)
+    text.histogram(
+      "signalbox_http_request_duration_seconds", "Time from a request's head to the end of its answer.", requests)
+    text.histogram(
+      "signalbox_provider_answer_seconds", "Time from a request to a push service to its answer, for each device.",
+      answers)
+    text.histogram(
+      "signalbox_database_seconds", "Time of a transaction of the database with the wait for its turn.", transactions)
   }
 }

@@ -6,7 +6,7 @@ import Reactor
 import Store
 import Synchronization
 
-/// Requests that were refused to known people and tokens, for the activity log.
+/// Requests that were refused to people, tokens and strangers, for the activity log.
 ///
 /// Repetitions within an hour are counted, and written as one entry afterwards, so that a flood cannot fill the disk.
 final class Refusals: Sendable {
@@ -15,6 +15,7 @@ final class Refusals: Sendable {
     /// Such as `DELETE /api/v1/apps/:app`; `…` for those beyond ``Refusals/mostOfOne``.
     let request: String
     let status: Int
+    let subject: String
     let address: String?
   }
 
@@ -27,6 +28,8 @@ final class Refusals: Sendable {
   private static let length: TimeInterval = 3600
   /// Kinds of refusals of one principal in an hour.
   private static let mostOfOne = 20
+  /// Kinds of refusals of all strangers together in an hour.
+  private static let mostOfStrangers = 500
 
   private let windows = Mutex<[Key: Window]>([:])
 
@@ -37,25 +40,42 @@ final class Refusals: Sendable {
     -> [NewAuditEntry]
   {
     let isToken = if case .token = principal { true } else { false }
-    let address = request.remoteAddress?.host
-    return windows.withLock { windows in
+    let entry = NewAuditEntry(
+      actor: principal.name, action: isToken ? "token.refused" : "user.refused",
+      subject: isToken ? principal.name : "user \(principal.name)", address: request.remoteAddress?.host)
+    return note(entry, of: principal.name, Self.mostOfOne, request, status, reason, now: now)
+  }
+
+  /// Counts a refusal of somebody whose name or key was not checked, or was wrong.
+  ///
+  /// - Parameter entry: without its detail.
+  /// - Returns: the entries to write now.
+  func note(stranger entry: NewAuditEntry, _ request: Request, _ status: Status, _ reason: String?, now: Date)
+    -> [NewAuditEntry]
+  {
+    // Names of persons and of tokens are not empty.
+    note(entry, of: "", Self.mostOfStrangers, request, status, reason, now: now)
+  }
+
+  private func note(
+    _ base: NewAuditEntry, of group: String, _ most: Int, _ request: Request, _ status: Status, _ reason: String?,
+    now: Date
+  ) -> [NewAuditEntry] {
+    windows.withLock { windows in
       var entries = Self.takeOver(&windows, now)
-      var key = Key(
-        actor: principal.name, request: "\(request.method) \(request.route ?? "")", status: status.code,
-        address: address)
-      if windows[key] == nil, windows.keys.count(where: { $0.actor == key.actor }) >= Self.mostOfOne {
-        key = Key(actor: principal.name, request: "…", status: 0, address: nil)
+      let name = "\(request.method) \(request.route ?? "")"
+      var key = Key(actor: group, request: name, status: status.code, subject: base.subject, address: base.address)
+      if windows[key] == nil, windows.keys.count(where: { $0.actor == group }) >= most {
+        key = Key(actor: group, request: "…", status: 0, subject: "", address: nil)
       }
       guard windows[key] == nil else {
         windows[key]?.repeated += 1
         return entries
       }
-      let entry = NewAuditEntry(
-        actor: principal.name, action: isToken ? "token.refused" : "user.refused",
-        subject: isToken ? principal.name : "user \(principal.name)",
-        detail: [
-          "request": .string(key.request), "status": .integer(Int64(status.code)), "reason": .optional(reason),
-        ], address: address)
+      var entry = base
+      entry.detail = [
+        "request": .string(key.request), "status": .integer(Int64(status.code)), "reason": .optional(reason),
+      ]
       windows[key] = Window(start: now, entry: entry)
       entries.append(entry)
       return entries
@@ -84,6 +104,13 @@ extension Console {
     of principal: Principal, _ request: Request, _ status: Status, _ reason: String? = nil, now: Date
   ) async {
     await write(refusals.note(principal, request, status, reason, now: now), now: now)
+  }
+
+  /// Records that a stranger was refused.
+  func noteRefusal(
+    ofStranger entry: NewAuditEntry, _ request: Request, _ status: Status, _ reason: String? = nil, now: Date
+  ) async {
+    await write(refusals.note(stranger: entry, request, status, reason, now: now), now: now)
   }
 
   /// Records repeated refusals of hours that are over, before the log is read.

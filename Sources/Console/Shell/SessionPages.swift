@@ -107,6 +107,8 @@ enum SessionPages {
     switch answer {
     case .go(let counted): attempt = counted
     case .wait(let seconds):
+      let entry = page.audit("session.refused", "user \(name.prefix(255))")
+      await page.console.noteRefusal(ofStranger: entry, page.request, .tooManyRequests, "too many attempts", now: now)
       return try await signInPage(
         page, returnTo: returnTo, problem: page.texts("session.slow", count: seconds), status: .tooManyRequests,
         retryAfter: seconds)

@@ -36,6 +36,16 @@ struct TrustedProxies: Sendable {
   /// Told about senders of forwarding headers that are not trusted.
   var undeclared: UndeclaredProxies?
 
+  /// Refuses other machines that come without TLS and past the proxies: their passwords would be sent unencrypted.
+  ///
+  /// - Throws: 403.
+  func checkClear(_ request: Request) throws {
+    guard !request.isSecure, let peer = request.remoteAddress, !peer.isLoopback, !isTrusted(peer),
+      ![["healthz"], ["readyz"]].contains(request.pathSegments)
+    else { return }
+    throw HTTPError(.forbidden, "This address is for the TLS proxy in front. Use the address of the proxy.")
+  }
+
   /// Gives the request the client's own address and scheme.
   func restore(_ request: inout Request) {
     guard let peer = request.remoteAddress else { return }

@@ -78,11 +78,12 @@ extension Webhook {
     ]
   }
 
-  /// Adds an audit entry about it.
+  /// Adds an audit entry about it; one about its end says what it was.
   func note(_ database: Database, _ audit: NewAuditEntry, before: JSONValue = .null, now: Date) throws {
     var entry = audit
     entry.subject = "webhook \(id)"
-    entry.detail = ["before": before, "after": audited]
+    let isEnd = audit.action == "webhook.delete"
+    entry.detail = ["before": isEnd ? audited : before, "after": isEnd ? .null : audited]
     try AuditEntry.add(database, entry, now: now)
   }
 }

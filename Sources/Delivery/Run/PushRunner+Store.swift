@@ -63,6 +63,7 @@ extension PushRunner {
     _ results: RunResults, _ badges: [Platform: Badge], _ credentials: [ProviderKind: Int64], now: Date
   ) async throws -> RunEvent {
     let id = id
+    tools.store.store.times.note(results.results)
     let verdicts = results.verdicts.map { (credential: credentials[$0.provider] ?? 0, verdict: $0.verdict) }
     return try await write { database in
       _ = try Delivery.record(

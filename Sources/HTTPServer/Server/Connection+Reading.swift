@@ -153,6 +153,7 @@ extension Connection {
       .write(to: output, date: worker.date)
     output.append(body)
     closesAfterOutput = true
+    worker.configuration.requestEnded?(nil, response.status.code, .zero)
     if let log = worker.configuration.accessLog {
       log(
         AccessLogEntry(

@@ -112,12 +112,16 @@ extension Exchange {
   }
 
   func log() {
-    guard let log = worker.configuration.accessLog else { return }
+    let (log, ended) = (worker.configuration.accessLog, worker.configuration.requestEnded)
+    guard log != nil || ended != nil else { return }
     worker.touchClock()
+    let duration = Duration.nanoseconds(worker.now &- started)
+    ended?(request?.route, status == 0 ? 499 : status, duration)
+    guard let log else { return }
     log(
       AccessLogEntry(
         method: head.method, target: head.text(head.target), route: request?.route,
-        status: status == 0 ? 499 : status, bytes: bytes, duration: .nanoseconds(worker.now &- started),
+        status: status == 0 ? 499 : status, bytes: bytes, duration: duration,
         remoteAddress: request?.remoteAddress, actor: actor, requestID: request?.id ?? RequestNumber.text(number)))
   }
 }

@@ -48,6 +48,8 @@ package struct ServerConfiguration: Sendable {
   package var heartbeat = Duration.seconds(15)
   /// Called for each finished request, on an event loop: must not block.
   package var accessLog: (@Sendable (AccessLogEntry) -> Void)?
+  /// Called for each finished request with its route's pattern, status and duration, on an event loop: must not block.
+  package var requestEnded: (@Sendable (_ route: String?, _ status: Int, _ duration: Duration) -> Void)?
   /// Called for errors that became a 500 or broke off a stream, on an event loop: must not block.
   package var errorLog: (@Sendable (Failure) -> Void)?
   /// Called at most once a minute for each cause when clients find no place, on an event loop: must not block.

@@ -137,6 +137,16 @@ extension Push {
       """)
     return (counts, waiting)
   }
+
+  /// Devices without an outcome of the pushes under way.
+  package static func queueDepth(_ database: Database) throws -> Int {
+    try database.int(
+      """
+      SELECT coalesce(sum(max(0, coalesce(p.target, 0) - (
+          SELECT coalesce(sum(r.count), 0) FROM push_reasons r WHERE r.push_id = p.id))), 0)
+      FROM pushes p INDEXED BY pushes_unfinished WHERE p.state IN ('queued', 'sending')
+      """)
+  }
 }
 
 /// A push scheduled for the future.

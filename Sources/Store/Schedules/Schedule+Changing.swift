@@ -170,6 +170,14 @@ extension Schedule {
       "UPDATE schedules SET state = 'paused', next_at = NULL WHERE id = ? AND state = 'active'", id) == 1
   }
 
+  /// Lets an active or paused schedule wait for approval.
+  ///
+  /// - Returns: whether it had not ended.
+  static func stop(_ database: Database, id: Int64) throws -> Bool {
+    try database.run(
+      "UPDATE schedules SET state = 'needs_approval', next_at = NULL WHERE id = ? AND state <> 'ended'", id) == 1
+  }
+
   /// Resumes a paused schedule with its next occurrence; occurrences during the pause are left out. Without future
   /// occurrences it ends.
   ///

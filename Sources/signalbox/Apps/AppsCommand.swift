@@ -1,5 +1,6 @@
 import Arguments
 import Certificates
+import Console
 import Foundation
 import JSON
 import Model
@@ -172,7 +173,7 @@ enum AppsCommand {
         try App.delete(database, id: app.id)
         try audit(
           database, "app.delete", "app \(app.bundleID)",
-          ["devices": .number(belongings.devices), "pushes": .number(belongings.pushes)], now: now)
+          ["before": app.audited(belongings), "after": .null], now: now)
       }
     }
     io.print("Removed \(values[app]).")

@@ -1,5 +1,6 @@
 import Arguments
 import Certificates
+import Console
 import Foundation
 import JSON
 import OpenSSL
@@ -201,10 +202,14 @@ enum CertificatesCommand {
     let now = io.now()
     try withStore(values, io) { store in
       try store.writeSync { database in
-        guard try TrackedCertificate.delete(database, id: values[id]) else {
+        guard let certificate = try TrackedCertificate.find(database, id: values[id]),
+          try TrackedCertificate.delete(database, id: certificate.id)
+        else {
           throw CommandFailure("Certificate \(values[id]) not found. See: signalbox certificates list")
         }
-        try audit(database, "certificate.delete", "certificate \(values[id])", now: now)
+        try audit(
+          database, "certificate.delete", "certificate \(values[id])", ["before": certificate.audited, "after": .null],
+          now: now)
       }
     }
     io.print("Deleted certificate \(values[id]).")

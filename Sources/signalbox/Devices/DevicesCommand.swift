@@ -1,4 +1,5 @@
 import Arguments
+import Console
 import Foundation
 import JSON
 import Model
@@ -128,8 +129,9 @@ enum DevicesCommand {
     try withStore(values, io) { store in
       try store.writeSync { database in
         for id in wanted {
-          if try Device.delete(database, id: id, now: now) {
-            try audit(database, "device.delete", "device \(id)", now: now)
+          if let device = try Device.find(database, id: id), try Device.delete(database, id: id, now: now) {
+            try audit(
+              database, "device.delete", "device \(id)", ["before": device.audited, "after": .null], now: now)
           } else {
             missing.append(id)
           }

@@ -1,5 +1,6 @@
 import Arguments
 import Certificates
+import Console
 import Foundation
 import JSON
 import Model
@@ -104,10 +105,13 @@ enum HostCommands {
     let now = io.now()
     try withStore(values, io) { store in
       try store.writeSync { database in
-        guard try WatchedHost.delete(database, id: values[id]) else {
+        guard let host = try WatchedHost.find(database, id: values[id]),
+          try WatchedHost.delete(database, id: host.id)
+        else {
           throw CommandFailure("Watched host \(values[id]) not found. See: signalbox certificates hosts")
         }
-        try audit(database, "host.delete", "host \(values[id])", now: now)
+        try audit(
+          database, "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null], now: now)
       }
     }
     io.print("Stopped watching host \(values[id]).")

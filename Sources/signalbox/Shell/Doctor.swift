@@ -210,10 +210,13 @@ struct Doctor {
         message: "\(singleLine(finding.item.name)): \(finding.band.rawValue)\(end)",
         remedy: "Renew it in the developer account, then run signalbox certificates add <file> --app … --use-for …")
     }
-    findings += report.unreadable.map {
-      Finding(
-        subject: "certificate", level: .error, message: "\(singleLine($0.name)): \(singleLine($0.reason))",
-        remedy: "Upload it again.")
+    findings += report.unreadable.map { item in
+      let isHost = item.key?.hasPrefix("hosts/") == true
+      return Finding(
+        subject: isHost ? "watched host" : "certificate", level: isHost ? .warning : .error,
+        message: "\(singleLine(item.name)): \(singleLine(item.reason))",
+        remedy: isHost
+          ? "Check that it runs and that this machine reaches it, or stop watching it." : "Upload it again.")
     }
     // An unreadable key file was reported before.
     let key = try? directory.storedKey()

@@ -45,7 +45,8 @@ struct CalendarAndMetricsTests {
       }
       #expect(try await feed(scene, first).response.headers["ETag"] != tag)
       #expect(!ScenePage(try await anna.get("/certificates")).text.contains(first), "it is shown once")
-      let second = try key(try await anna.post("/certificates/calendar"))
+      #expect(try await anna.post("/certificates/calendar").text.contains("Confirm it’s you"))
+      let second = try key(try await anna.post("/certificates/calendar", [("proof", ConsoleScene.password)]))
       #expect(try await feed(scene, first).status == 404)
       #expect(try await feed(scene, second).status == 200)
       for wrong in ["", "x", second + "x", String(second.dropLast())] {
@@ -118,8 +119,51 @@ struct CalendarAndMetricsTests {
       #expect(samples.first { $0.name == "signalbox_build_info" }?.labels["version"] == "0.0.0")
       #expect(samples.contains { $0.name == "signalbox_pushes" && $0.labels["state"] == "finished" && $0.value > 0 })
       #expect(samples.contains { $0.name == "signalbox_deliveries" && $0.value > 0 })
+      #expect(samples.contains { $0.name == "signalbox_queue_devices" })
     }
   }
+}
+
+extension CalendarAndMetricsTests {
+  @Test("times are histograms: each bucket holds those before it, by what answered, by provider, and of the database")
+  func times() async throws {
+    try await ConsoleScene.with { scene in
+      let times = scene.store.times
+      let request = ServiceTimes.Subject.request(handler: MetricsRoute.handler(of: "/api/v1/apps"), status: 2)
+      for duration in [Duration.milliseconds(1), .milliseconds(3), .milliseconds(400), .seconds(60)] {
+        times.note(request, duration)
+      }
+      func result(_ outcome: Outcome, _ milliseconds: Int) -> DeliveryResult {
+        DeliveryResult(
+          deviceID: 1, platform: .android, outcome: outcome, at: ConsoleScene.noon, durationMilliseconds: milliseconds)
+      }
+      times.note([
+        result(.accepted, 12), result(.rejected(status: 404, reason: "UNREGISTERED", tokenInvalidSince: nil), 30),
+        result(.skipped(reason: "x"), 0),
+      ])
+      let answer = try await scene.call(.get, "/metrics", as: .viewer)
+      #expect(answer.text.contains("# TYPE signalbox_http_request_duration_seconds histogram\n"))
+      let samples = try PrometheusText.samples(answer.text)
+      func values(_ name: String, _ labels: [String: String]) -> [Double] {
+        samples.filter { $0.name == name && $0.labels.merging(labels) { $1 } == $0.labels }.map(\.value)
+      }
+      let api = ["handler": "api", "status": "2xx"]
+      let buckets = values("signalbox_http_request_duration_seconds_bucket", api)
+      #expect(buckets == [1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 4])
+      #expect(values("signalbox_http_request_duration_seconds_count", api) == [4])
+      #expect(values("signalbox_http_request_duration_seconds_sum", api).first.map { abs($0 - 60.404) < 1e-9 } == true)
+      #expect(values("signalbox_provider_answer_seconds_count", ["provider": "fcm"]) == [2])
+      #expect(values("signalbox_database_seconds_count", ["kind": "read"]).first.map { $0 > 0 } == true)
+    }
+  }
+
+  @Test(
+    "routes are told apart by what answers them",
+    arguments: [
+      ("/", "page"), ("/pushes/:id", "page"), ("/api/v1/pushes", "api"), ("/assets/:version/*path", "asset"),
+      ("/v3/push", "push_api"), ("/fcm/send", "push_api"), ("/metrics", "monitoring"), (nil, "none"),
+    ])
+  func handlers(route: String?, handler: String) { #expect(MetricsRoute.handler(of: route) == handler) }
 }
 
 /// A strict reader of Prometheus' text format 0.0.4.
@@ -136,11 +180,12 @@ enum PrometheusText {
       if let help = line.wholeMatch(of: /# HELP ([a-zA-Z_:][a-zA-Z0-9_:]*) .*/) {
         guard announced.insert(String(help.1)).inserted else { throw Malformed(line: line) }
         current = String(help.1)
-      } else if let type = line.wholeMatch(of: /# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (gauge|counter)/) {
+      } else if let type = line.wholeMatch(of: /# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (gauge|counter|histogram)/) {
         guard String(type.1) == current else { throw Malformed(line: line) }
       } else {
         let sample = try sample(line)
-        guard sample.name == current else { throw Malformed(line: line) }
+        let parts = ["", "_bucket", "_sum", "_count"].map { (current ?? "") + $0 }
+        guard parts.contains(sample.name) else { throw Malformed(line: line) }
         samples.append(sample)
       }
     }

@@ -197,6 +197,39 @@ struct ApprovalPageTests {
     }
   }
 
+  @Test("what was approved for a segment waits again when the segment's rule changes, not when only its name does")
+  func segments() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      let path = "/api/v1/apps/\(ConsoleScene.bundleID)/segments"
+      let made = try await scene.call(
+        .post, path, as: .operator, json: ["name": "few", "rule": ["platforms": ["ios"], "tag": ["odd"]]])
+      #expect(made.status == 201, "\(made.text)")
+      let fields = Self.fields.filter { $0.0 != "audience" } + [("audience", "segment"), ("segment", "few")]
+      func add(_ more: [(String, String)]) async throws -> String {
+        try #require(try await ben.post("/pushes", fields + more).location)
+      }
+      let daily = try await add([("when", "repeat"), ("every", "day"), ("at", "09:00"), ("time_zone", "UTC")])
+      let uid = String(daily.dropFirst("/schedules/".count))
+      let state = { try await scene.store.read { try Schedule.find($0, uid: uid)?.state } }
+      #expect(try await cleo.post(daily + "/approve").location == daily)
+      #expect(try await state() == .active)
+      let id = try #require(made.json?["id"]?.integer)
+      let page = "/audiences/segments/\(id)"
+      // Saved as it is: nothing changes.
+      let same = try await cleo.post(page, [("name", "few"), ("platforms", "ios"), ("tag", "odd")])
+      #expect(same.status == 303, "\(ScenePage(same).text)")
+      #expect(try await state() == .active)
+      #expect(try await cleo.post(page, [("name", "few"), ("platforms", "ios")]).status == 303)
+      #expect(try await state() == .needsApproval, "the rule reaches more")
+      #expect(try await cleo.post(daily + "/approve").status == 403, "who changed it")
+      #expect(try await ben.post(daily + "/approve").location == daily)
+      #expect(try await state() == .active)
+    }
+  }
+
   @Test("a schedule to production is approved once, on its page; the retry of a push waits, too")
   func schedules() async throws {
     try await ConsoleScene.with { scene in

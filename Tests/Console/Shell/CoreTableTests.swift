@@ -71,6 +71,24 @@ struct CoreTableTests {
     #expect(untouched.remoteAddress?.host == peer && !untouched.isSecure)
   }
 
+  @Test(
+    "behind a TLS proxy, others get no plain http past it",
+    arguments: [
+      ("10.0.0.1", "/session/new", false), ("203.0.113.7", "/session/new", true), ("203.0.113.7", "/healthz", false),
+      ("203.0.113.7", "/metrics", true), ("127.0.0.1", "/session/new", false), ("::1", "/", false),
+    ])
+  func pastTheProxy(peer: String, path: String, isRefused: Bool) throws {
+    let proxies = TrustedProxies(ranges: [try #require(AddressRange("10.0.0.0/8"))])
+    let address = try #require(SocketAddress(host: peer, port: 1))
+    let clear = try Request(.get, path, remoteAddress: address)
+    if isRefused {
+      #expect(throws: HTTPError.self) { try proxies.checkClear(clear) }
+    } else {
+      try proxies.checkClear(clear)
+    }
+    try proxies.checkClear(try Request(.get, path, remoteAddress: address, isSecure: true))
+  }
+
   @Test("headers of a proxy that nobody declared are ignored, with one warning for each address, and not without end")
   func undeclaredProxies() async throws {
     try await ConsoleScene.with(proxies: [try #require(AddressRange("10.0.0.1"))]) { scene in
