@@ -108,6 +108,11 @@ struct JPushAccessTests {
       for _ in 0..<10 { #expect(try await status(Self.basic("nobody:x"), from: "192.0.2.10") == 401) }
       #expect(try await status(Self.basic("somebody:x"), from: "192.0.2.10") == 429, "guessing app keys")
       #expect(try await status(nil, from: "192.0.2.10") == 200)
+      let noted = try await jpush.scene.audit("token.refused")
+      #expect(
+        Set(noted.map { "\($0.actor) \($0.detail?["status"]?.integer ?? 0)" }) == [
+          "app key \(jpush.appKey) 401", "app key \(jpush.appKey) 429", "app key unknown 401", "app key unknown 429",
+        ], "each once an hour")
       jpush.scene.clock.advance(61)
       #expect(try await status(nil, from: "192.0.2.9") == 200)
       #expect(jpush.scene.log.entries.allSatisfy { !"\($0)".contains(jpush.secret) })

@@ -1,0 +1,63 @@
+import Console
+import Foundation
+import HTTPServer
+import Model
+import Store
+import Testing
+
+/// What the pages' HTML promises about passwords, and what no answer says.
+@Suite("Fields of passwords, and headers that no answer has")
+struct PasswordFieldTests {
+  @Test("every field of a password is masked, takes what is pasted, and tells password managers what it is")
+  func masked() async throws {
+    try await ConsoleScene.with { scene in
+      let path = try #require(try await scene.console.firstStartPath())
+      var stranger = SceneBrowser(router: scene.router)
+      var anna = try await scene.signIn(.admin)
+      let pages = [
+        try await stranger.get("/session/new"), try await stranger.get(path), try await anna.get("/account"),
+      ]
+      let names = ["password", "repeat", "current", "proof"]
+      let fields = pages.map(ScenePage.init).flatMap { page in
+        page.tags.filter { $0.name == "input" && names.contains($0.attributes["name"] ?? "") }
+      }
+      #expect(fields.count >= 5)
+      for field in fields {
+        #expect(field.attributes["type"] == "password", "\(field)")
+        #expect(field.attributes["autocomplete"]?.hasSuffix("-password") == true, "\(field)")
+        #expect(!field.attributes.keys.contains { $0.hasPrefix("on") || $0 == "maxlength" }, "\(field)")
+        #expect(field.attributes["value"]?.isEmpty != false, "\(field)")
+      }
+    }
+  }
+
+  @Test("recovery codes have over 112 bits, so that a plain hash is enough")
+  func recovery() async throws {
+    try await ConsoleScene.with { scene in
+      let codes = try await scene.store.write { database in
+        let user = try User.add(database, name: "anna@example.com", role: .viewer, now: ConsoleScene.noon)
+        return try RecoveryCode.renew(database, user: user.id)
+      }
+      #expect(Set(codes).count == 10)
+      let letters = codes.map { $0.filter { $0 != "-" } }
+      let alphabet = Set(letters.joined())
+      // 280 letters of 31: those that are missing by chance are very few.
+      #expect(letters.allSatisfy { Double($0.count) * log2(Double(alphabet.count)) >= 112 }, "\(alphabet.count)")
+    }
+  }
+
+  @Test("no answer opens itself to scripts of other sites")
+  func origins() async throws {
+    try await ConsoleScene.with { scene in
+      for route in scene.router.routes where route.method == .get && !route.pattern.contains(":") {
+        guard !route.pattern.hasSuffix("/events"), !route.pattern.contains("*") else { continue }
+        for role in [nil, User.Role.admin] {
+          let answer = try await scene.call(
+            .get, route.pattern, as: role, headers: ["Origin": "https://other.example"])
+          let opened = answer.response.headers.fields.filter { $0.name.lowercased().hasPrefix("access-control-") }
+          #expect(opened.isEmpty, "\(route.pattern)")
+        }
+      }
+    }
+  }
+}
