@@ -1,11 +1,13 @@
 // Times as the viewer's clock shows them. The server writes UTC, which stays in the title, exact.
 
 const language = document.documentElement.lang || 'en';
+// English dates have the day first, as 22 Nov 2026: nobody misreads it.
+const dates = language === 'en' ? 'en-GB' : language;
 // 24 hours in every language: logs are compared, and "12:05 AM" is misread.
-const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' });
-const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+const moment = new Intl.DateTimeFormat(dates, { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' });
+const exact = new Intl.DateTimeFormat(dates, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 // A day without an hour is the same day everywhere: never moved to another zone.
-const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
+const day = new Intl.DateTimeFormat(dates, { dateStyle: 'medium', timeZone: 'UTC' });
 // "tomorrow" for what is 47 hours away, or "next month" for 31 days, is too loose beside a certificate: count.
 const relative = new Intl.RelativeTimeFormat(language, { numeric: 'always' });
 const short = new Intl.RelativeTimeFormat(language, { numeric: 'always', style: 'short' });

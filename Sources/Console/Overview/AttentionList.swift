@@ -58,6 +58,8 @@ struct AttentionList {
 
   /// Items of one kind beyond this number are counted, not listed.
   private static let shown = 20
+  /// Fewer devices out of reach are everyday life of tests.
+  private static let alarmingDevices = 10
 
   func items(_ texts: Texts) -> [AttentionItem] {
     waiting(texts) + going(texts) + refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts)
@@ -76,7 +78,24 @@ struct AttentionList {
           detail: texts("webhooks.numbers", ["pending": webhook.pending.grouped, "dropped": webhook.dropped.grouped]),
           href: "/settings/webhooks/\(webhook.id)", action: "show")
       }
-      + undeclaredProxy(texts)
+      + unreachable(texts) + undeclaredProxy(texts)
+  }
+
+  /// Environments of which most devices are parked or retired: pushes there reach almost nobody, and nothing fails.
+  private func unreachable(_ texts: Texts) -> [AttentionItem] {
+    apps.flatMap { overview in
+      Environment.allCases.compactMap { environment -> AttentionItem? in
+        let all = overview.count(environment: environment)
+        let gone = all - overview.count(environment: environment, state: .active)
+        guard gone >= Self.alarmingDevices, gone * 2 > all else { return nil }
+        return item(
+          texts, label: "\(gone * 100 / all)%", failed: false,
+          text: texts(
+            "needs.unreachable", count: gone,
+            ["all": all.grouped, "app": overview.app.name, "environment": environment.word(texts)]),
+          detail: texts("needs.unreachable_next"), href: ReachView.href(overview.app, environment), action: "show")
+      }
+    }
   }
 
   func item(

@@ -35,7 +35,9 @@ struct AppHealth: View {
   let isSoon: Bool
   let credential: String
   let lastAccepted: MomentView?
+  /// Within reach.
   let devices: Int
+  let allDevices: Int
 
   init(_ overview: AppOverview, _ environment: Environment, _ texts: Texts, now: Date) {
     let all = overview.credentials.filter { $0.environment == environment }
@@ -49,6 +51,7 @@ struct AppHealth: View {
     self.credential = state.text(texts)
     lastAccepted = (credential?.lastAcceptedAt).map { MomentView(date: $0, now: now) }
     devices = overview.count(environment: environment, state: .active)
+    allDevices = overview.count(environment: environment)
   }
 
   static let fields: [Field<Self>] = [
@@ -62,5 +65,27 @@ struct AppHealth: View {
     .text("credential") { $0.credential },
     .view("last_accepted") { $0.lastAccepted },
     .number("devices") { $0.devices },
+    // Parked and retired ones would go unsaid.
+    .view("reach") { $0.allDevices > $0.devices ? ReachView(app: $0.app, $0.environment, of: $0.allDevices) : nil },
+  ]
+}
+
+/// The devices of an app in one environment that cannot be reached, for a number that leads to them.
+struct ReachView: View {
+  let app: App
+  let environment: Environment
+  let all: Int
+
+  init(app: App, _ environment: Environment, of all: Int) {
+    (self.app, self.environment, self.all) = (app, environment, all)
+  }
+
+  static func href(_ app: App, _ environment: Environment) -> String {
+    "/devices?app=\(ConsoleRouter.escaped(app.bundleID))&environment=\(environment.rawValue)"
+  }
+
+  static let fields: [Field<Self>] = [
+    .number("all") { $0.all },
+    .text("devices_href") { href($0.app, $0.environment) },
   ]
 }

@@ -151,10 +151,12 @@ struct PushPreview: Sendable {
 
   /// As “APNs (AuthKey_X, never expires), JPush (built-in simulator)”.
   private func credentialText(_ page: PageContext) -> String {
-    providers.map { provider in
-      let credential = credentials.first { $0.provider == provider }
-      return "\(provider.name) (\(CredentialState(credential, now: page.now).text(page.texts)))"
-    }.joined(separator: ", ")
+    let texts = page.texts
+    return texts.list(
+      providers.map { provider in
+        let state = CredentialState(credentials.first { $0.provider == provider }, now: page.now)
+        return texts.noted(provider.name, state.text(texts))
+      })
   }
 
   /// The send time, for example “in 3 days, 2026-12-01 09:00 Europe/Berlin (08:00 UTC)”; nil means now.

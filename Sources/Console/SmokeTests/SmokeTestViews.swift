@@ -165,7 +165,7 @@ struct SmokeTestView: PageView {
     .text("payload") { $0.row.test.draft?.json.text(pretty: true) ?? "" },
     .text("cron") { "0 8 * * * signalbox smoke \($0.shellName) --junit smoke.xml" },
     .text("curl") { view in
-      "curl -X POST -H \"Authorization: Bearer $TOKEN\" \\\n  '\(view.address)/api/v1/smoke-tests/\(view.row.test.id)"
+      "curl -X POST -H \"Authorization: Bearer $SIGNALBOX_TOKEN\" \\\n  '\(view.address)/api/v1/smoke-tests/\(view.row.test.id)"
         + "/runs?wait=60s'"
     },
   ]
