@@ -42,7 +42,7 @@ struct AboutPageTests {
         #expect(head.hasPrefix("HTTP/1.1 200"), "\(head)")
         #expect(head.contains("filename=\"signalbox-20261120T120000Z.sqlite\""), "\(head)")
       }
-      let copy = try Database(path: file, mode: .readOnly)
+      let copy = try Database(path: file, mode: .reader)
       defer { copy.close() }
       #expect(try copy.int("SELECT count(*) FROM devices") == 2000 && copy.integrityCheck().isEmpty)
       #expect(try FileManager.default.contentsOfDirectory(atPath: place).sorted() == before)
@@ -78,7 +78,7 @@ struct AboutPageTests {
       #expect(!ScenePage(try await anna.get("/settings/about")).text.contains("The database is sound"))
       #expect(try await anna.post("/settings/about/check").location == "/settings/about#check")
       let sound = ScenePage(try await anna.get("/settings/about")).text
-      for text in ["The database is sound", "Structure, indexes and references are sound", "took 0.", "admin@"] {
+      for text in ["The database is sound", "Structure, indexes and references are sound", "took ", "admin@"] {
         #expect(sound.contains(text), "\(text)")
       }
       let entry = try #require(try await scene.audit("database.check").first)
@@ -106,7 +106,12 @@ struct AboutPageTests {
     try await ConsoleScene.with(streamPause: {}) { scene in
       var anna = try await scene.signIn(.admin)
       let gate = DispatchSemaphore(value: 0)
-      async let held: Void = scene.pools.checks.run { gate.wait() }
+      let (begun, begin) = AsyncStream<Void>.makeStream()
+      async let held: Void = scene.pools.checks.run {
+        begin.finish()
+        gate.wait()
+      }
+      for await _ in begun {}
       #expect(try await anna.post("/settings/about/check").status == 303)
       #expect(try await anna.post("/settings/about/check").status == 303)
       let page = ScenePage(try await anna.get("/settings/about")).text
