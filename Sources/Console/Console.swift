@@ -91,11 +91,17 @@ package struct Console: Sendable {
     let webhooks = BlockingPool(name: "webhook", threads: 4)
     /// A provider of OpenID Connect.
     let providers = BlockingPool(name: "oidc", threads: 2)
+    /// Copies of the database, one after the other.
+    let backups = BlockingPool(name: "backup", threads: 1)
+    /// Checks of the whole database.
+    let checks = BlockingPool(name: "check", threads: 1)
 
     package init() {}
 
     /// Ends the threads once their work is done. Does not wait.
-    package func stop() { for pool in [hashes, files, certificates, mail, webhooks, providers] { pool.stop() } }
+    package func stop() {
+      for pool in [hashes, files, certificates, mail, webhooks, providers, backups, checks] { pool.stop() }
+    }
   }
 
   let store: Store
@@ -130,6 +136,8 @@ package struct Console: Sendable {
   let registrations: WriteGroup<AppRegistration, RegistrationCode>
   /// Writes what apps report of pushes.
   let receipts: WriteGroup<ReceiptBatch, ReceiptOutcome>
+  /// The check of the database that an admin has started.
+  let integrity = IntegrityCheck()
   /// Tells open pages of new receipts.
   let receiptNews = ReceiptNews()
   /// What sign-in gives out on the way.

@@ -18,7 +18,7 @@ enum AudiencePages {
   private static let pageSize = 50
   private static let suggestions = 8
   /// For the counts of a page's segments, all together.
-  private static let patience = Duration.milliseconds(800)
+  static let patience = Duration.milliseconds(800)
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/audiences") { page in try await index(page) }
@@ -100,7 +100,9 @@ enum AudiencePages {
   }
 
   /// Segments by ID that could be counted in time.
-  private static func counts(_ segments: [Segment], _ page: PageContext) async -> [Int64: Int] {
+  static func counts(
+    _ segments: [Segment], _ page: PageContext, within patience: Duration = patience
+  ) async -> [Int64: Int] {
     let end = ContinuousClock.now + patience
     var counts: [Int64: Int] = [:]
     for segment in segments {

@@ -58,13 +58,14 @@ struct CertificateList {
         expired: facts.count(.expired), due: facts.count(.urgent) + facts.count(.soon), failing: facts.failing,
         total: max(total, rows.count)),
       bands: links(facts), filter: filterView(isActive: isFiltered), rows: rows,
-      pager: PagerView(pager, next: facts.found.next), timeline: facts.timeline,
+      exports: ExportLinks(page, "/certificates"), pager: PagerView(pager, next: facts.found.next),
+      timeline: facts.timeline,
       next: isFiltered || cursor != nil ? nil : rows.first { ($0.days ?? -1) >= 0 && !$0.isReplaced })
   }
 
   // MARK: Filter
 
-  private func filter() -> ExpiryList.Filter {
+  func filter() -> ExpiryList.Filter {
     var filter = ExpiryList.Filter(now: now)
     if let band = page.filled("band").flatMap(Expiry.Band.init(rawValue:)) { filter = Expiry.filter(band, now: now) }
     filter.isFailing = page.filled("band") == Self.failing

@@ -35,6 +35,7 @@ struct ExpiryListView: View {
   let bands: [BandLink]
   let filter: ExpiryFilterView
   let rows: [ExpiryRow]
+  let exports: ExportLinks
   let pager: PagerView
   let timeline: ExpiryTimeline
   /// The next item to expire; nil with a filter and on later pages.
@@ -48,6 +49,7 @@ struct ExpiryListView: View {
     .flag("has_rows") { !$0.rows.isEmpty },
     .flag("filterable") { !$0.rows.isEmpty || $0.filter.isActive },
     .view("shown") { CountView(count: $0.rows.count) },
+    .view("exports") { $0.rows.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },
     .view("timeline") { $0.timeline.total > 0 ? $0.timeline : nil },
     .view("next") { $0.next },

@@ -13,6 +13,7 @@ struct DeviceListView: PageView {
   let filter: DeviceFilterView
   let problem: String?
   let devices: [DeviceRow]
+  let exports: ExportLinks
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
@@ -25,6 +26,7 @@ struct DeviceListView: PageView {
     .list("devices") { $0.devices },
     .flag("has_devices") { !$0.devices.isEmpty },
     .view("shown") { CountView(count: $0.devices.count) },
+    .view("exports") { $0.devices.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },
   ]
 }

@@ -16,6 +16,8 @@ enum DevicePages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/devices") { page in try await index(page) }
+    routes.page(.get, "/devices.csv") { page in try await export(page, "csv").csv() }
+    routes.page(.get, "/devices.json") { page in try await export(page, "json").json() }
     routes.page(.get, "/devices/new", role: .operator) { page in try await newPage(page, Form(), FieldErrors()) }
     routes.page(.post, "/devices", role: .operator) { page in try await register(page) }
     DeviceImportPages.add(to: &routes)
@@ -33,12 +35,7 @@ enum DevicePages {
     let texts = page.texts
     let pager = Pager(page.request)
     let apps = try await page.store.read { try AppOverview.all($0) }
-    var filter = DeviceFilter(app: page.filled("app").flatMap { name in apps.first { $0.app.bundleID == name }?.id })
-    filter.environment = page.filled("environment").flatMap(Environment.init)
-    filter.platform = page.filled("platform").flatMap(Platform.init)
-    filter.provider = page.filled("provider").flatMap(ProviderKind.init)
-    filter.state = page.filled("state").flatMap(DeviceState.init(name:))
-    let (base, text) = (filter, page.filled("q"))
+    let (base, text) = (filter(page, apps.map(\.app)), page.filled("q"))
     var problem: String?
     var found = Page<Device>(items: [], next: nil)
     do {
@@ -70,7 +67,24 @@ enum DevicePages {
             device: $0, app: names[$0.appID] ?? "",
             platform: texts("platform.\($0.platform.rawValue)") + ($0.provider == .jpush ? ", JPush" : ""),
             now: page.now)
-        }, pager: PagerView(pager, next: found.next)))
+        }, exports: ExportLinks(page, "/devices"), pager: PagerView(pager, next: found.next)))
+  }
+
+  /// The chosen filters, apart from the search.
+  private static func filter(_ page: PageContext, _ apps: [App]) -> DeviceFilter {
+    var filter = DeviceFilter(app: page.filled("app").flatMap { name in apps.first { $0.bundleID == name }?.id })
+    filter.environment = page.filled("environment").flatMap(Environment.init)
+    filter.platform = page.filled("platform").flatMap(Platform.init)
+    filter.provider = page.filled("provider").flatMap(ProviderKind.init)
+    filter.state = page.filled("state").flatMap(DeviceState.init(name:))
+    return filter
+  }
+
+  /// The devices of the list as a file, which the activity log records.
+  private static func export(_ page: PageContext, _ format: String) async throws -> DeviceListExport {
+    let apps = try await page.store.read { try App.all($0) }
+    try await page.note(page.audit("device.export", "devices", ["format": .string(format)]))
+    return DeviceListExport(page.store, filter(page, apps), search: page.filled("q"))
   }
 
   // MARK: Registering

@@ -3,10 +3,12 @@ import Mustache
 
 /// `/docs`: the reference of the API, made from its OpenAPI documents, a page for each tag.
 enum DocsPage {
-  static let views: [any PageView.Type] = [DocsView.self]
+  static let views: [any PageView.Type] = [DocsView.self] + WordsPage.views + CodePages.views
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/docs") { page in try show(page, page.console.reference.sections.first) }
+    WordsPage.add(to: &routes)
+    CodePages.add(to: &routes)
     routes.page(.get, "/docs/:section") { page in
       let slug = page.request.parameters["section"]
       return try show(page, page.console.reference.sections.first { $0.slug == slug })

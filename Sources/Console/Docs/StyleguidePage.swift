@@ -51,6 +51,8 @@ struct StyleguideView: PageView {
       ].compactMap { $0 }
     },
     .list("callouts") { _ in ["accent", "amber", "red"] },
+    .text("csv") { _ in "#lists" },
+    .text("json") { _ in "#lists" },
     .text("q") { _ in "" },
     .view("shown") { _ in CountView(count: 8) },
     .view("pager") { _ in StylePager() },

@@ -10,6 +10,7 @@ struct PushListView: PageView {
   let pushes: [PushRow]
   /// How far back the search went; nil if it reached the end of the history.
   let searchedTo: MomentView?
+  let exports: ExportLinks
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
@@ -18,6 +19,7 @@ struct PushListView: PageView {
     .list("pushes") { $0.pushes },
     .flag("has_pushes") { !$0.pushes.isEmpty },
     .view("searched_to") { $0.searchedTo.map(SearchedToView.init) },
+    .view("exports") { $0.pushes.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },
   ]
 }

@@ -17,6 +17,8 @@ enum PushPages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/pushes") { page in try await index(page) }
+    routes.page(.get, "/pushes.csv") { page in try await exportList(page, "csv").csv() }
+    routes.page(.get, "/pushes.json") { page in try await exportList(page, "json").json() }
     routes.page(.get, "/pushes/:uid") { page in try await PushResultPage.show(page) }
     routes.page(.get, "/pushes/:uid/events") { page in try await events(page) }
     routes.page(.get, "/pushes/:uid/receipts/events") { page in
@@ -40,6 +42,12 @@ enum PushPages {
     let push = try await find(page)
     try await page.note(page.audit("push.export", "push \(push.uid)", ["format": .string(format)]))
     return DeliveryExport(page, push)
+  }
+
+  /// The pushes of the list as a file, which the activity log records.
+  private static func exportList(_ page: PageContext, _ format: String) async throws -> PushListExport {
+    try await page.note(page.audit("push.export_list", "pushes", ["format": .string(format)]))
+    return PushListExport(page.store, filter(page))
   }
 
   /// The push named in the URL.
@@ -70,17 +78,8 @@ enum PushPages {
 
   private static func index(_ page: PageContext) async throws -> Response {
     let texts = page.texts
-    var filter = PushFilter()
-    filter.app = page.filled("app").flatMap(Int64.init)
-    filter.environment = page.filled("environment").flatMap(Environment.init)
-    filter.states = page.filled("state").flatMap(PushState.init).map { [$0] } ?? []
-    filter.source = page.filled("source")
-    filter.search = page.filled("q")
-    filter.from = page.day("from")
-    // Includes the whole last day.
-    filter.before = page.day("to")?.addingTimeInterval(86_400)
     let pager = Pager(page.request)
-    let chosen = filter
+    let chosen = filter(page)
     let found = try await page.kept { database, now in
       let list = try Push.list(database, chosen, cursor: pager.cursor, limit: pageSize)
       // A page that is not full stopped at the search limit, not at the end of the history.
@@ -108,7 +107,21 @@ enum PushPages {
             "source", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"].map { ($0, texts("source.\($0)")) }),
           isActive: ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }),
         pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayCancel: page.may(.operator)),
-        searchedTo: found.searchedTo.map { MomentView(date: $0) }, pager: PagerView(pager, next: list.next)))
+        searchedTo: found.searchedTo.map { MomentView(date: $0) }, exports: ExportLinks(page, "/pushes"),
+        pager: PagerView(pager, next: list.next)))
+  }
+
+  private static func filter(_ page: PageContext) -> PushFilter {
+    var filter = PushFilter()
+    filter.app = page.filled("app").flatMap(Int64.init)
+    filter.environment = page.filled("environment").flatMap(Environment.init)
+    filter.states = page.filled("state").flatMap(PushState.init).map { [$0] } ?? []
+    filter.source = page.filled("source")
+    filter.search = page.filled("q")
+    filter.from = page.day("from")
+    // Includes the whole last day.
+    filter.before = page.day("to")?.addingTimeInterval(86_400)
+    return filter
   }
 
   // MARK: Live

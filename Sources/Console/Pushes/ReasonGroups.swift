@@ -90,8 +90,11 @@ struct ReasonWords: View {
   let cause: String
   let remedy: String
   let actor: String
+  /// The page of the code; nil for an unknown one.
+  let about: String?
 
   static let fields: [Field<Self>] = [
+    .optional("about") { $0.about },
     .text("cause") { $0.cause },
     .text("remedy") { $0.remedy },
     .text("actor") { $0.actor },
@@ -101,5 +104,6 @@ struct ReasonWords: View {
     cause = texts.cause(reason)
     remedy = texts.remedy(reason)
     actor = texts("actor.\(reason.actor.rawValue)")
+    about = reason.href
   }
 }

@@ -5,7 +5,7 @@ import Mustache
 import Reactor
 import Store
 
-/// `/settings/about`: version and database, and the bundle for who helps.
+/// `/settings/about`: version and database, its backup and check, and the bundle for who helps.
 enum AboutPage {
   /// As “12.5 MB”, in every language.
   private static func size(_ bytes: Int64) -> String {
@@ -13,20 +13,27 @@ enum AboutPage {
   }
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/settings/about", role: .admin) { page in
-      let files = try await page.store.read { try SupportBundle.files($0) }
-      func member(_ file: String, _ name: String) -> JSONValue? { files.first { $0.name == file }?.json[name] }
-      let texts = page.texts
-      let bytes = member("schema.json", "bytes")?.integer.map(size)
-      return page.answer(
-        AboutView(
-          version: page.console.configuration.version,
-          facts: [
-            FactView(texts("about.database"), bytes),
-            FactView(
-              texts("about.schema"), member("schema.json", "migrations")?.array?.last?["id"]?.string, isMono: true),
-            FactView(texts("about.sqlite"), member("schema.json", "sqlite")?.string),
-          ].compactMap { $0 }, files: files.map(\.name)))
+    routes.page(.get, "/settings/about", role: .admin) { page in try await show(page) }
+    // A copy takes as long as the disk needs; who leaves does not need it any more.
+    let patient = Route.Options(endsWithClient: true, mayWait: true)
+    routes.page(.post, "/settings/about/backup", role: .admin, proof: true, options: patient) { page in
+      let download = BackupDownload(page.console, now: page.now)
+      let copy = try await download.make()
+      let detail: JSONValue = ["bytes": .integer(Int64(copy.size)), "to": "download"]
+      try await page.note(page.audit("database.backup", "file \(download.name)", detail))
+      return download.answer(copy)
+    }
+    routes.page(.post, "/settings/about/check", role: .admin, options: Route.Options(mayWait: true)) { page in
+      let (console, entry) = (page.console, page.audit("database.check", IntegrityCheck.subject))
+      let ended = console.integrity.begin(console, by: entry, now: page.now)
+      // A small database is checked before the page comes back.
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { for await _ in ended {} }
+        group.addTask { try? await console.configuration.answerPause() }  // cancelled: the check is over
+        await group.next()
+        group.cancelAll()
+      }
+      return page.redirect(to: "/settings/about#check")
     }
     routes.page(.post, "/settings/about/bundle", role: .admin) { page in
       let (console, now) = (page.console, page.now)
@@ -41,6 +48,26 @@ enum AboutPage {
           "Cache-Control": "no-store",
         ], body: .bytes(bundle))
     }
+  }
+}
+
+extension AboutPage {
+  private static func show(_ page: PageContext) async throws -> Response {
+    let (files, report) = try await page.store.read { (try SupportBundle.files($0), try IntegrityReport.last($0)) }
+    func member(_ file: String, _ name: String) -> JSONValue? { files.first { $0.name == file }?.json[name] }
+    let texts = page.texts
+    let bytes = member("schema.json", "bytes")?.integer.map(size)
+    return page.answer(
+      AboutView(
+        version: page.console.configuration.version,
+        facts: [
+          FactView(texts("about.database"), bytes),
+          FactView(
+            texts("about.schema"), member("schema.json", "migrations")?.array?.last?["id"]?.string, isMono: true),
+          FactView(texts("about.sqlite"), member("schema.json", "sqlite")?.string),
+        ].compactMap { $0 }, files: files.map(\.name),
+        check: IntegrityView(
+          report: report, since: page.console.integrity.since, texts: texts, now: page.now)))
   }
 }
 
@@ -82,10 +109,12 @@ struct AboutView: PageView {
   let facts: [FactView]
   /// What the bundle contains.
   let files: [String]
+  let check: IntegrityView
 
   static let fields: [Field<Self>] = [
     .text("number") { $0.version },
     .list("facts") { $0.facts },
     .list("files") { $0.files },
+    .view("check") { $0.check },
   ]
 }

@@ -14,14 +14,15 @@ enum SearchPage {
 
   private static func show(_ page: PageContext) async throws -> Response {
     guard let text = page.filled("q") else { return page.answer(SearchView(search: "", groups: [])) }
-    let (texts, now, isPerson) = (page.texts, page.now, page.may(.operator))
-    let groups = try await page.store.read { database in
-      try Search(text: String(text.prefix(Search.longest)), texts: texts, now: now, isOperator: isPerson).groups(
-        database)
-    }
+    let search = Search(
+      text: String(text.prefix(Search.longest)), texts: page.texts, locales: page.console.locales, now: page.now,
+      role: page.principal?.role ?? .viewer)
+    let segments = try await page.store.read { try search.segments($0) }
+    let counts = await AudiencePages.counts(segments, page, within: Search.patience)
+    let groups = try await page.store.read { try search.groups($0, segments, counts) }
     let hits = groups.flatMap(\.hits)
     // Whoever pastes an ID wants its page.
-    if hits.count == 1, let href = hits[0].href, hits[0].isExact { return page.redirect(to: href) }
+    if hits.count == 1, hits[0].isExact { return page.redirect(to: hits[0].href) }
     return page.answer(SearchView(search: text, groups: groups))
   }
 }
@@ -32,21 +33,29 @@ struct Search: Sendable {
   static let longest = 400
   /// Hits of a kind.
   private static let most = 5
+  private static let mostPages = 8
+  /// Apps whose tags are searched.
+  private static let mostApps = 50
+  /// For counting the devices of segments.
+  static let patience = Duration.milliseconds(300)
 
   let text: String
   let texts: Texts
+  let locales: Locales
   let now: Date
-  let isOperator: Bool
+  let role: User.Role
 
   /// Kinds with hits, the most exact ones first.
-  func groups(_ database: Database) throws -> [SearchGroup] {
+  ///
+  /// - Parameter counts: of the devices of segments, by ID; those that were counted in time.
+  func groups(_ database: Database, _ segments: [Segment], _ counts: [Int64: Int]) throws -> [SearchGroup] {
+    let apps = try App.all(database)
     let found: [(String, [SearchHit])] = [
-      ("pushes", try pushes(database)), ("devices", try devices(database)), ("segments", try segments(database)),
-      ("apps", try apps(database)),
-      ("certificates", try certificates(database)), ("reasons", reasons), ("pages", pages),
+      ("pushes", try pushes(database)), ("devices", try devices(database)), ("segments", hits(segments, counts)),
+      ("tags", try tags(database, apps)), ("apps", hits(apps)), ("certificates", try certificates(database)),
+      ("reasons", reasons), ("pages", pages),
     ]
-    return found.filter { !$0.1.isEmpty }
-      .map { SearchGroup(name: texts("search.kinds.\($0.0)"), hits: Array($0.1.prefix(Self.most))) }
+    return found.filter { !$0.1.isEmpty }.map { SearchGroup(name: texts("search.kinds.\($0.0)"), hits: $0.1) }
   }
 
   private func pushes(_ database: Database) throws -> [SearchHit] {
@@ -79,16 +88,36 @@ struct Search: Sendable {
     }
   }
 
-  private func segments(_ database: Database) throws -> [SearchHit] {
-    try Segment.search(database, text, limit: Self.most).map { segment in
-      SearchHit(
-        title: segment.name, detail: segment.rule.words(texts), href: "/audiences/segments/\(segment.id)",
+  func segments(_ database: Database) throws -> [Segment] {
+    try Segment.search(database, text, limit: Self.most)
+  }
+
+  private func hits(_ segments: [Segment], _ counts: [Int64: Int]) -> [SearchHit] {
+    segments.map { segment in
+      let devices = counts[segment.id].map { texts("send.devices", count: $0) }
+      let words = [segment.rule.words(texts), devices].compactMap { $0 }.filter { !$0.isEmpty }
+      return SearchHit(
+        title: segment.name, detail: words.joined(separator: " · "), href: "/audiences/segments/\(segment.id)",
         isExact: false)
     }
   }
 
-  private func apps(_ database: Database) throws -> [SearchHit] {
-    try App.all(database).filter { fits($0.bundleID) || fits($0.name) || fits($0.packageName ?? "") }.map { app in
+  /// Tags whose name begins with the text, with their counters.
+  private func tags(_ database: Database, _ apps: [App]) throws -> [SearchHit] {
+    var hits: [SearchHit] = []
+    for app in apps.prefix(Self.mostApps) where hits.count < Self.most {
+      hits += try Tag.list(database, app: app.id, prefix: text, limit: Self.most - hits.count).items.map { tag in
+        let href = "/devices?app=\(ConsoleRouter.escaped(app.bundleID))&q=\(ConsoleRouter.escaped(tag.name))"
+        let devices = texts("send.devices", count: tag.members)
+        return SearchHit(title: tag.name, detail: "\(app.name) · \(devices)", href: href, isExact: false)
+      }
+    }
+    return hits
+  }
+
+  private func hits(_ apps: [App]) -> [SearchHit] {
+    let found = apps.filter { fits($0.bundleID) || fits($0.name) || fits($0.packageName ?? "") }
+    return found.prefix(Self.most).map { app in
       SearchHit(title: app.name, detail: app.bundleID, href: "/apps/\(app.id)", isExact: app.bundleID == text)
     }
   }
@@ -108,22 +137,33 @@ struct Search: Sendable {
     }
   }
 
-  /// Codes have no page of their own: their meaning stands here.
+  /// Codes by their letters, and by the HTTP status that comes with them.
   private var reasons: [SearchHit] {
-    Reason.table.filter { $0.isKnown && ($0.code.lowercased() == text.lowercased() || (isLong && fits($0.code))) }
-      .map { reason in
-        SearchHit(
-          title: reason.code, detail: "\(texts.cause(reason)) \(texts.remedy(reason))", href: nil,
-          isExact: false)
-      }
+    let isStatus = Int(text).map { (100...599).contains($0) } ?? false
+    let found = Reason.listed.filter { isLong ? $0.fits(text) : $0.code.lowercased() == text.lowercased() }
+    let all = SearchHit(
+      title: isStatus ? "HTTP \(text)" : texts("codes.title"), detail: texts("codes.shown", count: found.count),
+      href: "/codes?q=\(ConsoleRouter.escaped(text))", isExact: false)
+    let first = found.filter { $0.code.lowercased() == text.lowercased() }
+    let rest = found.filter { $0.code.lowercased() != text.lowercased() }
+    let hits = (first + rest).prefix(Self.most).map { reason in
+      SearchHit(
+        title: reason.code, detail: "\(texts.cause(reason)) \(texts.remedy(reason))", href: reason.href ?? "/codes",
+        isExact: false)
+    }
+    return found.count > 1 ? hits + [all] : hits
   }
 
   private var pages: [SearchHit] {
-    Section.allCases.filter { $0 != .activity || isOperator }.compactMap { section in
-      let name = texts.known("nav.\(section.rawValue)") ?? texts("account.title")
-      let href = section == .overview ? "/" : section == .send ? "/pushes/new" : "/\(section.rawValue)"
-      return fits(name) || section.rawValue == text.lowercased()
-        ? SearchHit(title: name, detail: "", href: href, isExact: false) : nil
+    let ranked = NamedPage.all.filter { $0.role <= role }.compactMap { page in
+      page.rank(of: text, in: locales).map { (page: page, rank: $0) }
+    }
+    // Of equal rank, the order of the list stays.
+    let sorted = (0...3).flatMap { rank in ranked.filter { $0.rank == rank } }
+    return sorted.prefix(Self.mostPages).map { found in
+      SearchHit(
+        title: texts(found.page.name), detail: found.page.about.map { texts($0) } ?? "", href: found.page.href,
+        isExact: false)
     }
   }
 

@@ -26,14 +26,13 @@ struct SearchGroup: View {
 struct SearchHit: View {
   let title: String
   let detail: String
-  /// Nil: everything about it is said here.
-  let href: String?
+  let href: String
   /// Whether the text can mean nothing else.
   let isExact: Bool
 
   static let fields: [Field<Self>] = [
     .text("title") { $0.title },
     .optional("detail") { $0.detail.isEmpty ? nil : $0.detail },
-    .optional("href") { $0.href },
+    .text("href") { $0.href },
   ]
 }

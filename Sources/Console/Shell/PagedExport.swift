@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import JSON
+import Mustache
 import SQLite
 import Store
 import Text
@@ -20,9 +21,14 @@ struct PagedExport<Item: Sendable>: Sendable {
   }
 
   func csv(columns: [String], cells: @escaping @Sendable (Item) -> [String]) -> Response {
-    answer("text/csv; charset=utf-8", "csv", before: CSV.line(columns), after: "") { items, _ in
-      items.map { CSV.line(cells($0)) }.joined()
-    }
+    csv(header: CSV.line(columns)) { CSV.line(cells($0)) }
+  }
+
+  /// - Parameters:
+  ///   - header: the first line, with its end.
+  ///   - line: the line of an item, with its end.
+  func csv(header: String, line: @escaping @Sendable (Item) -> String) -> Response {
+    answer("text/csv; charset=utf-8", "csv", before: header, after: "") { items, _ in items.map(line).joined() }
   }
 
   /// An array with an item on each line.
@@ -63,12 +69,32 @@ struct PagedExport<Item: Sendable>: Sendable {
             return (Array(write(page.items, begins).utf8), page.next)
           }
           if !bytes.isEmpty { try await writer.write(bytes) }
-          isFirst = false
+          // A page may be empty although others follow: a search ends a page when its time is over.
+          isFirst = isFirst && bytes.isEmpty
           cursor = next
         } while cursor != nil
         if !after.isEmpty { try await writer.write(Array(after.utf8)) }
       })
   }
+}
+
+/// Links to the exports of a list, with the page's filters, for `components/exports`.
+struct ExportLinks: View {
+  private let path: String
+  private let query: String
+
+  /// - Parameter path: of the exports, without the ending.
+  init(_ page: PageContext, _ path: String) {
+    self.path = path
+    // The pager's position is no filter.
+    let pairs = page.query.pairs.filter { !["cursor", "trail"].contains($0.name) && !$0.value.isEmpty }
+    let joined = pairs.map { "\(ConsoleRouter.escaped($0.name))=\(ConsoleRouter.escaped($0.value))" }
+    query = joined.isEmpty ? "" : "?" + joined.joined(separator: "&")
+  }
+
+  static let fields: [Field<Self>] = [
+    .text("csv") { "\($0.path).csv\($0.query)" }, .text("json") { "\($0.path).json\($0.query)" },
+  ]
 }
 
 /// Writes RFC 4180 lines; values that a spreadsheet would run as a formula are made harmless.

@@ -55,7 +55,8 @@ enum SceneWorld: String, CaseIterable, Sendable {
         }
         let query = pattern.hasSuffix("/jpush/remove") ? "?environment=development&kind=tag&name=vip" : ""
         return pattern.replacing(":uid", with: place).replacing(":id", with: place)
-          .replacing(":environment", with: "development").replacing(":section", with: "devices") + query
+          .replacing(":environment", with: "development").replacing(":section", with: "devices")
+          .replacing(":code", with: "BadDeviceToken") + query
       }
     }
   }

@@ -50,6 +50,46 @@ struct SearchPageTests {
     }
   }
 
+  @Test("settings and other pages are found by name in both languages, as far as the person may open them")
+  func pages() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      for (text, href) in [
+        ("webhooks", "/settings/webhooks"), ("smoke tests", "/smoke-tests"), ("证书", "/certificates"),
+        ("冒烟", "/smoke-tests"), ("Slack", "/settings/receivers"), ("backup", "/settings/about"),
+        ("words", "/docs/words"), ("术语", "/docs/words"), ("error codes", "/codes"), ("import", "/devices/import"),
+      ] {
+        #expect(ScenePage(try await Self.find(&anna, text)).links.contains(href), "\(text)")
+      }
+      var vera = try await scene.signIn(.viewer)
+      let hidden = ScenePage(try await Self.find(&vera, "webhooks")).links
+      #expect(!hidden.contains { $0.hasPrefix("/settings") })
+      // Everything that the search can lead to is there.
+      for page in NamedPage.all { #expect(try await anna.get(page.href).status == 200, "\(page.href)") }
+    }
+  }
+
+  @Test("tags and segments are found with their counts, codes by their letters and by their status")
+  func tags() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      try await scene.addDevices(9, of: app)
+      let segment = try await scene.store.write { database in
+        let rule = try SegmentRule(json: ["tag": ["odd"]])
+        return try Segment.add(database, app: app.id, name: "odd ones", rule, by: "ada", now: ConsoleScene.noon).id
+      }
+      var vera = try await scene.signIn(.viewer)
+      let found = ScenePage(try await Self.find(&vera, "odd"))
+      #expect(found.links.contains("/devices?app=\(ConsoleScene.bundleID)&q=odd"))
+      #expect(found.links.contains("/audiences/segments/\(segment)"))
+      #expect(found.text.contains("Shop · 4 devices") && found.text.contains("odd · 4 devices"), "\(found.text)")
+      let status = ScenePage(try await Self.find(&vera, "410"))
+      #expect(status.links.contains("/codes/Unregistered") && status.links.contains("/codes?q=410"))
+      #expect(ScenePage(try await Self.find(&vera, "Unregistered")).links.contains("/codes/Unregistered"))
+      #expect(ScenePage(try await Self.find(&vera, "baddevice")).links.contains("/codes/BadDeviceToken"))
+    }
+  }
+
   @Test("a device is found by the beginning of its name before a token that happens to begin alike")
   func names() async throws {
     try await ConsoleScene.with { scene in

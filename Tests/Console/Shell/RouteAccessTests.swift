@@ -12,7 +12,8 @@ struct RouteAccessTests {
     ("GET /session/left", nil), ("GET /session/setup", nil), ("POST /session/setup", nil), ("POST /session/link", nil),
     ("POST /language", nil),
     ("POST /session/end", .viewer), ("GET /", .viewer),
-    ("GET /pushes", .viewer), ("GET /pushes/new", .operator), ("POST /pushes/preview", .operator),
+    ("GET /pushes", .viewer), ("GET /pushes.csv", .viewer), ("GET /pushes.json", .viewer),
+    ("GET /pushes/new", .operator), ("POST /pushes/preview", .operator),
     ("POST /pushes/paste", .operator), ("GET /pushes/drafts", .operator), ("POST /pushes/drafts", .operator),
     ("POST /pushes/drafts/:id/remove", .operator), ("POST /pushes/own", .operator),
     ("POST /devices/:id/own", .operator),
@@ -41,12 +42,14 @@ struct RouteAccessTests {
     ("POST /smoke-tests", .operator), ("GET /smoke-tests/:id", .viewer), ("GET /smoke-tests/:id/edit", .operator),
     ("POST /smoke-tests/:id", .operator), ("POST /smoke-tests/:id/runs", .operator),
     ("GET /smoke-tests/:id/remove", .operator), ("POST /smoke-tests/:id/remove", .operator),
-    ("GET /devices", .viewer), ("GET /devices/new", .operator), ("POST /devices", .operator),
+    ("GET /devices", .viewer), ("GET /devices.csv", .viewer), ("GET /devices.json", .viewer),
+    ("GET /devices/new", .operator), ("POST /devices", .operator),
     ("GET /devices/import", .operator), ("POST /devices/import", .operator), ("GET /devices/:id", .viewer),
     ("POST /devices/:id", .operator), ("POST /devices/:id/release", .operator),
     ("GET /devices/:id/remove", .operator), ("POST /devices/:id/remove", .operator),
     ("GET /apps/:id/phones/:uid", .operator), ("POST /apps/:id/phones", .operator),
     ("GET /styleguide", .operator), ("GET /settings/about", .admin), ("POST /settings/about/bundle", .admin),
+    ("POST /settings/about/backup", .admin), ("POST /settings/about/check", .admin),
     ("GET /audiences", .viewer), ("GET /audiences/suggestions", .viewer), ("GET /audiences/explanation", .viewer),
     ("POST /audiences/explanation", .viewer), ("GET /audiences/segments/new", .operator),
     ("POST /audiences/segments", .operator), ("GET /audiences/segments/:id", .viewer),
@@ -69,7 +72,8 @@ struct RouteAccessTests {
     ("POST /devices/:id/jpush", .operator),
     ("GET /apps/:id/channels", .viewer), ("POST /apps/:id/channels", .operator),
     ("POST /apps/:id/channels/refresh", .operator), ("POST /apps/:id/channels/remove", .operator),
-    ("GET /certificates", .viewer), ("POST /certificates", .admin), ("GET /certificates/:id", .viewer),
+    ("GET /certificates", .viewer), ("GET /certificates.csv", .viewer), ("GET /certificates.json", .viewer),
+    ("POST /certificates", .admin), ("GET /certificates/:id", .viewer),
     ("POST /certificates/:id", .admin), ("GET /certificates/:id/remove", .admin),
     ("POST /certificates/:id/remove", .admin),
     ("GET /certificates/key", .admin), ("POST /certificates/key", .admin),
@@ -104,6 +108,7 @@ struct RouteAccessTests {
     ("POST /phones/:id", .operator), ("POST /phones/:id/remove", .operator),
     ("GET /activity", .operator), ("GET /activity.csv", .operator), ("GET /activity.json", .operator),
     ("GET /search", .viewer), ("GET /docs", .viewer), ("GET /docs/:section", .viewer),
+    ("GET /docs/words", .viewer), ("GET /codes", .viewer), ("GET /codes/:code", .viewer),
     ("GET /settings/people", .admin), ("POST /settings/people", .admin), ("GET /settings/people/:id", .admin),
     ("POST /settings/people/:id", .admin), ("POST /settings/people/:id/disable", .admin),
     ("POST /settings/people/:id/enable", .admin), ("POST /settings/people/:id/sessions/end", .admin),
@@ -139,6 +144,7 @@ struct RouteAccessTests {
       ":id", with: "999"
     )
     .replacing(":environment", with: "development").replacing(":section", with: "pushes")
+    .replacing(":code", with: "Unregistered")
   }
 
   @Test("the table has every route, and no other")
