@@ -35,12 +35,13 @@ enum AboutPage {
       }
       return page.redirect(to: "/settings/about#check")
     }
-    routes.page(.post, "/settings/about/bundle", role: .admin) { page in
+    routes.page(.post, "/settings/about/bundle", role: .admin, proof: true) { page in
       let (console, now) = (page.console, page.now)
       let files = try await page.store.read { try SupportBundle.files($0) }
       let diagnose = console.configuration.diagnose
       let found = try await console.pools.files.run { diagnose() }
       let bundle = try console.supportBundle(files, doctor: found, at: now)
+      try await page.note(page.audit("database.bundle", "file \(SupportArchive.name(now)).tar.gz"))
       return Response(
         headers: [
           "Content-Type": "application/gzip",

@@ -46,6 +46,7 @@ struct SupportBundleTests {
       let page = try await anna.get("/settings/about")
       #expect(page.status == 200 && page.text.contains("Signalbox "))
       let answer = try await anna.post("/settings/about/bundle")
+      #expect(try await scene.audit("database.bundle").map(\.actor) == ["admin@example.com"])
       #expect(answer.status == 200 && answer.type == "application/gzip")
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
