@@ -177,9 +177,18 @@ struct PushPreview: Sendable {
     }.joined(separator: "\n")
   }
 
+  /// What the checks found, with a way on for each that has one.
+  func findings(_ texts: Texts) -> [FindingView] {
+    check.findings.map { finding in
+      var view = FindingView(finding, texts)
+      view.lead(to: app, draft, finding, texts)
+      return view
+    }
+  }
+
   func view(_ page: PageContext) -> PushPreviewView {
     let texts = page.texts
-    var shown = check.findings.map { FindingView($0, texts) }
+    var shown = findings(texts)
     if check.unknown > 0 {
       shown.append(
         FindingView(
@@ -187,6 +196,7 @@ struct PushPreview: Sendable {
           message: texts("send.unknown_tokens", count: check.unknown), field: "device_token"))
     }
     let callbacks = CallbackRows(payload.facts)
+    let isSimulated = credentials.contains { $0.provider == .apns && $0.place == .simulator }
     return PushPreviewView(
       sentence: sentence(page), times: times(page), lockScreen: LockScreenView(payload, app: app), findings: shown,
       limit: request.limit, bytes: request.size,
@@ -194,7 +204,7 @@ struct PushPreview: Sendable {
       headers: request.headers, payload: request.payload,
       reachable: subscribers != nil ? "–" : check.reachable?.grouped ?? texts("send.many"),
       unreachable: subscribers != nil ? "–" : check.count?.unreachable.grouped ?? "–",
-      dialects: dialects.map { DialectView($0, texts) }, callbacks: callbacks.rows(texts),
+      dialects: dialects.map { DialectView($0, texts, isSimulated: isSimulated) }, callbacks: callbacks.rows(texts),
       callbacksText: callbacks.summary(texts), languages: languages(texts), languagesText: languagesText(texts))
   }
 }

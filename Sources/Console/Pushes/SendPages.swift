@@ -240,10 +240,11 @@ enum SendPages {
       SendReviewView(
         isProduction: isProduction, idempotencyKey: key.isEmpty ? Random.token(bytes: 18) : key,
         kept: kept.map { HiddenFieldView(name: $0.name, value: $0.value) }, preview: preview.view(page),
-        problems: preview.check.findings.filter { $0.severity == .error }.map { FindingView($0, texts) },
+        problems: preview.findings(texts).filter { $0.severity == .error },
         services: services.map { ServiceAnswerRow($0, texts) },
         canValidate: preview.check.problems.isEmpty && preview.providers.contains { $0 != .apns },
-        question: mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
+        question: mustType(preview.draft) && preview.check.problems.isEmpty
+          ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: error ?? ""),
         waits: waits,
         send: waits
