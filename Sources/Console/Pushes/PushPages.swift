@@ -87,7 +87,7 @@ enum PushPages {
       let reached = list.items.count < pageSize ? list.next.flatMap(Int64.init) : nil
       return (
         apps: try App.all(database), recent: try Push.count(database, since: now - week, most: mostCounted),
-        list: list.map(ListedPush.init),
+        list: try list.map { try ListedPush.named(database, $0) },
         searchedTo: try reached.map { try Push.get(database, id: $0).createdAt }
       )
     }
@@ -107,7 +107,7 @@ enum PushPages {
           sources: choices(
             "source", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"].map { ($0, texts("source.\($0)")) }),
           isActive: ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }),
-        pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayCancel: page.may(.operator)),
+        pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayAct: page.may(.operator)),
         searchedTo: found.searchedTo.map { MomentView(date: $0) }, pager: PagerView(pager, next: list.next)))
   }
 
@@ -144,7 +144,20 @@ struct ProgressJSON {
       let sent = progress.counts.total - skipped
       return texts("push.stopped", count: skipped, ["sent": sent.grouped, "target": target.grouped])
     }
+    if isWaiting { return waits }
     return texts("push.done_of", ["done": progress.counts.total.grouped, "target": target.grouped])
+  }
+
+  /// Whether nothing is left to do but to try some devices again.
+  private var isWaiting: Bool {
+    guard progress.state == .sending, progress.waiting > 0, progress.nextDue != nil else { return false }
+    return progress.counts.total + progress.waiting >= progress.target ?? .max
+  }
+
+  /// For example “1 device will be retried at 03:25”.
+  private var waits: String {
+    let time = progress.nextDue.map(texts.minute) ?? "–"
+    return texts("push.waiting", count: progress.waiting, ["time": time])
   }
 
   var rateText: String {
@@ -162,10 +175,8 @@ struct ProgressJSON {
       parts.append(texts("push.trouble", ["reason": texts.recorded(trouble)]))
     }
     if !held.isEmpty { parts.append(held) }
-    if progress.waiting > 0 {
-      let time = progress.nextDue.map(texts.minute) ?? "–"
-      parts.append(texts("push.waiting", count: progress.waiting, ["time": time]))
-    }
+    // Otherwise the heading says it.
+    if progress.waiting > 0, !isWaiting { parts.append(waits) }
     return parts.sentences
   }
 
