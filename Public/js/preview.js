@@ -57,6 +57,7 @@ function show(preview, touched) {
   for (const element of document.querySelectorAll('[data-show]')) {
     set(element, preview[element.dataset.show] ?? '');
   }
+  document.querySelectorAll('[data-platform]').forEach((phone) => { phone.hidden = !preview[phone.dataset.platform]; });
   for (const bar of document.querySelectorAll('[data-bytes]')) {
     bar.max = preview.limit || 1;
     bar.value = preview.bytes ?? 0;

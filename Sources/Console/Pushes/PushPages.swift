@@ -62,7 +62,12 @@ enum PushPages {
   private static let week: TimeInterval = 7 * 86_400
   private static let mostCounted = 10_000
 
-  private static func heading(_ recent: Int, isEmpty: Bool, _ texts: Texts) -> String {
+  /// - Parameter matching: with a filter; nil: there is none, or counting took too long.
+  private static func heading(_ recent: Int, matching: Int?, isEmpty: Bool, _ texts: Texts) -> String {
+    if let matching {
+      return matching > mostCounted
+        ? texts("pushes.matching_many", ["number": mostCounted.grouped]) : texts("pushes.matching", count: matching)
+    }
     if recent > mostCounted { return texts("pushes.week_many", ["number": mostCounted.grouped]) }
     if recent > 0 { return texts("pushes.week", count: recent) }
     return texts(isEmpty ? "pushes.title" : "pushes.week_none")
@@ -81,12 +86,14 @@ enum PushPages {
     filter.before = page.day("to")?.addingTimeInterval(86_400)
     let pager = Pager(page.request)
     let chosen = filter
+    let isFiltered = ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }
     let found = try await page.kept { database, now in
       let list = try Push.list(database, chosen, cursor: pager.cursor, limit: pageSize)
       // A page that is not full stopped at the search limit, not at the end of the history.
       let reached = list.items.count < pageSize ? list.next.flatMap(Int64.init) : nil
       return (
         apps: try App.all(database), recent: try Push.count(database, since: now - week, most: mostCounted),
+        matching: isFiltered ? try Push.count(database, chosen, most: mostCounted) : nil,
         list: try list.map { try ListedPush.named(database, $0) },
         searchedTo: try reached.map { try Push.get(database, id: $0).createdAt }
       )
@@ -98,7 +105,7 @@ enum PushPages {
     }
     return page.answer(
       PushListView(
-        heading: heading(found.recent, isEmpty: list.items.isEmpty, texts),
+        heading: heading(found.recent, matching: found.matching, isEmpty: list.items.isEmpty, texts),
         filter: PushFilterView(
           search: page.filled("q") ?? "", from: page.filled("from") ?? "", to: page.filled("to") ?? "",
           apps: choices("app", apps.map { (String($0.id), $0.name) }),
@@ -106,9 +113,11 @@ enum PushPages {
           states: choices("state", PushState.allCases.map { ($0.rawValue, texts("words.\($0.rawValue)")) }),
           sources: choices(
             "source", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"].map { ($0, texts("source.\($0)")) }),
-          isActive: ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }),
+          isActive: isFiltered),
         pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayAct: page.may(.operator)),
-        searchedTo: found.searchedTo.map { MomentView(date: $0) }, pager: PagerView(pager, next: list.next)))
+        position: found.matching.flatMap {
+          $0 > mostCounted ? nil : pager.position(list.items.count, size: pageSize, of: $0, texts)
+        }, searchedTo: found.searchedTo.map { MomentView(date: $0) }, pager: PagerView(pager, next: list.next)))
   }
 
   // MARK: Live

@@ -55,7 +55,10 @@ extension PushPreviewView {
     return [
       "sentence": .string(sentence), "times": .string(times), "initial": .string(lockScreen.initial),
       "app": .string(lockScreen.app), "title": .string(lockScreen.title), "subtitle": .string(lockScreen.subtitle),
-      "body": .string(lockScreen.body), "findings": .array(findings.map(\.json)), "limit": .integer(Int64(limit)),
+      "body": .string(lockScreen.body), "android_title": .string(lockScreen.androidTitle),
+      "android_body": .string(lockScreen.androidBody), "ios": .bool(lockScreen.platforms.contains(.ios)),
+      "android": .bool(lockScreen.platforms.contains(.android)), "findings": .array(findings.map(\.json)),
+      "limit": .integer(Int64(limit)),
       "bytes": .integer(Int64(bytes)), "bytes_text": .string(bytesText), "headers": .string(headers),
       "payload": .string(payload), "reachable": .string(reachable), "unreachable": .string(unreachable),
       "callbacks_text": .string(callbacksText), "languages_text": .string(languagesText),

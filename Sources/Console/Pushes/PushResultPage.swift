@@ -22,6 +22,8 @@ enum PushResultPage {
     let waiting: [(reason: String, count: Int)]
     let latencies: LatencyHistogram
     let deliveries: Page<Delivery.WithDevice>
+    /// Whether the outcomes' counters count the list.
+    let isCounted: Bool
     /// On the first page, and where they are asked for.
     let waitingDevices: Page<WaitingDelivery.Listed>
     let receipts: ReceiptCounts
@@ -54,6 +56,7 @@ enum PushResultPage {
         deliveries: try Delivery.list(
           database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
           limit: pageSize),
+        isCounted: !filter.isWaiting && filter.reason == nil && filter.search.isEmpty && push.state.isOver,
         waitingDevices: push.waiting > 0 && (filter.isWaiting || pager.cursor == nil)
           ? try WaitingDelivery.list(
             database, push: push.id, filter, cursor: filter.isWaiting ? pager.cursor : nil, limit: pageSize)
@@ -117,7 +120,9 @@ enum PushResultPage {
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
       payload: draft.map { body($0, push, found.providers.first?.provider) } ?? "",
-      lockScreen: payload.flatMap { payload in found.app.map { LockScreenView(payload, app: $0) } },
+      lockScreen: found.app.flatMap { app in
+        payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app) } }
+      },
       devices: devices(found, pager, page))
   }
 
@@ -195,6 +200,11 @@ enum PushResultPage {
     let export = page.request.query.map { "?\($0)" } ?? ""
     let chosen = page.query["outcome"] ?? ""
     let (isWaiting, waiting) = (chosen == DeliverySearch.waiting, found.waitingDevices)
+    let position =
+      found.isCounted
+      ? pager.position(
+        rows.count, size: pageSize,
+        of: OutcomeKind.allCases.first { $0.name == chosen }.map { push.counts[$0] } ?? push.counts.total, texts) : nil
     return PushDevicesView(
       search: page.filled("q") ?? "",
       outcomes: (OutcomeKind.allCases.map(\.name) + [DeliverySearch.waiting]).map {
@@ -206,7 +216,7 @@ enum PushResultPage {
       waiting: waiting.items.map { WaitingRow(item: $0, push: push.uid, texts: texts, now: page.now) },
       hasMoreWaiting: !isWaiting && waiting.next != nil,
       rows: rows.map { DeliveryRow($0, push: push, draft, texts: texts) },
-      shown: texts("push.shown", count: isWaiting ? waiting.items.count : rows.count),
+      shown: position ?? texts("push.shown", count: isWaiting ? waiting.items.count : rows.count),
       pager: PagerView(pager, next: isWaiting ? waiting.next : found.deliveries.next))
   }
 

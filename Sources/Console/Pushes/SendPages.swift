@@ -120,6 +120,8 @@ enum SendPages {
     func choices(_ name: String, _ values: [String]) -> [ChoiceView] {
       SendForm.choices([("", texts("send.unset"))] + values.map { ($0, $0) }, chosen: [form[name]])
     }
+    let chosen = Set(form.all("platforms").compactMap(Platform.init))
+    let platforms: Set<Platform> = chosen.isEmpty ? [.ios] : chosen
     let fields =
       SendForm.fields + [
         "channel", "app", "environment", "platforms", "audience", "content_available", "mutable_content",
@@ -138,7 +140,8 @@ enum SendPages {
         interruptionLevels: choices(
           "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
-        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(),
+        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts,
+        preview: PushPreviewView(lockScreen: LockScreenView(platforms: platforms)),
         pasted: pasted, links: links,
         mayProduce: page.maySend(.production), ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") },
         names: names

@@ -66,4 +66,80 @@ struct PushHistoryTests {
       #expect(!page.contains("push.apple.com"))
     }
   }
+
+  @Test("a filtered history says how many match and where the page is; lists that counters count do so too")
+  func position() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(120, of: scene.addApp())
+      var draft = PushDraft(
+        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all, notification: .init())
+      var last: Push?
+      for text in ["Winter", "Summer", "Winter again"] {
+        draft.notification.body = text
+        last = try await scene.send(draft)
+      }
+      let uid = try #require(last).uid
+      var anna = try await scene.signIn(.viewer)
+      for (target, texts) in [
+        ("/pushes?q=winter", ["2 pushes match", "1–2 of 2"]), ("/pushes?state=queued", ["0 pushes match"]),
+        ("/pushes", ["3 pushes in the last 7 days"]), ("/devices", ["1–50 of 120"]),
+        ("/devices?state=active", ["1–50 of 120"]), ("/devices?state=dead", []),
+        ("/pushes/\(uid)?outcome=accepted", ["1–50 of 120"]),
+      ] {
+        let text = ScenePage(try await anna.get(target)).text
+        for expected in texts { #expect(text.contains(expected), "\(target): \(expected)") }
+        if texts.isEmpty { #expect(!text.contains(" of 120"), "\(target)") }
+      }
+      let next = try #require(
+        ScenePage(try await anna.get("/devices")).tags.first { $0.attributes["rel"] == "next" }?.attributes["href"])
+      #expect(ScenePage(try await anna.get(next)).text.contains("51–100 of 120"))
+      let search = ScenePage(try await anna.get("/search"))
+      #expect(search.tags.contains { $0.attributes["id"] == "shortcuts" } && search.text.contains("Keyboard shortcuts"))
+    }
+  }
+
+  @Test("Android's shade stands beside the lock screen where Android is among the platforms")
+  func shade() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      var ben = try await scene.signIn(.operator)
+      for platforms in [["ios"], ["ios", "android"], ["android"]] {
+        let fields =
+          [
+            ("app", ConsoleScene.bundleID), ("environment", "development"), ("audience", "all"), ("title", "Hello"),
+            ("android", #"{"notification": {"title": "Only here"}}"#),
+          ] + platforms.map { ("platforms", $0) }
+        let page = ScenePage(try await ben.post("/pushes/preview", fields))
+        for platform in ["ios", "android"] {
+          let phone = try #require(page.tags.first { $0.attributes["data-platform"] == platform })
+          #expect((phone.attributes["hidden"] == nil) == platforms.contains(platform), "\(platforms) \(platform)")
+        }
+        #expect(page.text.contains("Only here"))
+        let live = try await ben.post("/pushes/preview", fields, headers: ["Accept": "application/json"])
+        #expect(live.json?["android"]?.bool == platforms.contains("android"))
+        #expect(live.json?["android_title"] == "Only here")
+      }
+    }
+  }
+
+  @Test("after a refused form the focus is in the first wrong field, whatever it is")
+  func focus() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      try await scene.addApp("com.example.other", name: "Other")
+      var ben = try await scene.signIn(.operator)
+      let fields = [("app", ConsoleScene.bundleID), ("environment", "development"), ("platforms", "ios")]
+      for (form, expected) in [
+        ([("app", "")], "app"), (Array(fields.prefix(1)), "environment"), (Array(fields.prefix(2)), "platforms"),
+        (fields + [("audience", "tag"), ("tag", "odd"), ("body", "x"), ("badge", "many")], "badge"),
+        (fields + [("audience", "tag"), ("tag", "odd"), ("body", "x"), ("extras", "{")], "extras"),
+      ] {
+        let page = ScenePage(try await ben.post("/pushes/preview", form))
+        let focused = page.tags.first { $0.attributes["autofocus"] != nil }?.attributes["name"]
+        #expect(focused == expected, "\(form)")
+      }
+      let fresh = ScenePage(try await ben.get("/pushes/new"))
+      #expect(!fresh.tags.contains { $0.attributes["autofocus"] != nil })
+    }
+  }
 }
