@@ -130,6 +130,8 @@ extension PagesInBrowser {
         try await scene.press("Add tags")
         try await scene.sees("Must not be empty", beside: "value")
         try await scene.audit("several devices")
+        try await scene.browser.find("a[data-jump]").type("?")
+        try await scene.browser.wait(for: "//dialog[@open]//h2[.='Keyboard shortcuts']")
 
         let segment = try await scene.service.store.write { database in
           let app = try #require(try App.all(database).first)
