@@ -24,3 +24,10 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
   link.click();
 });
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '?' || event.metaKey || event.ctrlKey || event.altKey || event.isComposing) return;
+  if (event.target.closest('input, textarea, select, [contenteditable]') || document.querySelector('dialog[open]')) return;
+  if (!document.querySelector('[data-jump]')) return;
+  event.preventDefault();
+  import('./shortcuts.js').then(({ showShortcuts }) => showShortcuts());
+});

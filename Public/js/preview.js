@@ -57,6 +57,7 @@ function show(preview, touched) {
   for (const element of document.querySelectorAll('[data-show]')) {
     set(element, preview[element.dataset.show] ?? '');
   }
+  document.querySelectorAll('[data-platform]').forEach((phone) => { phone.hidden = !preview[phone.dataset.platform]; });
   for (const bar of document.querySelectorAll('[data-bytes]')) {
     bar.max = preview.limit || 1;
     bar.value = preview.bytes ?? 0;
@@ -98,22 +99,25 @@ function languages(part, choices) {
 const marks = { error: ['red', 'error'], warning: ['amber', 'warn'], hint: ['faint', 'info'] };
 
 function lint(list, findings) {
-  const items = findings.map(({ severity, severity_text: word, message, fix }) => {
+  const items = findings.map(({ severity, severity_text: word, message, fix, href, link }) => {
     const [colour, symbol] = marks[severity];
     const mark = Object.assign(document.createElement('span'), { className: colour });
     mark.append(icon(symbol));
     const text = document.createElement('div');
     const label = `${word}${list.dataset.label ?? ': '}`;
     text.append(Object.assign(document.createElement('span'), { className: 'vh', textContent: label }), message);
+    if (href) text.append(' ', Object.assign(document.createElement('a'), { href, textContent: link }));
     const item = document.createElement('li');
     item.append(mark, text);
     if (fix) item.append(repair(list, fix));
     return item;
   });
   const same = items.length === list.children.length
-    && items.every((item, index) => item.textContent.trim() === list.children[index].textContent.trim());
+    && items.every((item, index) => words(item) === words(list.children[index]));
   if (!same) list.replaceChildren(...items);
 }
+
+const words = (item) => item.textContent.replace(/\s+/g, ' ').trim();
 
 // No submit button: it would come before the form's own, and Enter would press it.
 function repair(list, fix) {

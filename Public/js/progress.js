@@ -88,8 +88,9 @@ function partsFollower() {
     try {
       const page = await fetchPage(location.href);
       for (const name of ['data-reasons', 'data-providers', 'data-latency']) exchange(`[${name}]`, page);
-      // The first rows come once; afterwards a person reads them.
-      if (!document.querySelector('[data-devices] table')) exchange('[data-devices]', page);
+      // The first rows come once; afterwards a person reads them. What waits changes until it has an outcome.
+      const isRead = document.querySelector('[data-devices] table') && !document.querySelector('[data-waiting]');
+      if (!isRead) exchange('[data-devices]', page);
     } catch {
       // The last reload brings them anyhow.
     }

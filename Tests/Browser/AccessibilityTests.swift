@@ -121,6 +121,18 @@ extension PagesInBrowser {
         try await scene.heading("Import report")
         try await scene.audit("the import report")
 
+        try await scene.open("/devices")
+        try await scene.browser.click(xpath: "(//input[@class='choose'])[1]")
+        try await scene.browser.click(xpath: "(//input[@class='choose'])[2]")
+        try await scene.select("action", "add_tags")
+        try await scene.press("Continue")
+        try await scene.sees("2 devices")
+        try await scene.press("Add tags")
+        try await scene.sees("Must not be empty", beside: "value")
+        try await scene.audit("several devices")
+        try await scene.browser.find("a[data-jump]").type("?")
+        try await scene.browser.wait(for: "//dialog[@open]//h2[.='Keyboard shortcuts']")
+
         let segment = try await scene.service.store.write { database in
           let app = try #require(try App.all(database).first)
           let rule = try SegmentRule(json: ["tag": ["beta"], "last_seen": ["within_days": 30]])

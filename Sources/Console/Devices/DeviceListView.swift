@@ -14,6 +14,12 @@ struct DeviceListView: PageView {
   let problem: String?
   let devices: [DeviceRow]
   let exports: ExportLinks
+  /// What can be done with those that are chosen.
+  let actions: [ChoiceView]
+  /// How many rows there are, and which of how many.
+  let shown: String
+  /// The address's query, to come back to.
+  let query: String
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
@@ -25,8 +31,10 @@ struct DeviceListView: PageView {
     .optional("problem") { $0.problem },
     .list("devices") { $0.devices },
     .flag("has_devices") { !$0.devices.isEmpty },
-    .view("shown") { CountView(count: $0.devices.count) },
     .view("exports") { $0.devices.isEmpty ? nil : $0.exports },
+    .view("actions") { FieldView(choices: $0.actions) },
+    .text("query") { $0.query },
+    .text("shown") { $0.shown },
     .view("pager") { $0.pager },
   ]
 }
@@ -67,9 +75,12 @@ struct DeviceRow: View {
   let app: String
   let platform: String
   let now: Date
+  /// Whether it can be chosen for ``DeviceBatch``.
+  var isChoosable = false
 
   static let fields: [Field<Self>] = [
     .written("id") { $1.write(Int($0.device.id)) },
+    .flag("choosable") { $0.isChoosable },
     .text("title") { $0.device.heading },
     // The heading already shows it.
     .optional("alias") { $0.device.alias == $0.device.heading ? nil : $0.device.alias },

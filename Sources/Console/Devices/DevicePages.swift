@@ -7,10 +7,11 @@ import Store
 
 /// The pages that list, search and register devices. `DevicePage` shows one device.
 enum DevicePages {
-  static let views: [any PageView.Type] = [
-    DeviceListView.self, DeviceView.self, NewDeviceView.self, DeviceRemovalView.self, DeviceImportView.self,
-    DeviceImportReportView.self,
-  ]
+  static let views: [any PageView.Type] =
+    [
+      DeviceListView.self, DeviceView.self, NewDeviceView.self, DeviceRemovalView.self, DeviceImportView.self,
+      DeviceImportReportView.self,
+    ] + DeviceBatchPages.views
 
   private static let pageSize = 50
 
@@ -21,6 +22,7 @@ enum DevicePages {
     routes.page(.get, "/devices/new", role: .operator) { page in try await newPage(page, Form(), FieldErrors()) }
     routes.page(.post, "/devices", role: .operator) { page in try await register(page) }
     DeviceImportPages.add(to: &routes)
+    DeviceBatchPages.add(to: &routes)
     routes.page(.get, "/devices/:id") { page in try await DevicePage.show(page) }
     routes.page(.post, "/devices/:id", role: .operator) { page in try await DevicePage.update(page) }
     routes.page(.post, "/devices/:id/own", role: .operator) { page in try await DevicePage.setOwn(page) }
@@ -46,6 +48,12 @@ enum DevicePages {
     } catch let error as StoreError {
       problem = texts.text(Problem("", code: "cursor.bad", error.description))
     }
+    let position =
+      text == nil
+      ? pager.position(
+        found.items.count, size: pageSize, of: apps.reduce(0) { $0 + count(base, of: $1) },
+        texts) : nil
+    let mayChoose = page.may(.operator)
     let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.app.name) })
     func choices(_ name: String, _ choices: [(value: String, label: String)]) -> [ChoiceView] {
       ChoiceView.list(choices, chosen: page.query[name] ?? "")
@@ -66,8 +74,13 @@ enum DevicePages {
           DeviceRow(
             device: $0, app: names[$0.appID] ?? "",
             platform: texts("platform.\($0.platform.rawValue)") + ($0.provider == .jpush ? ", JPush" : ""),
-            now: page.now)
-        }, exports: ExportLinks(page, "/devices"), pager: PagerView(pager, next: found.next)))
+            now: page.now, isChoosable: mayChoose)
+        },
+        exports: ExportLinks(page, "/devices"),
+        actions: DeviceBatchAction.allCases.map {
+          ChoiceView(value: $0.rawValue, label: texts("devices.batch.actions.\($0.rawValue)"))
+        }, shown: position ?? texts("push.shown", count: found.items.count), query: page.request.query ?? "",
+        pager: PagerView(pager, next: found.next)))
   }
 
   /// The chosen filters, apart from the search.
@@ -85,6 +98,13 @@ enum DevicePages {
     let apps = try await page.store.read { try App.all($0) }
     try await page.note(page.audit("device.export", "devices", ["format": .string(format)]))
     return DeviceListExport(page.store, filter(page, apps), search: page.filled("q"))
+  }
+
+  /// The devices of an app that a filter finds, from counters.
+  private static func count(_ filter: DeviceFilter, of app: AppOverview) -> Int {
+    guard filter.app == nil || filter.app == app.id else { return 0 }
+    return app.count(
+      environment: filter.environment, platform: filter.platform, provider: filter.provider, state: filter.state)
   }
 
   // MARK: Registering

@@ -57,13 +57,15 @@ enum TokenMovePages {
     let count = isBack ? found.moved.count : found.parked.count
     let environment = isBack ? push.environment : push.environment.other
     var means = [texts(isBack ? "move.back_means" : "move.means", ["environment": environment.word(texts)])]
-    if !isBack { means.append(MoveWords(push, found, texts).evidence) }
+    if !isBack { means.append(MoveWords(push.environment, found, texts).evidence) }
     means.append(texts(isBack ? "move.again" : "move.reversible", ["environment": push.environment.word(texts)]))
     if count == MovedTokens.limit { means.append(texts("move.limit", ["limit": count.grouped])) }
     return page.answer(
       TokenMoveView(
-        push: push.uid, title: push.heading(texts), isBack: isBack, count: count,
-        action: MoveWords(push, found, texts).label(back: isBack), means: means,
+        list: LinkView(href: "/pushes", label: texts("pushes.title")),
+        origin: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)), back: texts("move.to_push"),
+        nobody: texts("move.nobody_next"), isBack: isBack, count: count,
+        action: MoveWords(push.environment, found, texts).label(back: isBack), means: means,
         question: mustType(push, back: isBack) ? texts("move.type_app", ["app": app]) : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: error ?? "")),
       status: error == nil ? .ok : .unprocessableContent)
@@ -92,8 +94,13 @@ struct TokenMoveView: PageView {
   static let template = "pushes/move"
   static let section: Section? = .pushes
 
-  let push: String
-  let title: String
+  let list: LinkView
+  /// The push or the incident.
+  let origin: LinkView
+  /// How the link to it is called.
+  let back: String
+  /// Said if there is nothing to move.
+  let nobody: String
   let isBack: Bool
   let count: Int
   let action: String
@@ -104,8 +111,10 @@ struct TokenMoveView: PageView {
   let confirm: FieldView
 
   static let fields: [Field<Self>] = [
-    .text("id") { $0.push },
-    .text("title") { $0.title },
+    .view("list") { $0.list },
+    .view("origin") { $0.origin },
+    .text("back") { $0.back },
+    .text("nobody") { $0.nobody },
     .flag("is_back") { $0.isBack },
     .flag("has_devices") { $0.count > 0 },
     .text("action") { $0.action },
@@ -117,19 +126,20 @@ struct TokenMoveView: PageView {
 }
 
 struct MoveWords {
-  private let push: Push
+  /// Where the devices are, or were.
+  private let environment: Environment
   private let found: MovedTokens
   private let texts: Texts
 
-  init(_ push: Push, _ found: MovedTokens, _ texts: Texts) {
-    self.push = push
+  init(_ environment: Environment, _ found: MovedTokens, _ texts: Texts) {
+    self.environment = environment
     self.found = found
     self.texts = texts
   }
 
   /// As “Move 14 devices to development”.
   func label(back: Bool) -> String {
-    let environment = (back ? push.environment : push.environment.other).word(texts)
+    let environment = (back ? self.environment : self.environment.other).word(texts)
     return texts(
       back ? "move.back" : "move.action", count: back ? found.moved.count : found.parked.count,
       ["environment": environment])
@@ -137,7 +147,7 @@ struct MoveWords {
 
   /// Why the devices seem to belong to the other environment.
   var evidence: String {
-    let words = ["other": push.environment.other.word(texts), "environment": push.environment.word(texts)]
+    let words = ["other": environment.other.word(texts), "environment": environment.word(texts)]
     return found.proven > 0
       ? texts("move.proven", count: found.proven, words) : texts("move.unproven", words)
   }

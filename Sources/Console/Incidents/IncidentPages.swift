@@ -18,6 +18,7 @@ enum IncidentPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/incidents") { page in try await index(page) }
     routes.page(.get, "/incidents/:id") { page in try await show(page, FieldErrors()) }
+    IncidentMovePages.add(to: &routes)
     routes.page(.post, "/incidents/:id/assign", role: .operator) { page in
       let name = page.form["person"]
       let change = IncidentChange(assignee: .some(name.isEmpty ? nil : name))
@@ -76,7 +77,7 @@ enum IncidentPages {
 
   private static func show(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {
     let (id, now, texts, mayAct) = (try page.id(), page.now, page.texts, page.may(.operator))
-    let (incident, app, pushes, history, people) = try await page.store.read { database in
+    let (incident, app, pushes, history, people, tokens) = try await page.store.read { database in
       guard let incident = try Incident.find(database, id: id) else {
         throw PageError.notFound("incident", list: "/incidents")
       }
@@ -84,7 +85,8 @@ enum IncidentPages {
         incident, try AppOverview.find(database, id: incident.place.app),
         try Incident.pushes(database, id: id, limit: shown),
         try AuditEntry.list(database, AuditEntry.Filter(subject: incident.subject), limit: shown).items,
-        mayAct ? try User.all(database).filter { $0.disabledAt == nil } : []
+        mayAct ? try User.all(database).filter { $0.disabledAt == nil } : [],
+        mayAct ? try IncidentMovePages.found(database, incident) : nil
       )
     }
     return page.answer(
@@ -94,6 +96,13 @@ enum IncidentPages {
           IncidentPushRow(one: $0, reason: incident.cause.reason, texts: texts, now: now)
         },
         history: history.map { IncidentEventRow(entry: $0, texts: texts, now: now) }, mayAct: mayAct,
+        move: tokens.flatMap { tokens in
+          tokens.parked.isEmpty
+            ? nil
+            : LinkView(
+              href: "/incidents/\(id)/move",
+              label: MoveWords(incident.place.environment, tokens, texts).label(back: false))
+        },
         people: ChoiceView.list(
           [("", texts("incidents.nobody"))] + people.map { ($0.name, $0.name) }, chosen: incident.assignee ?? ""),
         form: page.form, errors: errors), status: errors.isEmpty ? .ok : .unprocessableContent)

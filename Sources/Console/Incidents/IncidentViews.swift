@@ -73,6 +73,8 @@ struct IncidentView: PageView {
   let pushes: [IncidentPushRow]
   let history: [IncidentEventRow]
   let mayAct: Bool
+  /// Moves the parked devices where their tokens belong; nil: nothing is to move.
+  let move: LinkView?
   let people: [ChoiceView]
   let form: Form
   let errors: FieldErrors
@@ -94,6 +96,7 @@ struct IncidentView: PageView {
     .text("code") { $0.incident.cause.reason },
     .view("words") { ReasonWords($0.reason, $0.words.texts) },
     .view("remedy") { $0.words.remedy },
+    .view("move") { $0.move },
     .view("first") { MomentView(date: $0.incident.firstAt, now: $0.words.now) },
     .view("last") { MomentView(date: $0.incident.lastAt, now: $0.words.now) },
     .number("devices") { $0.incident.devices },

@@ -31,7 +31,8 @@ enum JPushPushes {
   static func error(of problems: Problems) -> JPushError {
     guard let problem = problems.all.first else { return JPushError(.internalError, "Server internal error") }
     switch problem.code {
-    case DraftMessage.nobody.code: return JPushError(.noTarget, "cannot find user by this audience")
+    case let code where DraftMessage.empty.contains(code):
+      return JPushError(.noTarget, "cannot find user by this audience")
     case PayloadMessage.tooLarge.code: return JPushError(.tooLarge, problem.description)
     default: return JPushError(.invalid, problem.description)
     }

@@ -47,7 +47,7 @@ enum OverviewPage {
 
     init(_ database: Database, sealer: any Sealer, now: Date) throws {
       apps = try AppOverview.all(database)
-      pushes = try Push.list(database, PushFilter(), limit: 10).items.map(ListedPush.init)
+      pushes = try Push.list(database, PushFilter(), limit: 10).items.map { try ListedPush.named(database, $0) }
       var failed = PushFilter()
       failed.states = [.failed]
       failed.from = now.addingTimeInterval(-7 * 86_400)

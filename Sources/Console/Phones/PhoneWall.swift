@@ -21,7 +21,8 @@ enum PhoneWall {
     let phones = chosen.isEmpty ? latest(all) : chosen
     let (texts, now) = (page.texts, page.now)
     let (apps, pushes) = try await page.store.read { database in
-      (try App.all(database), try Push.list(database, PushFilter(), limit: feedLength).items.map(ListedPush.init))
+      let feed = try Push.list(database, PushFilter(), limit: feedLength).items
+      return (try App.all(database), try feed.map { try ListedPush.named(database, $0) })
     }
     func app(_ topic: String) -> App? { apps.first { $0.bundleID == topic } }
     return page.answer(

@@ -6,6 +6,7 @@ import JSON
 import Model
 import Providers
 import SQLite
+import Simulator
 import Store
 
 /// `/pushes/:uid/deliveries/:device`: the exact request to one device and its response.
@@ -14,21 +15,24 @@ enum DeliveryPage {
     let push = try await PushPages.find(page)
     let id: Int64 = try page.request.parameter("device")
     let found = try await page.store.read { database in
-      let item = try Delivery.find(database, push: push.id, device: id)
+      let done = try Delivery.find(database, push: push.id, device: id)
+      let waiting = done == nil ? try WaitingDelivery.find(database, push: push.id, device: id) : nil
+      let item = done ?? waiting?.delivery(push: push.id)
       let provider = item?.device?.provider ?? .apns
       return (
         item, try Credential.find(database, app: push.appID, provider: provider, environment: push.environment),
         try SentJPushMessage.find(database, push: push.id, device: id),
         try Delivery.badge(database, push: push.id, device: id),
         try Delivery.lastSuccess(database, device: id, before: push.id),
-        try Self.text(database, push, item)
+        try Self.text(database, push, item), waiting?.waiting
       )
     }
     guard let item = found.0 else {
       if let date = push.detailsRemovedAt { throw StoreError.detailsRemoved(push: push.uid, at: date) }
       throw PageError.notFound("delivery", list: "/pushes")
     }
-    return page.answer(view(push, item, found.1, found.2, badge: found.3, last: found.4, found.5, page))
+    return page.answer(
+      view(push, item, found.1, found.2, badge: found.3, last: found.4, found.5, waiting: found.6, page))
   }
 
   /// The text that a device got.
@@ -50,16 +54,19 @@ enum DeliveryPage {
 
   private static func view(
     _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ message: SentJPushMessage?, badge: Int?,
-    last: Delivery.WithPush?, _ text: Text?, _ page: PageContext
+    last: Delivery.WithPush?, _ text: Text?, waiting: WaitingDelivery?, _ page: PageContext
   ) -> DeliveryView {
     let (texts, delivery) = (page.texts, item.delivery)
     let exchange = Exchange(
-      push: push, item: item, credential: credential, message: message, badge: badge, variant: text?.variant ?? 0)
+      push: push, item: item, credential: credential, message: message, badge: badge, variant: text?.variant ?? 0,
+      simulator: credential?.place == .simulator ? simulator(push, item.device, page) : nil)
+    let isSimulated = credential?.place == .simulator && exchange.request != nil
     let isJPush = item.device?.provider == .jpush
     return DeliveryView(
       push: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)),
-      isProduction: push.environment == .production, tone: delivery.outcome.tone,
-      outcome: texts("words.\(delivery.outcome.name)"), heading: texts("outcome.\(delivery.outcome.name)"),
+      isProduction: push.environment == .production, tone: waiting == nil ? delivery.outcome.tone : "none",
+      outcome: texts("words.\(waiting == nil ? delivery.outcome.name : DeliverySearch.waiting)"),
+      heading: waiting.map { plan($0, texts) } ?? texts("outcome.\(delivery.outcome.name)"),
       cause: delivery.reason.map { code in
         let reason = Reason.of(code)
         return DeliveryCauseView(
@@ -71,11 +78,26 @@ enum DeliveryPage {
       facts: facts(push, item, credential, badge: badge, text, page),
       attempt: exchange.request.map { request in
         DeliveryAttemptView(
-          number: Int(delivery.attempts), at: MomentView(date: delivery.at),
-          duration: texts.duration(milliseconds: delivery.durationMilliseconds), request: request,
+          number: Int(delivery.attempts), at: waiting == nil ? MomentView(date: delivery.at) : nil,
+          duration: waiting == nil ? texts.duration(milliseconds: delivery.durationMilliseconds) : "",
+          request: request,
           answer: exchange.answer)
       },
-      curl: exchange.curl, shared: isJPush && exchange.request != nil ? shared(message, texts) : nil)
+      curl: exchange.curl,
+      curlNote: isSimulated ? texts(exchange.curl == nil ? "delivery.curl_stopped" : "delivery.curl_simulated") : nil,
+      shared: isJPush && exchange.request != nil ? shared(message, texts) : nil)
+  }
+
+  /// When a device is tried again.
+  private static func plan(_ waiting: WaitingDelivery, _ texts: Texts) -> String {
+    waiting.isUnderWay
+      ? texts("delivery.trying_now") : texts("delivery.waits", ["time": texts.minute(waiting.dueAt)])
+  }
+
+  /// `host:port` of the built-in simulator; nil: it does not run.
+  private static func simulator(_ push: Push, _ device: Device?, _ page: PageContext) -> String? {
+    SimulatedServer(device?.provider ?? .apns, push.environment)
+      .flatMap { page.console.simulator?.endpoint($0) }.map { "\($0.host):\($0.port)" }
   }
 
   private static func clock(_ credential: Credential?, _ page: PageContext) -> String {
@@ -133,10 +155,12 @@ enum DeliveryPage {
 
     init(
       push: Push, item: Delivery.WithDevice, credential: Credential?, message: SentJPushMessage?, badge: Int?,
-      variant: Int
+      variant: Int, simulator: String?
     ) {
       let delivery = item.delivery
-      guard delivery.outcome != .skipped, var draft = push.draft?.localized(variant), let device = item.device
+      defer { address(credential, simulator) }
+      guard delivery.outcome != .skipped, delivery.attempts > 0, var draft = push.draft?.localized(variant),
+        let device = item.device
       else { return }
       if let badge { draft.notification.badge = .set(badge) }
       let asked = delivery.at.addingTimeInterval(-Double(delivery.durationMilliseconds) / 1000)
@@ -160,7 +184,7 @@ enum DeliveryPage {
       request = lines.joined(separator: "\n")
       let preview = Preview(
         draft, uid: push.uid, signature: push.signature, sentAt: asked,
-        endpoint: endpoint.contains(":") ? endpoint : nil, address: "")
+        endpoint: endpoint == "apple" ? nil : endpoint, address: "")
       curl = preview.apnsCommand.replacing("$DEVICE_TOKEN", with: device.token.hexadecimal)
       guard delivery.status != 0 else { return }
       var reply = ["HTTP/2 \(delivery.status)", "apns-id: \(id)"]
@@ -172,6 +196,19 @@ enum DeliveryPage {
         reply += ["", JSONValue.object(members).text()]
       }
       answer = reply.joined(separator: "\n")
+    }
+
+    /// Points at the simulator what went there. Its certificate is its own, and it may have stopped since.
+    private mutating func address(_ credential: Credential?, _ simulator: String?) {
+      guard credential?.place == .simulator else { return }
+      guard let simulator else {
+        curl = nil
+        return
+      }
+      let word = CredentialPlace.simulatorWord
+      curl = curl?.replacing("curl ", with: "curl --insecure ", maxReplacements: 1)
+        .replacing("\"https://\(word)/", with: "\"https://\(simulator)/")
+      request = request?.replacing("\nhost: \(word)\n", with: "\nhost: \(simulator)\n")
     }
 
     private mutating func showJPush(

@@ -12,6 +12,11 @@ struct PushDevicesView: View {
   let json: String
   /// When the details were removed, and why; empty while they exist.
   let gone: String
+  /// Whether only devices without an outcome are asked for. They are not in the files.
+  let isWaiting: Bool
+  let waiting: [WaitingRow]
+  /// Whether more devices wait than are shown above the others.
+  let hasMoreWaiting: Bool
   let rows: [DeliveryRow]
   let shown: String
   let pager: PagerView
@@ -23,8 +28,14 @@ struct PushDevicesView: View {
     .text("csv") { $0.csv },
     .text("json") { $0.json },
     .text("gone") { $0.gone },
+    .flag("has_files") { $0.gone.isEmpty && !$0.isWaiting },
+    .flag("only_waiting") { $0.isWaiting },
+    .list("waiting") { $0.waiting },
+    .flag("has_waiting") { !$0.waiting.isEmpty },
+    .flag("has_more_waiting") { $0.hasMoreWaiting },
     .list("rows") { $0.rows },
     .flag("has_rows") { !$0.rows.isEmpty },
+    .flag("has_devices") { !$0.rows.isEmpty || !$0.waiting.isEmpty },
     .text("shown") { $0.shown },
     .view("pager") { $0.pager },
   ]
@@ -74,6 +85,36 @@ struct DeliveryRow: View {
     .written("attempts") { $1.write(Int($0.item.delivery.attempts)) },
     .text("duration") { $0.duration },
     .text("reported") { $0.reported },
+  ]
+}
+
+/// A device that will be tried again.
+struct WaitingRow: View {
+  let item: WaitingDelivery.Listed
+  let push: String
+  let texts: Texts
+  let now: Date
+
+  private var token: String { item.device?.token.abbreviated ?? texts("push.removed_device") }
+
+  static let fields: [Field<Self>] = [
+    .text("href") { "/pushes/\($0.push)/deliveries/\($0.item.waiting.deviceID)" },
+    .text("title") { $0.item.device?.name ?? $0.token },
+    .flag("is_token") { $0.item.device?.name == nil },
+    .text("summary") { row in
+      [row.item.device?.alias, row.item.device?.name == nil ? nil : row.token].compactMap { $0 }
+        .joined(separator: " · ")
+    },
+    .flag("has_status") { $0.item.waiting.last.status != 0 },
+    .written("status") { $1.write($0.item.waiting.last.status) },
+    .text("reason") { $0.item.waiting.last.reason ?? "" },
+    .text("attempts") { row in
+      row.item.waiting.attempts == 0
+        ? row.texts("push.untried") : row.texts("push.attempts", count: row.item.waiting.attempts)
+    },
+    .view("due") { row in
+      row.item.waiting.isUnderWay ? nil : MomentView(date: row.item.waiting.dueAt, now: row.now)
+    },
   ]
 }
 

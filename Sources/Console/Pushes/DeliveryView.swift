@@ -16,6 +16,8 @@ struct DeliveryView: PageView {
   let facts: [FactView]
   let attempt: DeliveryAttemptView?
   let curl: String?
+  /// Where the command leads, or why there is none; nil: it needs no word.
+  let curlNote: String?
   /// That the request named other devices too; nil: it did not.
   let shared: String?
 
@@ -29,6 +31,7 @@ struct DeliveryView: PageView {
     .list("facts") { $0.facts },
     .view("attempt") { $0.attempt },
     .optional("curl") { $0.curl },
+    .optional("curl_note") { $0.curlNote },
     .optional("shared") { $0.shared },
   ]
 }
@@ -69,7 +72,8 @@ struct LastSuccessView: View {
 /// One request with its response.
 struct DeliveryAttemptView: View {
   let number: Int
-  let at: MomentView
+  /// Nil: another attempt follows, and only the first one's time is known.
+  let at: MomentView?
   let duration: String
   let request: String
   /// Nil if there was no response.

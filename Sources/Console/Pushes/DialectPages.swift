@@ -113,11 +113,13 @@ struct DialectView: View {
   /// One line each.
   let losses: String
 
-  init(_ text: DialectText, _ texts: Texts) {
+  /// - Parameter isSimulated: whether the app's pushes go to the built-in simulator.
+  init(_ text: DialectText, _ texts: Texts, isSimulated: Bool = false) {
     dialect = text.dialect
     label = texts("dialects.\(text.dialect.rawValue)")
     self.text = text.text
-    losses = text.losses.map { texts.line($0) }.joined(separator: "\n")
+    let remark = isSimulated && text.dialect == .apns ? [texts("dialects.to_apple")] : []
+    losses = (remark + text.losses.map { texts.line($0) }).joined(separator: "\n")
   }
 
   static let fields: [Field<Self>] = [

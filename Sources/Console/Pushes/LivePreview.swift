@@ -42,7 +42,8 @@ enum LivePreview {
     var app = page.form.filled("app")
     if app == nil { app = try await page.store.read { try App.all($0).first?.bundleID } }
     fields += [("app", app ?? ""), ("environment", page.form.filled("environment") ?? "development")]
-    fields += [("platforms", "ios"), ("audience", "all")]
+    let platforms = page.form.all("platforms").filter { Platform(rawValue: $0) != nil }
+    fields += (platforms.isEmpty ? ["ios"] : platforms).map { ("platforms", $0) } + [("audience", "all")]
     do {
       var draft = try SendForm(form: Form(fields)).draft()
       draft.options.allowEmptyAudience = true  // no audience is chosen yet

@@ -23,8 +23,13 @@ extension Environment {
 }
 
 extension Audience {
+  /// More of a kind are counted, not listed.
+  static let mostNamed = 3
+
   /// For example “all devices”, “tag vip and not beta”, “3 device tokens”.
-  func text(_ texts: Texts) -> String {
+  ///
+  /// - Parameter names: of devices, shown instead of their tokens.
+  func text(_ texts: Texts, names: [DeviceToken: String] = [:]) -> String {
     let rule: Rule
     switch self {
     case .all: return texts("audience.all")
@@ -36,13 +41,17 @@ extension Audience {
     func list(_ key: String, _ names: [String]) -> String? {
       names.isEmpty
         ? nil
-        : names.count <= 3
+        : names.count <= Self.mostNamed
           ? texts("audience.\(key)", ["names": texts.list(names)])
           : texts("audience.\(key)_count", count: names.count)
     }
+    let named = rule.deviceToken.compactMap { names[$0] }
+    let devices =
+      !named.isEmpty && named.count == rule.deviceToken.count
+      ? texts.list(named) : list("device_token", rule.deviceToken.map { names[$0] ?? $0.abbreviated })
     let parts = [
       list("tag", rule.tag), list("tag_and", rule.tagAnd), list("tag_not", rule.tagNot), list("alias", rule.alias),
-      list("registration_id", rule.registrationID), list("device_token", rule.deviceToken.map(\.abbreviated)),
+      list("registration_id", rule.registrationID), devices,
       list("segment", rule.segment),
     ]
     return parts.compactMap { $0 }.joined(separator: texts("audience.and"))
@@ -50,10 +59,10 @@ extension Audience {
 }
 
 extension Push {
-  /// The key of the state's label; a queued push with a future send time is “scheduled”.
+  /// The key of the state's label; a queued push with a future send time is “scheduled”, or in its undo window.
   func stateKey(now: Date?) -> String {
     guard state == .queued, let now, waits(now: now) != nil else { return "words.\(state.rawValue)" }
-    return "when.scheduled"
+    return isUndoable(now: now) ? "when.undoable" : "when.scheduled"
   }
 
   /// The draft; nil if it was written by a version whose format this one cannot read.

@@ -8,6 +8,8 @@ struct PushListView: PageView {
   let heading: String
   let filter: PushFilterView
   let pushes: [PushRow]
+  /// As “1–50 of 120”; nil: nobody counted.
+  let position: String?
   /// How far back the search went; nil if it reached the end of the history.
   let searchedTo: MomentView?
   let exports: ExportLinks
@@ -18,6 +20,7 @@ struct PushListView: PageView {
     .view("filter") { $0.filter },
     .list("pushes") { $0.pushes },
     .flag("has_pushes") { !$0.pushes.isEmpty },
+    .optional("position") { $0.position },
     .view("searched_to") { $0.searchedTo.map(SearchedToView.init) },
     .view("exports") { $0.pushes.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },

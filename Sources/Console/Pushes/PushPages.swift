@@ -70,7 +70,12 @@ enum PushPages {
   private static let week: TimeInterval = 7 * 86_400
   private static let mostCounted = 10_000
 
-  private static func heading(_ recent: Int, isEmpty: Bool, _ texts: Texts) -> String {
+  /// - Parameter matching: with a filter; nil: there is none, or counting took too long.
+  private static func heading(_ recent: Int, matching: Int?, isEmpty: Bool, _ texts: Texts) -> String {
+    if let matching {
+      return matching > mostCounted
+        ? texts("pushes.matching_many", ["number": mostCounted.grouped]) : texts("pushes.matching", count: matching)
+    }
     if recent > mostCounted { return texts("pushes.week_many", ["number": mostCounted.grouped]) }
     if recent > 0 { return texts("pushes.week", count: recent) }
     return texts(isEmpty ? "pushes.title" : "pushes.week_none")
@@ -80,13 +85,15 @@ enum PushPages {
     let texts = page.texts
     let pager = Pager(page.request)
     let chosen = filter(page)
+    let isFiltered = ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }
     let found = try await page.kept { database, now in
       let list = try Push.list(database, chosen, cursor: pager.cursor, limit: pageSize)
       // A page that is not full stopped at the search limit, not at the end of the history.
       let reached = list.items.count < pageSize ? list.next.flatMap(Int64.init) : nil
       return (
         apps: try App.all(database), recent: try Push.count(database, since: now - week, most: mostCounted),
-        list: list.map(ListedPush.init),
+        matching: isFiltered ? try Push.count(database, chosen, most: mostCounted) : nil,
+        list: try list.map { try ListedPush.named(database, $0) },
         searchedTo: try reached.map { try Push.get(database, id: $0).createdAt }
       )
     }
@@ -97,7 +104,7 @@ enum PushPages {
     }
     return page.answer(
       PushListView(
-        heading: heading(found.recent, isEmpty: list.items.isEmpty, texts),
+        heading: heading(found.recent, matching: found.matching, isEmpty: list.items.isEmpty, texts),
         filter: PushFilterView(
           search: page.filled("q") ?? "", from: page.filled("from") ?? "", to: page.filled("to") ?? "",
           apps: choices("app", apps.map { (String($0.id), $0.name) }),
@@ -105,10 +112,12 @@ enum PushPages {
           states: choices("state", PushState.allCases.map { ($0.rawValue, texts("words.\($0.rawValue)")) }),
           sources: choices(
             "source", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"].map { ($0, texts("source.\($0)")) }),
-          isActive: ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }),
-        pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayCancel: page.may(.operator)),
-        searchedTo: found.searchedTo.map { MomentView(date: $0) }, exports: ExportLinks(page, "/pushes"),
-        pager: PagerView(pager, next: list.next)))
+          isActive: isFiltered),
+        pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayAct: page.may(.operator)),
+        position: found.matching.flatMap {
+          $0 > mostCounted ? nil : pager.position(list.items.count, size: pageSize, of: $0, texts)
+        }, searchedTo: found.searchedTo.map { MomentView(date: $0) },
+        exports: ExportLinks(page, "/pushes"), pager: PagerView(pager, next: list.next)))
   }
 
   private static func filter(_ page: PageContext) -> PushFilter {
@@ -157,7 +166,20 @@ struct ProgressJSON {
       let sent = progress.counts.total - skipped
       return texts("push.stopped", count: skipped, ["sent": sent.grouped, "target": target.grouped])
     }
+    if isWaiting { return waits }
     return texts("push.done_of", ["done": progress.counts.total.grouped, "target": target.grouped])
+  }
+
+  /// Whether nothing is left to do but to try some devices again.
+  private var isWaiting: Bool {
+    guard progress.state == .sending, progress.waiting > 0, progress.nextDue != nil else { return false }
+    return progress.counts.total + progress.waiting >= progress.target ?? .max
+  }
+
+  /// For example “1 device will be retried at 03:25”.
+  private var waits: String {
+    let time = progress.nextDue.map(texts.minute) ?? "–"
+    return texts("push.waiting", count: progress.waiting, ["time": time])
   }
 
   var rateText: String {
@@ -175,10 +197,8 @@ struct ProgressJSON {
       parts.append(texts("push.trouble", ["reason": texts.recorded(trouble)]))
     }
     if !held.isEmpty { parts.append(held) }
-    if progress.waiting > 0 {
-      let time = progress.nextDue.map(texts.minute) ?? "–"
-      parts.append(texts("push.waiting", count: progress.waiting, ["time": time]))
-    }
+    // Otherwise the heading says it.
+    if progress.waiting > 0, !isWaiting { parts.append(waits) }
     return parts.sentences
   }
 

@@ -15,6 +15,8 @@ struct PushPreview: Sendable {
   let preview: Preview
   let dialects: [DialectText]
   let payload: APNsPayload
+  /// The draft with the text in ``language``.
+  private let shown: PushDraft
   /// The language that is shown; nil: the default text.
   let language: LanguageTag?
   /// How many devices get each text, by its position; of the first ``sample`` of the audience. Nil: it was not counted.
@@ -46,6 +48,7 @@ struct PushPreview: Sendable {
     let shown = texts.firstIndex { $0.language.text == language }
     self.language = shown.map { texts[$0].language }
     let draft = check.draft.localized(shown.map { $0 + 1 } ?? 0)
+    self.shown = draft
     payload = APNsPayload(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
     preview = Preview(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature, sentAt: now, address: address)
     dialects = Dialect.allCases.map { DialectText(check.draft, in: $0, sentAt: now, address: address) }
@@ -179,24 +182,35 @@ struct PushPreview: Sendable {
     }.joined(separator: "\n")
   }
 
+  /// What the checks found, with a way on for each that has one.
+  func findings(_ texts: Texts) -> [FindingView] {
+    check.findings.map { finding in
+      var view = FindingView(finding, texts)
+      view.lead(to: app, draft, finding, texts)
+      return view
+    }
+  }
+
   func view(_ page: PageContext) -> PushPreviewView {
     let texts = page.texts
-    var shown = check.findings.map { FindingView($0, texts) }
+    var found = findings(texts)
     if check.unknown > 0 {
-      shown.append(
+      found.append(
         FindingView(
           severity: .hint, severityText: texts("severity.hint"),
           message: texts("send.unknown_tokens", count: check.unknown), field: "device_token"))
     }
     let callbacks = CallbackRows(payload.facts)
+    let isSimulated = credentials.contains { $0.provider == .apns && $0.place == .simulator }
     return PushPreviewView(
-      sentence: sentence(page), times: times(page), lockScreen: LockScreenView(payload, app: app), findings: shown,
+      sentence: sentence(page), times: times(page), lockScreen: LockScreenView(payload, shown, app: app),
+      findings: found,
       limit: request.limit, bytes: request.size,
       bytesText: texts("send.bytes_of", ["bytes": request.size.grouped, "limit": request.limit.grouped]),
       headers: request.headers, payload: request.payload,
       reachable: subscribers != nil ? "–" : check.reachable?.grouped ?? texts("send.many"),
       unreachable: subscribers != nil ? "–" : check.count?.unreachable.grouped ?? "–",
-      dialects: dialects.map { DialectView($0, texts) }, callbacks: callbacks.rows(texts),
+      dialects: dialects.map { DialectView($0, texts, isSimulated: isSimulated) }, callbacks: callbacks.rows(texts),
       callbacksText: callbacks.summary(texts), languages: languages(texts), languagesText: languagesText(texts))
   }
 }

@@ -1,6 +1,7 @@
 import JSON
 import Mustache
 import Model
+import Store
 
 /// The preview beside the form and on the review page: a lock screen, the checks, and the exact request.
 struct PushPreviewView: View {
@@ -54,7 +55,10 @@ extension PushPreviewView {
     return [
       "sentence": .string(sentence), "times": .string(times), "initial": .string(lockScreen.initial),
       "app": .string(lockScreen.app), "title": .string(lockScreen.title), "subtitle": .string(lockScreen.subtitle),
-      "body": .string(lockScreen.body), "findings": .array(findings.map(\.json)), "limit": .integer(Int64(limit)),
+      "body": .string(lockScreen.body), "android_title": .string(lockScreen.androidTitle),
+      "android_body": .string(lockScreen.androidBody), "ios": .bool(lockScreen.platforms.contains(.ios)),
+      "android": .bool(lockScreen.platforms.contains(.android)), "findings": .array(findings.map(\.json)),
+      "limit": .integer(Int64(limit)),
       "bytes": .integer(Int64(bytes)), "bytes_text": .string(bytesText), "headers": .string(headers),
       "payload": .string(payload), "reachable": .string(reachable), "unreachable": .string(unreachable),
       "callbacks_text": .string(callbacksText), "languages_text": .string(languagesText),
@@ -72,6 +76,8 @@ struct FindingView: View {
   let field: String
   /// Names the repair of ``SendPages``; nil: there is none.
   var fix: String?
+  /// A page that leads on; nil: there is none.
+  var link: LinkView?
 
   static let fields: [Field<Self>] = [
     .flag("failed") { $0.severity == .error },
@@ -81,12 +87,14 @@ struct FindingView: View {
     .text("message") { $0.message },
     .text("field") { $0.field },
     .optional("fix") { $0.fix },
+    .view("link") { $0.link },
   ]
 
   fileprivate var json: JSONValue {
     [
       "severity": .string(severity.rawValue), "severity_text": .string(severityText), "message": .string(message),
       "field": .string(field), "fix": .optional(fix),
+      "href": .optional(link?.href), "link": .optional(link?.label),
     ]
   }
 }
@@ -99,6 +107,31 @@ extension FindingView {
       fix: finding.fix.map { _ in Self.fix(finding) })
   }
 
+  /// A link to the devices that keep the audience empty.
+  mutating func lead(to app: App, _ draft: PushDraft, _ finding: Lint.Finding, _ texts: Texts) {
+    let codes: [String: DeviceState] = [
+      DraftMessage.nobodyParked.code: .quarantined, DraftMessage.oneParked.code: .quarantined,
+      DraftMessage.nobodyActive.code: .quarantined, DraftMessage.nobodyRetired.code: .dead,
+      DraftMessage.oneRetired.code: .dead,
+    ]
+    guard let state = codes[finding.problem.code] else { return }
+    var query = "app=\(ConsoleRouter.escaped(app.bundleID))&environment=\(draft.environment.rawValue)"
+    // One name can be searched for.
+    if case .rule(let rule) = draft.audience, let name = rule.onlyName { query += "&q=\(ConsoleRouter.escaped(name))" }
+    link = LinkView(
+      href: "/devices?\(query)&state=\(state.name)",
+      label: texts(state == .quarantined ? "send.show_parked" : "send.show_retired"))
+  }
+
   /// As a form names the repair of a finding.
   static func fix(_ finding: Lint.Finding) -> String { "\(finding.problem.code) \(finding.problem.field)" }
+}
+
+extension Audience.Rule {
+  /// The name if the rule consists of one.
+  fileprivate var onlyName: String? {
+    guard deviceToken.isEmpty, tagNot.isEmpty, segment.isEmpty else { return nil }
+    let names = tag + tagAnd + alias + registrationID
+    return names.count == 1 ? names[0] : nil
+  }
 }

@@ -22,6 +22,10 @@ enum PushResultPage {
     let waiting: [(reason: String, count: Int)]
     let latencies: LatencyHistogram
     let deliveries: Page<Delivery.WithDevice>
+    /// Whether the outcomes' counters count the list.
+    let isCounted: Bool
+    /// On the first page, and where they are asked for.
+    let waitingDevices: Page<WaitingDelivery.Listed>
     let receipts: ReceiptCounts
     var progress: PushProgress
     let retry: PushRepeat
@@ -52,6 +56,11 @@ enum PushResultPage {
         deliveries: try Delivery.list(
           database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
           limit: pageSize),
+        isCounted: !filter.isWaiting && filter.reason == nil && filter.search.isEmpty && push.state.isOver,
+        waitingDevices: push.waiting > 0 && (filter.isWaiting || pager.cursor == nil)
+          ? try WaitingDelivery.list(
+            database, push: push.id, filter, cursor: filter.isWaiting ? pager.cursor : nil, limit: pageSize)
+          : Page(items: [], next: nil),
         receipts: try ReceiptCounts.find(database, push: push.id),
         progress: try PushProgress.find(database, push: push.id),
         retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push, user: user),
@@ -111,7 +120,9 @@ enum PushResultPage {
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
       payload: draft.map { body($0, push, found.providers.first?.provider) } ?? "",
-      lockScreen: payload.flatMap { payload in found.app.map { LockScreenView(payload, app: $0) } },
+      lockScreen: found.app.flatMap { app in
+        payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app) } }
+      },
       devices: devices(found, pager, page))
   }
 
@@ -176,7 +187,7 @@ enum PushResultPage {
     }
     let pending = OutcomeCountView(
       kind: "pending", colour: "track", label: texts("words.pending"), number: push.pending ?? 0,
-      href: "/pushes/\(push.uid)#devices")
+      href: "/pushes/\(push.uid)?outcome=\(DeliverySearch.waiting)#devices")
     return PushProgressView(
       bar: OutcomeBar(push.counts, target: push.target ?? 0), outcomes: push.counts.text(texts),
       done: push.counts.total, target: push.target ?? 0, counts: counts + [pending], rate: json.rateText,
@@ -188,15 +199,25 @@ enum PushResultPage {
     let draft = push.draft
     let export = page.request.query.map { "?\($0)" } ?? ""
     let chosen = page.query["outcome"] ?? ""
+    let (isWaiting, waiting) = (chosen == DeliverySearch.waiting, found.waitingDevices)
+    let position =
+      found.isCounted
+      ? pager.position(
+        rows.count, size: pageSize,
+        of: OutcomeKind.allCases.first { $0.name == chosen }.map { push.counts[$0] } ?? push.counts.total, texts) : nil
     return PushDevicesView(
       search: page.filled("q") ?? "",
-      outcomes: OutcomeKind.allCases.map {
-        ChoiceView(value: $0.name, label: texts("words.\($0.name)"), isSelected: $0.name == chosen)
+      outcomes: (OutcomeKind.allCases.map(\.name) + [DeliverySearch.waiting]).map {
+        ChoiceView(value: $0, label: texts("words.\($0)"), isSelected: $0 == chosen)
       },
       isFiltered: ["q", "outcome", "reason"].contains { page.filled($0) != nil },
       csv: "/pushes/\(push.uid)/deliveries.csv\(export)", json: "/pushes/\(push.uid)/deliveries.json\(export)",
-      gone: found.detailsGone, rows: rows.map { DeliveryRow($0, push: push, draft, texts: texts) },
-      shown: texts("push.shown", count: rows.count), pager: PagerView(pager, next: found.deliveries.next))
+      gone: found.detailsGone, isWaiting: isWaiting,
+      waiting: waiting.items.map { WaitingRow(item: $0, push: push.uid, texts: texts, now: page.now) },
+      hasMoreWaiting: !isWaiting && waiting.next != nil,
+      rows: rows.map { DeliveryRow($0, push: push, draft, texts: texts) },
+      shown: position ?? texts("push.shown", count: isWaiting ? waiting.items.count : rows.count),
+      pager: PagerView(pager, next: isWaiting ? waiting.next : found.deliveries.next))
   }
 
   private static func facts(

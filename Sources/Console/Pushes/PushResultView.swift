@@ -159,15 +159,24 @@ struct OutcomeCountView: View {
   ]
 }
 
-/// A notification on a lock screen, for `pushes/_lock_screen`.
+/// A notification on a lock screen and in Android's shade, for `pushes/_lock_screen` and `pushes/_shade`.
 struct LockScreenView: View {
   var initial = "·"
   var app = ""
   var title = ""
   var subtitle = ""
   var body = ""
+  /// What Android shows, where its own options differ.
+  var androidTitle = ""
+  var androidBody = ""
+  /// Which of both are shown. Until platforms are chosen it is the lock screen.
+  var platforms: Set<Platform> = [.ios]
 
   static let fields: [Field<Self>] = [
+    .text("android_title") { $0.androidTitle },
+    .text("android_body") { $0.androidBody },
+    .flag("ios") { $0.platforms.contains(.ios) },
+    .flag("android") { $0.platforms.contains(.android) },
     .text("initial") { $0.initial },
     .text("app") { $0.app },
     .text("title") { $0.title },
@@ -177,10 +186,14 @@ struct LockScreenView: View {
 }
 
 extension LockScreenView {
-  init(_ payload: APNsPayload, app: App) {
+  init(_ payload: APNsPayload, _ draft: PushDraft, app: App) {
     let alert = payload.json["aps"]?["alert"]
+    let message = FCMMessage(draft).json
+    let shown = [message["android"]?["notification"], message["notification"]].compactMap { $0 }
+    func text(_ key: String) -> String { shown.lazy.compactMap { $0[key]?.string }.first ?? "" }
     self.init(
       initial: String(app.name.prefix(1)).uppercased(), app: app.name, title: alert?["title"]?.string ?? "",
-      subtitle: alert?["subtitle"]?.string ?? "", body: alert?["body"]?.string ?? alert?.string ?? "")
+      subtitle: alert?["subtitle"]?.string ?? "", body: alert?["body"]?.string ?? alert?.string ?? "",
+      androidTitle: text("title"), androidBody: text("body"), platforms: draft.platforms)
   }
 }

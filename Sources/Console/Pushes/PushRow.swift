@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Mustache
 import Model
+import SQLite
 import Store
 
 /// One row of a list of pushes, for `pushes/_rows`.
@@ -13,7 +14,8 @@ struct PushRow: View {
   let audience: String
   let title: String
   let now: Date
-  var mayCancel = false
+  /// Whether the reader may cancel and send again.
+  var mayAct = false
   /// Whether the row is the first of its day in a list grouped by day.
   var beginsDay = false
 
@@ -22,6 +24,7 @@ struct PushRow: View {
       output.write("/pushes/" as StaticString)
       output.write(row.listed.push.uid)
     },
+    .text("id") { $0.listed.push.uid },
     .text("title") { $0.title },
     .text("summary") { $0.listed.summary },
     .view("state") { PushStateView($0.listed.push, now: $0.now) },
@@ -38,7 +41,9 @@ struct PushRow: View {
     .flag("any_dead") { $0.listed.push.counts.deadToken > 0 },
     .view("created") { MomentView(date: $0.listed.push.createdAt, now: $0.now) },
     .view("later") { $0.later },
-    .flag("cancellable") { $0.mayCancel && $0.later != nil },
+    .flag("cancellable") { $0.mayAct && $0.later != nil },
+    .flag("undoable") { $0.listed.push.isUndoable(now: $0.now) },
+    .flag("repeatable") { $0.mayAct && $0.listed.push.state.isOver && $0.listed.audience != nil },
     .view("day") { $0.beginsDay ? MomentView(date: $0.listed.push.createdAt) : nil },
   ]
 
@@ -58,15 +63,29 @@ final class ListedPush: Sendable {
   let title: String?
   /// The text under the title.
   let summary: String
+  /// Names of the devices that the audience lists by their tokens.
+  let names: [DeviceToken: String]
 
-  init(_ push: Push) {
+  /// - Parameter naming: finds the names of an app's devices.
+  init(_ push: Push, naming: (Int64, [DeviceToken]) throws -> [DeviceToken: String] = { _, _ in [:] }) rethrows {
     let content = [push.title, push.body].compactMap { $0 }.filter { !$0.isEmpty }
     let draft = RawJSON(object: push.draftJSON)
     self.push = push
     audience = draft.flatMap(Self.audience)
+    names =
+      if case .rule(let rule)? = audience, !rule.deviceToken.isEmpty, rule.deviceToken.count <= Audience.mostNamed {
+        try naming(push.appID, rule.deviceToken)
+      } else {
+        [:]
+      }
     // A push without text shows its payload.
     title = content.first ?? draft.flatMap(Self.payload)
     summary = content.dropFirst().first ?? ""
+  }
+
+  /// With the names of the devices that it was sent to.
+  static func named(_ database: Database, _ push: Push) throws -> ListedPush {
+    try ListedPush(push) { try Device.names(database, app: $0, tokens: $1) }
   }
 
   static func audience(_ draft: RawJSON) -> Audience? {
@@ -85,22 +104,22 @@ final class ListedPush: Sendable {
 }
 
 extension PushRow {
-  init(_ listed: ListedPush, app: App?, texts: Texts, now: Date, mayCancel: Bool = false, beginsDay: Bool = false) {
+  init(_ listed: ListedPush, app: App?, texts: Texts, now: Date, mayAct: Bool = false, beginsDay: Bool = false) {
     self.init(
-      listed: listed, app: app?.name ?? "", audience: listed.audience?.text(texts) ?? "",
-      title: listed.title ?? texts("pushes.no_text"), now: now, mayCancel: mayCancel, beginsDay: beginsDay)
+      listed: listed, app: app?.name ?? "", audience: listed.audience?.text(texts, names: listed.names) ?? "",
+      title: listed.title ?? texts("pushes.no_text"), now: now, mayAct: mayAct, beginsDay: beginsDay)
   }
 
   /// Groups the rows by day in UTC, because the server does not know the user's time zone.
   static func byDay(
-    _ pushes: [ListedPush], apps: [App], texts: Texts, now: Date, mayCancel: Bool
+    _ pushes: [ListedPush], apps: [App], texts: Texts, now: Date, mayAct: Bool
   ) -> [PushRow] {
     var last: Int?
     return pushes.map { listed in
       let day = Int((listed.push.createdAt.timeIntervalSince1970 / 86_400).rounded(.down))
       defer { last = day }
       return PushRow(
-        listed, app: apps.first { $0.id == listed.push.appID }, texts: texts, now: now, mayCancel: mayCancel,
+        listed, app: apps.first { $0.id == listed.push.appID }, texts: texts, now: now, mayAct: mayAct,
         beginsDay: day != last)
     }
   }
@@ -110,6 +129,7 @@ extension PushRow {
 struct PushStateView: View {
   let state: PushState
   let isScheduled: Bool
+  let isUndoable: Bool
   /// What the bar shows in colour: failed, and unregistered.
   let missed: Int
   let failed: Int
@@ -117,7 +137,8 @@ struct PushStateView: View {
 
   init(_ push: Push, now: Date) {
     state = push.state
-    isScheduled = push.state == .queued && push.waits(now: now) != nil
+    isUndoable = push.isUndoable(now: now)
+    isScheduled = push.state == .queued && push.waits(now: now) != nil && !isUndoable
     failed = push.counts.failed
     missed = push.counts.failed + push.counts.deadToken
     accepted = push.counts.accepted
@@ -126,7 +147,8 @@ struct PushStateView: View {
   static let fields: [Field<Self>] = [
     .flag("needs_approval") { $0.state == .needsApproval },
     .flag("scheduled") { $0.isScheduled },
-    .flag("queued") { $0.state == .queued && !$0.isScheduled },
+    .flag("undoable") { $0.isUndoable },
+    .flag("queued") { $0.state == .queued && !$0.isScheduled && !$0.isUndoable },
     .flag("sending") { $0.state == .sending },
     .flag("paused") { $0.state == .paused },
     .flag("finished") { $0.state == .finished },

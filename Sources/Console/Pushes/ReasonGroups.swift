@@ -32,7 +32,7 @@ struct ReasonGroups {
   private func view(
     _ reason: Reason, _ count: Int, isFailed: Bool, word: String, _ texts: Texts
   ) -> ReasonGroupView {
-    let move = tokens.flatMap { reason.code == MovedTokens.reason ? MoveWords(push, $0, texts) : nil }
+    let move = tokens.flatMap { reason.code == MovedTokens.reason ? MoveWords(push.environment, $0, texts) : nil }
     return ReasonGroupView(
       code: reason.code, isFailed: isFailed, text: texts("words.\(word)"), count: count,
       href: "/pushes/\(push.uid)?reason=\(ConsoleRouter.escaped(reason.code))#devices",

@@ -120,6 +120,8 @@ enum SendPages {
     func choices(_ name: String, _ values: [String]) -> [ChoiceView] {
       SendForm.choices([("", texts("send.unset"))] + values.map { ($0, $0) }, chosen: [form[name]])
     }
+    let chosen = Set(form.all("platforms").compactMap(Platform.init))
+    let platforms: Set<Platform> = chosen.isEmpty ? [.ios] : chosen
     let fields =
       SendForm.fields + [
         "channel", "app", "environment", "platforms", "audience", "content_available", "mutable_content",
@@ -138,7 +140,8 @@ enum SendPages {
         interruptionLevels: choices(
           "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
-        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts, preview: PushPreviewView(),
+        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts,
+        preview: PushPreviewView(lockScreen: LockScreenView(platforms: platforms)),
         pasted: pasted, links: links,
         mayProduce: page.maySend(.production), ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") },
         names: names
@@ -240,10 +243,11 @@ enum SendPages {
       SendReviewView(
         isProduction: isProduction, idempotencyKey: key.isEmpty ? Random.token(bytes: 18) : key,
         kept: kept.map { HiddenFieldView(name: $0.name, value: $0.value) }, preview: preview.view(page),
-        problems: preview.check.findings.filter { $0.severity == .error }.map { FindingView($0, texts) },
+        problems: preview.findings(texts).filter { $0.severity == .error },
         services: services.map { ServiceAnswerRow($0, texts) },
         canValidate: preview.check.problems.isEmpty && preview.providers.contains { $0 != .apns },
-        question: mustType(preview.draft) ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
+        question: mustType(preview.draft) && preview.check.problems.isEmpty
+          ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: error ?? ""),
         waits: waits,
         send: waits

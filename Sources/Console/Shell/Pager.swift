@@ -22,6 +22,22 @@ struct Pager {
       .map { ($0.name, $0.value) }
   }
 
+  /// The number of rows before this page; nil: the address does not tell.
+  ///
+  /// - Parameter size: of full pages.
+  func offset(_ size: Int) -> Int? {
+    guard cursor != nil else { return 0 }
+    return trail.isEmpty || trail.count >= Self.longestTrail ? nil : trail.count * size
+  }
+
+  /// As “1–50 of 120”; nil: the position is unknown, or the page is empty.
+  func position(_ count: Int, size: Int, of all: Int, _ texts: Texts) -> String? {
+    guard let offset = offset(size), count > 0, offset + count <= all else { return nil }
+    return texts(
+      "pushes.position",
+      ["from": (offset + 1).grouped, "to": (offset + count).grouped, "all": all.grouped])
+  }
+
   /// Nil on the first page.
   var previous: String? {
     guard cursor != nil else { return nil }

@@ -86,12 +86,14 @@ extension Lint.Context {
   init(_ database: Database, _ app: App, _ draft: PushDraft, now: Date) throws {
     let environment = draft.environment
     let fcm = try Credential.find(database, app: app.id, provider: .fcm, environment: environment)
-    let devices = try DeviceCount.all(database, app: app.id)
+    let jpush = try DeviceCount.all(database, app: app.id).filter {
+      $0.provider == .jpush && $0.environment == environment && $0.state == .active
+    }
     self.init(
       aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID,
       signature: NewPush.sampleSignature,
       credential: try CredentialScope.find(database, app: app.id, environment: environment), hasAndroid: fcm != nil,
-      hasJPush: devices.contains { $0.provider == .jpush && $0.environment == environment && $0.state == .active })
+      jpush: draft.platforms.intersection(jpush.map(\.platform)))
     if case .rule(let rule) = draft.audience {
       missingSegments = try Segment.missing(database, rule.segment, app: app.id)
     }

@@ -22,18 +22,39 @@ package struct PushCheck: Sendable {
   package var problems: [Problem] { findings.filter { $0.severity == .error }.map(\.problem) }
 
   init(
-    _ draft: PushDraft, app: App, context: Lint.Context, count: AudienceCount?, unknown: Int
+    _ draft: PushDraft, app: App, context: Lint.Context, count: AudienceCount?, unknown: Int, parkedFor: [String]
   ) {
     (self.draft, self.app, self.count, self.unknown) = (draft, app, count, unknown)
     var findings = Lint.findings(in: draft, context)
     // A mistake that empties the audience is reported instead of the empty audience.
     let isSound = !findings.contains { $0.severity == .error }
     if isSound, count?.reachable == 0, unknown == 0, !draft.options.allowEmptyAudience {
-      let arguments = ["app": app.bundleID, "environment": draft.environment.rawValue]
       findings.insert(
-        Lint.Finding(severity: .error, problem: Problem("audience", DraftMessage.nobody, arguments)), at: 0)
+        Lint.Finding(severity: .error, problem: Self.nobody(draft, app, count, parkedFor: parkedFor)), at: 0)
     }
     self.findings = findings
+  }
+
+  /// Why an audience has no active device.
+  private static func nobody(
+    _ draft: PushDraft, _ app: App, _ count: AudienceCount?, parkedFor reasons: [String]
+  ) -> Problem {
+    let (parked, retired) = (count?.total(.quarantined) ?? 0, count?.total(.dead) ?? 0)
+    let message: DraftMessage =
+      switch (parked, retired) {
+      case (0, 0): .nobody
+      case (1, 0): .oneParked
+      case (_, 0): .nobodyParked
+      case (0, 1): .oneRetired
+      case (0, _): .nobodyRetired
+      default: .nobodyActive
+      }
+    return Problem(
+      "audience", message,
+      [
+        "app": app.bundleID, "environment": draft.environment.rawValue, "count": String(parked + retired),
+        "parked": String(parked), "retired": String(retired), "reasons": reasons.joined(separator: ", "),
+      ])
   }
 }
 
@@ -44,11 +65,12 @@ extension PushIntake {
   /// - Parameter limit: the time limit for counting; nil for none.
   /// - Throws: ``NoApp``.
   package func check(_ draft: PushDraft, now: Date, within limit: Duration?) async throws -> PushCheck {
-    let (app, context, unknown) = try await store.read { database in
+    var (app, context, unknown) = try await store.read { database in
       guard let app = try App.find(database, bundleID: draft.app) else { throw NoApp(bundleID: draft.app) }
       var context = try Lint.Context(database, app, draft, now: now)
       if case .rule(let rule) = draft.audience {
         context.missingTags = try Tag.missing(database, Set(rule.tag + rule.tagAnd + rule.tagNot), app: app.id)
+        context.missingAliases = try AliasCount.missing(database, rule.alias, app: app.id)
       }
       return (
         app, context,
@@ -65,6 +87,14 @@ extension PushIntake {
       // A push is sent even if counting timed out; the engine counts again without a limit.
       count = nil
     }
-    return PushCheck(draft, app: app, context: context, count: count, unknown: unknown)
+    var reasons: [String] = []
+    if let count {
+      // What was counted knows better than the app's counters which devices JPush reaches.
+      context.jpush = draft.platforms.filter { count.reachable(Reach($0, .jpush)) > 0 }
+      if count.reachable == 0, count.total(.quarantined) > 0 {
+        reasons = try await store.read { try query.parkedReasons($0) }
+      }
+    }
+    return PushCheck(draft, app: app, context: context, count: count, unknown: unknown, parkedFor: reasons)
   }
 }

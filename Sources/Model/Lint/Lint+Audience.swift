@@ -9,7 +9,8 @@ extension Lint {
     }
     var findings = names(draft, rule, context.aliasRule)
     findings += tokens(rule)
-    findings += missing(draft, rule, context.missingTags) + segments(draft, rule, context.missingSegments)
+    findings += missing(draft, rule, context.missingTags) + aliases(draft, rule, context.missingAliases)
+    findings += segments(draft, rule, context.missingSegments)
     var excluding = rule
     excluding.tagNot = []
     if excluding.isEmpty { findings.append(finding(.hint, "audience.tag_not", .onlyExclusions)) }
@@ -72,6 +73,22 @@ extension Lint {
         }
         return finding(.warning, field, .noTagSimilar, ["tag": tag, "similar": similar], fix: fix)
       }
+    }
+  }
+
+  private static func aliases(
+    _ draft: PushDraft, _ rule: Audience.Rule, _ missing: [String: String?]
+  ) -> [Finding] {
+    rule.alias.enumerated().compactMap { index, alias in
+      guard let known = missing[alias] else { return nil }
+      let field = "audience.alias[\(index)]"
+      guard let similar = known else { return finding(.warning, field, .noAlias, ["alias": alias]) }
+      let fix = changing(draft) {
+        var rule = rule
+        rule.alias[index] = similar
+        $0.audience = .rule(rule)
+      }
+      return finding(.warning, field, .noAliasSimilar, ["alias": alias, "similar": similar], fix: fix)
     }
   }
 

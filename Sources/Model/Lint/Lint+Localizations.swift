@@ -35,8 +35,8 @@ extension Lint {
       let message = FCMMessage(draft, uid: context.uid, signature: context.uid)
       sizes.append((.fcm, message.size, message.limit))
     }
-    if context.hasJPush {
-      let (bytes, limit) = JPushMessage(draft, uid: context.uid, signature: context.uid).size
+    if let part = context.jpushPart(draft) {
+      let (bytes, limit) = JPushMessage(part, uid: context.uid, signature: context.uid).size
       sizes.append((.jpush, bytes, limit))
     }
     let tooLarge = sizes.filter { $0.bytes > $0.limit }.map { size in

@@ -46,19 +46,27 @@ package enum Lint {
     package var missingTags: [String: String?] = [:]
     /// Segments of the draft that the app does not have, each with the most similar one that it has.
     package var missingSegments: [String: String?] = [:]
-    /// Whether the app has devices that JPush reaches. If not, drafts are not checked for it.
-    package var hasJPush: Bool
+    /// Aliases of the draft that no device of the app has, likewise.
+    package var missingAliases: [String: String?] = [:]
+    /// The platforms of the audience that JPush reaches. The draft is checked for JPush on these only.
+    package var jpush: Set<Platform>
     package init(
       aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, signature: String? = nil,
-      credential: CredentialScope? = nil, hasAndroid: Bool = true, hasJPush: Bool = false
+      credential: CredentialScope? = nil, hasAndroid: Bool = true, jpush: Set<Platform> = []
     ) {
-      self.hasJPush = hasJPush
+      self.jpush = jpush
       self.credential = credential
       self.hasAndroid = hasAndroid
       self.aliasRule = aliasRule
       self.now = now
       self.uid = uid
       self.signature = signature ?? uid
+    }
+
+    /// The draft as far as JPush carries it; nil: it carries nothing.
+    func jpushPart(_ draft: PushDraft) -> PushDraft? {
+      let platforms = draft.platforms.intersection(jpush)
+      return platforms.isEmpty ? nil : changing(draft) { $0.platforms = platforms }
     }
   }
 
@@ -74,7 +82,7 @@ package enum Lint {
     if draft.platforms == [.android] || (draft.platforms.contains(.android) && context.hasAndroid) {
       findings += android(draft, context)
     }
-    if context.hasJPush { findings += jpush(draft, context) }
+    if let draft = context.jpushPart(draft) { findings += jpush(draft, context) }
     findings += texts(draft) + localizations(draft, context) + audience(draft, context) + times(draft, context)
     // sorted() is not guaranteed to be stable, the offset is.
     return findings.enumerated()

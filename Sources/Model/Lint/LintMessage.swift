@@ -35,6 +35,8 @@ package enum LintMessage: String, MessageSet {
   case onlyExclusions = "lint.only_exclusions"
   case noTag = "lint.no_tag"
   case noTagSimilar = "lint.no_tag_similar"
+  case noAlias = "lint.no_alias"
+  case noAliasSimilar = "lint.no_alias_similar"
   case credentialTopic = "lint.credential_topic"
   case credentialIsKey = "lint.credential_is_key"
   case credentialIsCertificate = "lint.credential_is_certificate"
@@ -97,6 +99,8 @@ package enum LintMessage: String, MessageSet {
     case .broadcastProduction: "This push goes to every production device of the app."
     case .noTag: "No device of the app has the tag “{tag}”."
     case .noTagSimilar: "No device of the app has the tag “{tag}”. Did you mean “{similar}”?"
+    case .noAlias: "No device of the app has the alias “{alias}”."
+    case .noAliasSimilar: "No device of the app has the alias “{alias}”. Did you mean “{similar}”?"
     case .credentialTopic:
       """
       “{name}” may not send to {topic}, which the push type {type} needs; it is for {topics}. With it this app can be \

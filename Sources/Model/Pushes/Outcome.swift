@@ -19,6 +19,17 @@ package enum Outcome: Sendable, Hashable {
     case .skipped: .skipped
     }
   }
+
+  /// HTTP; 0 without an answer.
+  package var status: Int { if case .rejected(let status, _, _) = self { status } else { 0 } }
+
+  /// Nil if accepted.
+  package var reason: String? {
+    switch self {
+    case .accepted: nil
+    case .rejected(_, let reason, _), .unknown(let reason), .skipped(let reason): reason
+    }
+  }
 }
 
 /// The categories of outcomes. Stored as numbers: append only.

@@ -91,6 +91,15 @@ package enum DraftMessage: String, MessageSet {
   case headerTwice = "header.twice"
   case noApp = "push.no_app"
   case nobody = "push.nobody"
+  case nobodyParked = "push.nobody_parked"
+  case oneParked = "push.one_parked"
+  case nobodyRetired = "push.nobody_retired"
+  case oneRetired = "push.one_retired"
+  case nobodyActive = "push.nobody_active"
+
+  /// The codes of an audience without an active device.
+  package static let empty = Set(
+    [nobody, nobodyParked, oneParked, nobodyRetired, oneRetired, nobodyActive].map(\.code))
 
   package var english: String {
     switch self {
@@ -111,6 +120,24 @@ package enum DraftMessage: String, MessageSet {
     case .noApp: "App “{app}” not found. Add it first."
     case .nobody:
       "No active device of {app} in {environment} matches this audience. Check the audience, or register a device first."
+    case .nobodyParked:
+      """
+      {count} devices match, but all are parked ({reasons}). They get pushes again after they register again, or when \
+      somebody reactivates them.
+      """
+    case .oneParked:
+      """
+      1 device matches, but it is parked ({reasons}). It gets pushes again after it registers again, or when somebody \
+      reactivates it.
+      """
+    case .nobodyRetired:
+      "{count} devices match, but all are retired: their apps were removed, or their users turned pushes off."
+    case .oneRetired: "1 device matches, but it is retired: its app was removed, or its user turned pushes off."
+    case .nobodyActive:
+      """
+      {count} devices match, but none is active: {parked} parked ({reasons}), {retired} retired. Parked devices \
+      get pushes again after they register again, or when somebody reactivates them.
+      """
     }
   }
 }

@@ -1,4 +1,5 @@
 package import SQLite
+import Text
 
 /// An alias of an app, with how many devices have it.
 package struct AliasCount: Sendable, Hashable {
@@ -44,4 +45,29 @@ package struct AliasCount: Sendable, Hashable {
     }
     return Page(items: Array(found.prefix(limit)), next: found.count > limit ? found[limit - 1].alias : last)
   }
+
+  /// Which of these aliases no device of an app has, each with the most similar one that a device has.
+  ///
+  /// Compared are those that begin alike, so that a few steps along the index are enough among millions, and the first
+  /// ones of the app for a mistake at the beginning.
+  package static func missing(_ database: Database, _ names: [String], app: Int64) throws -> [String: String?] {
+    let unused = try names.prefix(mostMissing).filter { name in
+      try database.int(
+        "SELECT EXISTS (SELECT 1 FROM devices INDEXED BY devices_alias WHERE alias = ? AND app_id = ?)", name, app) == 0
+    }
+    guard !unused.isEmpty else { return [:] }
+    let first = try list(database, app: app, limit: mostCompared).items.map(\.alias)
+    return try Dictionary(
+      unused.map { name in
+        let prefixes = Set([name.count - 1, name.count - 3, name.count / 2].filter { $0 > 0 }.map { name.prefix($0) })
+        let alike = try prefixes.flatMap {
+          try list(database, app: app, prefix: String($0), limit: mostCompared).items.map(\.alias)
+        }
+        return (name, Suggestion.closest(to: name, among: alike + first))
+      }, uniquingKeysWith: { $1 })
+  }
+
+  /// Names that are looked up: a push may have a thousand.
+  private static let mostMissing = 20
+  private static let mostCompared = 200
 }

@@ -106,6 +106,18 @@ extension AudienceQuery {
     return [member]
   }
 
+  /// Why the devices of the audience are parked, from the first ``sample`` of them.
+  package func parkedReasons(_ database: Database) throws -> [String] {
+    guard let plan = try plan(database, states: [.quarantined], DeviceSource.Range()) else { return [] }
+    let (sql, arguments) = plan.source.query(
+      "d.state_reason AS reason", where: plan.condition, tail: "LIMIT \(Self.sample)")
+    return try database.fetchAll(
+      "SELECT DISTINCT reason FROM (\(sql)) WHERE reason IS NOT NULL ORDER BY reason", arguments: arguments
+    ) { $0.text(0) }
+  }
+
+  private static let sample = 1000
+
   /// The ID of the last member that takes part in a push that begins now.
   package func lastID(_ database: Database) throws -> Int64 {
     if let member = AudienceMember.subscribers(of: audience) { return member.id }
@@ -235,7 +247,8 @@ package struct AudienceCount: Sendable, Hashable {
   /// All devices of the audience.
   package var total: Int { sum { _ in true } }
 
-  func total(_ state: DeviceState) -> Int { sum { $0.state == state } }
+  /// Devices in a state.
+  package func total(_ state: DeviceState) -> Int { sum { $0.state == state } }
 
   /// Devices of a platform that a push would be sent to.
   package func reachable(_ platform: Platform) -> Int { sum { $0.platform == platform && $0.state == .active } }

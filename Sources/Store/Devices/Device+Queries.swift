@@ -37,6 +37,18 @@ extension Device {
     return try whole(database, found)
   }
 
+  /// The names of an app's devices, by their tokens; those without a name are left out.
+  package static func names(
+    _ database: Database, app: Int64, tokens: [DeviceToken]
+  ) throws -> [DeviceToken: String] {
+    try tokens.reduce(into: [:]) { names, token in
+      names[token] = try database.fetchOne(
+        "SELECT name FROM devices INDEXED BY devices_token WHERE token = ? AND app_id = ? AND name <> ''",
+        token.bytes, app
+      ) { $0.text(0) }
+    }
+  }
+
   /// The highest device ID so far; 0 without devices. A push goes to devices up to the one at its start.
   package static func lastID(_ database: Database) throws -> Int64 {
     try database.fetchOne("SELECT max(id) FROM devices") { $0.int64(0) } ?? 0

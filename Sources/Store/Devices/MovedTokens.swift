@@ -17,6 +17,8 @@ package struct MovedTokens: Sendable, Hashable {
   /// Devices moved because of this push and still there, which may be moved back. At most ``limit``.
   package var moved: [Int64] = []
 
+  package init() {}
+
   /// The most devices per move; the next move finds the next.
   package static let limit = 10_000
 
@@ -56,18 +58,55 @@ package struct MovedTokens: Sendable, Hashable {
     return found
   }
 
+  /// Finds the devices of an incident's place that are parked for ``reason``, whichever push parked them.
+  package static func find(_ database: Database, in place: IncidentPlace) throws -> MovedTokens {
+    var found = MovedTokens()
+    let platforms = Platform.allCases.filter { $0.providers.contains(place.provider) }.map(\.code)
+    let other: Environment = place.environment == .production ? .development : .production
+    try database.forEach(
+      """
+      SELECT d.id, EXISTS (SELECT 1 FROM device_events e WHERE e.device_id = d.id AND e.kind = 'environment_changed'
+        AND json_extract(e.detail, '$.from') = ?1)
+      FROM devices d INDEXED BY devices_kind
+      WHERE d.app_id = ?2 AND d.environment = ?3 AND d.platform IN (\(platforms.map(String.init).joined(separator: ",")))
+        AND d.state = \(DeviceState.quarantined.rawValue) AND d.state_reason = ?4
+        AND coalesce(d.provider, d.platform) = ?5
+      LIMIT \(limit)
+      """, other.rawValue, place.app, place.environment.code, reason, place.provider.code
+    ) { row in
+      found.parked.append(row.int64(0))
+      if row.int(1) == 1 { found.proven += 1 }
+      return .continue
+    }
+    return found
+  }
+
   /// Moves the parked devices to the other environment and activates them.
   ///
   /// - Returns: how many.
   package static func move(_ database: Database, push: Push, by actor: String, now: Date) throws -> Int {
-    let ids = try find(database, push: push).parked
+    try move(
+      database, try find(database, push: push).parked, from: push.environment, push: push.uid, by: actor, now: now)
+  }
+
+  /// Likewise for an incident's place.
+  package static func move(
+    _ database: Database, in place: IncidentPlace, by actor: String, now: Date
+  ) throws -> Int {
+    try move(
+      database, try find(database, in: place).parked, from: place.environment, push: nil, by: actor, now: now)
+  }
+
+  private static func move(
+    _ database: Database, _ ids: [Int64], from environment: Environment, push: String?, by actor: String, now: Date
+  ) throws -> Int {
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
       for id in ids {
         guard let before = try writer.find(id) else { continue }
         var kind = before.kind
         kind.state = DeviceState.active.rawValue
-        kind.environment = (push.environment == .production ? Environment.development : .production).code
-        try writer.change(before, to: DeviceWriter.Target(kind: kind, push: push.uid))
+        kind.environment = (environment == .production ? Environment.development : .production).code
+        try writer.change(before, to: DeviceWriter.Target(kind: kind, push: push))
       }
     }
     return ids.count

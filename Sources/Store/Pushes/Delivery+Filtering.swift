@@ -11,6 +11,7 @@ extension Delivery {
   static func query(
     _ database: Database, _ push: Int64, _ filter: DeliveryFilter, after: Int64, limit: Int
   ) throws -> (sql: String, arguments: [SQLiteValue])? {
+    if filter.isWaiting { return nil }
     var conditions: [String] = []
     var values: [SQLiteValue] = []
     if let reason = filter.reason {
@@ -72,7 +73,7 @@ extension Delivery {
   }
 
   /// Devices of a search, which fails if it finds more than these.
-  private static func devices(_ database: Database, _ search: [DeliveryFilter.Search]) throws -> [Int64] {
+  static func devices(_ database: Database, _ search: [DeliveryFilter.Search]) throws -> [Int64] {
     let limit = 1000
     var ids: Set<Int64> = []
     for search in search {
@@ -102,6 +103,8 @@ package struct DeliveryFilter: Sendable, Hashable {
   }
 
   package var outcome: OutcomeKind?
+  /// Only devices that wait for another attempt, which have no outcome.
+  package var isWaiting = false
   package var reason: String?
   /// Devices matching any of these; empty: all devices.
   package var search: [Search] = []

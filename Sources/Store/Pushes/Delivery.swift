@@ -29,6 +29,13 @@ package struct Delivery: Sendable, Hashable {
     durationMilliseconds = row.int(6)
     attempts = row.int(7)
   }
+
+  /// The last attempt of a device that waits for another one, as if it had been final.
+  init(_ waiting: WaitingDelivery, push: Int64) {
+    (pushID, deviceID, attempts) = (push, waiting.deviceID, waiting.attempts)
+    (outcome, status, reason) = (waiting.last.kind, waiting.last.status, waiting.last.reason)
+    (at, durationMilliseconds) = (waiting.firstAt, 0)
+  }
 }
 
 package struct DeliveryResult: Sendable, Hashable {

@@ -33,6 +33,29 @@ extension Push {
     return Page(items: page.items, next: page.next ?? reached.map { String($0) })
   }
 
+  /// How many pushes match.
+  ///
+  /// - Parameter most: more are not counted: the answer is one more.
+  /// - Returns: nil if counting takes longer than `patience`.
+  package static func count(
+    _ database: Database, _ filter: PushFilter, most: Int, patience: Patience = Patience()
+  ) throws -> Int? {
+    let (sql, arguments, looksThrough) = query(filter, before: .max, limit: most + 1)
+    guard looksThrough else {
+      return try database.fetchOne("SELECT count(*) FROM (\(sql))", arguments: arguments) { $0.int(0) }
+    }
+    var patience = patience
+    var (count, isWhole) = (0, true)
+    try database.forEach(sql, arguments: arguments) { row in
+      if row.bool(1) { count += 1 }
+      if count > most { return .stop }
+      guard row.int64(0) % Int64(Patience.lot) == 0, patience.isOver() else { return .continue }
+      isWhole = false
+      return .stop
+    }
+    return isWhole ? count : nil
+  }
+
   /// The query of a page; or, for a scan from `before` on, one for the IDs of matches and of a row of each lot of
   /// ``Patience``, and whether they match.
   static func query(

@@ -68,6 +68,12 @@ package struct Push: Sendable, Hashable, Identifiable {
     return [sendAt, hold].compactMap { $0 }.filter { $0 > now }.max()
   }
 
+  /// Whether it is in its undo window: it waits for that alone, not for a time that somebody chose.
+  package func isUndoable(now: Date) -> Bool {
+    guard state == .queued, let end = waits(now: now) else { return false }
+    return end == holdUntil && (sendAt ?? .distantPast) < end
+  }
+
   /// Since when its deliveries are being removed, or were; counts remain. Nil: nothing was removed.
   package let detailsRemovedAt: Date?
 

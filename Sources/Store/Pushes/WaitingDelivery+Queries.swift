@@ -152,10 +152,7 @@ extension WaitingDelivery {
       WHERE w.push_id = ? AND \(condition)
       """, push, bound, limit
     ) { row in
-      let kind = try row.value(4, as: OutcomeKind.self)
-      let waiting = WaitingDelivery(
-        deviceID: row.int64(0), dueAt: row.date(1), attempts: row.int(2), firstAt: row.date(3),
-        last: Outcome(kind, status: row.int(5), reason: row.text(6)))
+      let waiting = try WaitingDelivery(row)
       if let member = AudienceMember.subscribers(id: waiting.deviceID) { return Due(waiting: waiting, member: member) }
       guard row.optionalInt64(7) != nil else { return Due(waiting: waiting, member: nil) }
       return Due(
@@ -165,6 +162,15 @@ extension WaitingDelivery {
           alias: row.optionalText(10), registrationID: row.optionalText(11), registeredAt: row.date(12),
           provider: try ProviderKind(code: row.int(13))))
     }
+  }
+}
+
+extension WaitingDelivery {
+  /// From device, due time, attempts, first time, outcome, status, and the reason's text.
+  init(_ row: borrowing Row) throws {
+    self.init(
+      deviceID: row.int64(0), dueAt: row.date(1), attempts: row.int(2), firstAt: row.date(3),
+      last: Outcome(try row.value(4, as: OutcomeKind.self), status: row.int(5), reason: row.text(6)))
   }
 }
 

@@ -235,7 +235,7 @@ enum SendCommand {
     } catch let error as PushIntake.NoApp {
       let known = try store.readSync { try App.all($0).map(\.bundleID) }
       throw App.missing(error.bundleID, known: known)
-    } catch let problems as Problems where problems.all.map(\.code) == [DraftMessage.nobody.code] {
+    } catch let problems as Problems where problems.all.allSatisfy({ DraftMessage.empty.contains($0.code) }) {
       throw CommandFailure(
         "\(problems.all[0].text) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.")
     }

@@ -61,6 +61,31 @@ struct IncidentPageTests {
     }
   }
 
+  @Test("the page moves the parked devices where their tokens belong; then the incident closes by itself")
+  func move() async throws {
+    try await ConsoleScene.with { scene in
+      try await refused(scene, "BadDeviceToken", count: 8)
+      var anna = try await scene.signIn(.operator)
+      let page = ScenePage(try await anna.get("/incidents/1"))
+      #expect(page.text.contains("Move 5 devices to production") && page.links.contains("/incidents/1/move"))
+      let asked = ScenePage(try await anna.get("/incidents/1/move"))
+      #expect(asked.text.contains("Move 5 devices to production") && asked.text.contains("Type the app’s name"))
+      let refusal = try await anna.post("/incidents/1/move", [("confirm", "shop")])
+      #expect(refusal.status == 422 && ScenePage(refusal).failedFields == ["confirm"])
+      #expect(try await scene.count("devices WHERE environment = 2") == 0)
+      #expect(try await anna.post("/incidents/1/move", [("confirm", "Shop")]).location == "/incidents/1")
+      #expect(try await scene.count("devices WHERE environment = 2 AND state = 1") == 5)
+      #expect(try await scene.audit("incident.move").map(\.subject) == ["incident 1"])
+      let after = ScenePage(try await anna.get("/incidents/1")).text
+      #expect(after.contains("Closed automatically: no device is parked") && !after.contains("Move 5 devices"))
+      #expect(after.contains("operator@example.com moved the parked devices"))
+      #expect(try await anna.get("/incidents/1/move").text.contains("No devices to move"))
+      var lena = try await scene.signIn(.viewer)
+      #expect(try await lena.get("/incidents/1/move").status == 403)
+      #expect(!ScenePage(try await lena.get("/incidents/1")).links.contains("/incidents/1/move"))
+    }
+  }
+
   @Test("961 of 964 devices parked without a push that says so: the Overview does")
   func parked() async throws {
     try await ConsoleScene.with { scene in

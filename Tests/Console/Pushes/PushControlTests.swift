@@ -112,6 +112,13 @@ struct PushControlTests {
       page = try await anna.get(target).text
       #expect(page.contains("\(target)/resume") && !page.contains("\(target)/pause\""))
       #expect(page.contains("4 devices will be retried"))
+      let list = ScenePage(try await anna.get("\(target)?outcome=pending"))
+      let waiting = list.links.filter { $0.hasPrefix("\(target)/deliveries/") }
+      #expect(waiting == scene.provider.sent.sorted().map { "\(target)/deliveries/\($0)" }, "each is listed")
+      #expect(list.text.contains("Next attempt") && !list.text.contains("No outcomes yet"))
+      #expect(ScenePage(try await anna.get("\(target)?outcome=failed")).text.contains("No devices match"))
+      let one = ScenePage(try await anna.get(waiting[0]))
+      #expect(one.text.contains("Will be tried again at") && one.text.contains(ConsoleScene.token(0).hexadecimal))
       scene.provider.answer { _ in .retry(RetryCause(status: 503, reason: "ServiceUnavailable")) }
       #expect(try await anna.post("\(target)/resume", []).status == 303)
       _ = try await scene.finished(push.uid)
@@ -145,6 +152,7 @@ struct PushControlTests {
       #expect(answer.json?["send_at"] == .string(Timestamp.text(ConsoleScene.noon + 10)))
       var anna = try await scene.signIn(.operator)
       #expect(try await anna.get("/pushes/\(uid)").text.contains(">Undo</button>"))
+      #expect(ScenePage(try await anna.get("/pushes/\(uid)")).text.contains("Scheduled"), "a time was chosen")
       #expect(try await scene.call(.post, "\(Self.api)/\(uid)/cancel", as: .operator).status == 200)
       let push = try await scene.finished(uid)
       #expect(push.state == .cancelled && push.startedAt == nil && scene.provider.sent.isEmpty)

@@ -94,6 +94,8 @@ struct LanguageTests {
     func add<Set: MessageSet>(_ set: Set.Type) { for one in set.allCases { messages[one.rawValue] = one.english } }
     add(ImportMessage.self)
     add(TopicChangeProblem.self)
+    add(DeviceMergeMessage.self)
+    add(DeviceBatchMessage.self)
     add(RenewalMessage.self)
     add(HostMessage.self)
     add(CredentialMessage.self)
@@ -190,7 +192,7 @@ struct LanguageTests {
   /// Words that templates write in every language: formats, keys of payloads, commands.
   private static let templateWords: Set<String> = [
     "-----BEGIN CERTIFICATE-----", "-curl", ".ics", "CSV", "JSON", "NDJSON", "JPush", "Signalbox", "UTC",
-    "content-available", "curl", "http://user:password@proxy.example.com:3128", "iOS",
+    "Ctrl", "Enter", "Esc", "content-available", "curl", "http://user:password@proxy.example.com:3128", "iOS",
     "msg_id", "mutable-content", "openapi.json", "show-", "signalbox oidc allow-passwords", "signalbox users link",
     "signalbox users link you@example.com", "signalbox users require-second-step nobody",
   ]

@@ -127,6 +127,10 @@ struct LocaleTests {
     add("phones.state_", appStates + ["off", "dozing", "uninstalled"])
     add("phones.fault_", FaultChoice.Kind.allCases.map(\.rawValue))
     add("devices.events.", DeviceEvent.Kind.allCases.map(\.rawValue) + ["added", "removed"])
+    let actions = DeviceBatchAction.allCases.map(\.rawValue)
+    add("devices.batch.actions.", actions)
+    add("devices.batch.means.", actions)
+    add("devices.batch.problems.", ["one_app", "dead", "all_there", "none_parked", "two", "alike"])
     add("apps.alias_rule_", AliasRule.allCases.map(\.rawValue))
     add("apps.endpoint_", ["apple", "google", "jpush", "simulator", "host"])
     for suffix in ["", "_google", "_jpush", "_simulator"] {
@@ -184,7 +188,7 @@ struct LocaleTests {
     add("incidents.empty.", states)
     for part in ["ends", "healed"] { add("incidents.\(part).", IncidentKind.allCases.map(\.rawValue)) }
     add("incidents.now.", ["parked", "dead"])
-    add("incidents.did.", ["open", "return", "heal", "assign", "snooze", "close", "reopen"])
+    add("incidents.did.", ["open", "return", "heal", "assign", "snooze", "close", "reopen", "move"])
     add("smoketests.states.", SmokeRunState.allCases.map(\.rawValue) + ["never"])
     add("smoketests.heading_", SmokeRunState.allCases.map(\.rawValue) + ["never"])
     add("smoketests.errors.", SmokeRunError.allCases.map(\.rawValue))

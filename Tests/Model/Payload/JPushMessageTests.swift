@@ -101,9 +101,12 @@ struct JPushMessageTests {
     #expect(codes(3988, [.ios, .android]) == ["jpush.too_large"])
     let long = draft { $0.options.timeToLive = 864_001 }
     #expect(JPushMessage(long).problems.map(\.code) == ["jpush.time_to_live"])
-    let findings = Lint.findings(in: long, Lint.Context(hasJPush: true))
+    let findings = Lint.findings(in: long, Lint.Context(jpush: Set(Platform.allCases)))
     let finding = findings.first { $0.problem.code == "jpush.time_to_live" }
     #expect(finding?.severity == .error && finding?.problem.text.contains("1003") == true)
+    let large = draft { $0.notification.body = String(repeating: "x", count: 2500) }
+    let onAndroid = Lint.findings(in: large, Lint.Context(jpush: [.android]))
+    #expect(onAndroid.allSatisfy { $0.problem.code != "jpush.too_large" }, "iPhones get it from Apple")
     #expect(Lint.findings(in: long).allSatisfy { !$0.problem.code.hasPrefix("jpush") }, "without JPush devices")
   }
 
@@ -117,7 +120,7 @@ struct JPushMessageTests {
     let message = JPushMessage(raw)
     #expect(message.lost == ["filter-criteria", "relevance-score"])
     #expect(message.ios == ["alert": "x", "extras": ["k": 1]])
-    let codes = Lint.findings(in: raw, Lint.Context(hasJPush: true)).map(\.problem.code)
+    let codes = Lint.findings(in: raw, Lint.Context(jpush: Set(Platform.allCases))).map(\.problem.code)
     #expect(codes.contains("jpush.lost"))
   }
 }

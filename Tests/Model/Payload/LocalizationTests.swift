@@ -182,7 +182,8 @@ struct LocalizationTests {
     let path = "notification.localizations.de"
     #expect(try lint { _ in } == [])
     let large = try lint(
-      { $0.notification.localizations[0].body = String(repeating: "ä", count: 2300) }, .init(hasJPush: true))
+      { $0.notification.localizations[0].body = String(repeating: "ä", count: 2300) },
+      .init(jpush: Set(Platform.allCases)))
     #expect(lines(large) == Array(repeating: "error \(path) localization.too_large", count: 3))
     #expect(large.map { $0.problem.arguments["provider"] } == ["APNs", "FCM", "JPush"])
     #expect(large.allSatisfy { $0.problem.arguments["language"] == "de" })

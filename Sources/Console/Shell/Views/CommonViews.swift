@@ -33,6 +33,8 @@ struct ChoiceView: View {
   var isProduction = false
   /// It cannot be chosen; the page says why.
   var isDisabled = false
+  /// The first of a group that came back with an error: the focus goes there.
+  var isFocused = false
 
   static let fields: [Field<Self>] = [
     .text("value") { $0.value },
@@ -40,6 +42,7 @@ struct ChoiceView: View {
     .flag("selected") { $0.isSelected },
     .flag("production") { $0.isProduction },
     .flag("disabled") { $0.isDisabled },
+    .flag("focused") { $0.isFocused },
   ]
 }
 
@@ -51,10 +54,17 @@ struct FieldView: View {
   /// For checkboxes.
   var isChecked = false
 
+  private var shown: [ChoiceView] {
+    guard !error.isEmpty, !choices.isEmpty else { return choices }
+    var choices = choices
+    choices[choices.firstIndex { $0.isSelected } ?? 0].isFocused = true
+    return choices
+  }
+
   static let fields: [Field<Self>] = [
     .text("value") { $0.value },
     .text("error") { $0.error },
-    .list("choices") { $0.choices },
+    .list("choices") { $0.shown },
     .flag("checked") { $0.isChecked },
   ]
 }

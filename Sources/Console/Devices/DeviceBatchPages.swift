@@ -1,0 +1,140 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Mustache
+import SQLite
+import Store
+
+/// `/devices/batch`: asks what shall become of the devices chosen in the list, and does it.
+enum DeviceBatchPages {
+  static let views: [any PageView.Type] = [DeviceBatchView.self]
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.post, "/devices/batch", role: .operator) { page in try await answer(page) }
+  }
+
+  /// Back to the list as it was filtered.
+  private static func list(_ page: PageContext) -> String {
+    let query = page.form["list"]
+    // It becomes part of a header.
+    let isPlain = query.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+    return query.isEmpty || !isPlain ? "/devices" : "/devices?\(query)"
+  }
+
+  private static func answer(_ page: PageContext) async throws -> Response {
+    let ids = Array(Set(page.form.all("device").compactMap(Int64.init)).sorted().prefix(DeviceBatch.limit))
+    guard let action = DeviceBatchAction(rawValue: page.form["action"]), !ids.isEmpty else {
+      return page.redirect(to: list(page), flash: "devices_unchosen")
+    }
+    let (devices, apps) = try await page.store.read { database in
+      (try ids.compactMap { try Device.find(database, id: $0) }, try App.all(database))
+    }
+    guard !devices.isEmpty else { return page.redirect(to: list(page), flash: "devices_unchosen") }
+    let chosen = Set(devices.map(\.appID))
+    let batch = DeviceBatch(
+      action: action, devices: devices,
+      apps: Dictionary(uniqueKeysWithValues: apps.filter { chosen.contains($0.id) }.map { ($0.id, $0) }),
+      value: page.form["value"], kept: Int64(page.form["keep"]))
+    guard page.form.has("confirmed"), batch.obstacle == nil else { return ask(page, batch, FieldErrors()) }
+    let problems = batch.problems()
+    var errors = problems.isEmpty ? FieldErrors() : FieldErrors(Problems(problems), page.texts)
+    if action == .toProduction, let app = batch.app, page.form["confirm"] != app.name {
+      errors.add("confirm", page.texts("confirm.differs", ["app": app.name]))
+    }
+    guard errors.isEmpty else { return ask(page, batch, errors) }
+    let (actor, now) = (page.actor, page.now)
+    do {
+      try await page.store.write { database in
+        try batch.carryOut(database, by: actor, now: now) { page.audit($0, "device \($1)", $2) }
+      }
+    } catch let problem as Problem {
+      errors.add("value", page.texts.text(problem))
+      return ask(page, batch, errors)
+    }
+    if action == .merge, let kept = batch.kept {
+      return page.redirect(to: "/devices/\(kept)", flash: "devices_merged")
+    }
+    return page.redirect(to: list(page), flash: action == .delete ? "devices_deleted" : "devices_changed")
+  }
+
+  private static func ask(_ page: PageContext, _ batch: DeviceBatch, _ errors: FieldErrors) -> Response {
+    let (texts, action) = (page.texts, batch.action)
+    let label = texts("devices.batch.actions.\(action.rawValue)")
+    let obstacle = batch.obstacle.map { texts("devices.batch.problems.\($0)") }
+    let isProduction = action == .toProduction
+    return page.answer(
+      DeviceBatchView(
+        label: label,
+        heading: texts.labelled(label, texts("push.device_count", count: batch.devices.count)),
+        means: texts("devices.batch.means.\(action.rawValue)"), problem: obstacle, mayGo: obstacle == nil,
+        hidden: [HiddenFieldView(name: "action", value: action.rawValue)]
+          + [HiddenFieldView(name: "list", value: page.form["list"])]
+          + batch.devices.map { HiddenFieldView(name: "device", value: "\($0.id)") },
+        devices: batch.devices.map { device in
+          DeviceRow(
+            device: device, app: batch.apps[device.appID]?.name ?? "",
+            platform: texts("platform.\(device.platform.rawValue)"), now: page.now)
+        },
+        tags: [.addTags, .removeTags].contains(action)
+          ? FieldView(value: batch.value, error: errors["value"]) : nil,
+        alias: action == .setAlias ? FieldView(value: batch.value, error: errors["value"]) : nil,
+        keep: action == .merge && obstacle == nil
+          ? FieldView(
+            error: errors["keep"].isEmpty ? errors["value"] : errors["keep"],
+            choices: batch.devices.map { device in
+              ChoiceView(
+                value: "\(device.id)",
+                label: [device.heading, device.token.abbreviated, texts("state.\(device.state.name)")]
+                  .joined(separator: " · "), isSelected: device.id == batch.kept)
+            }) : nil,
+        question: isProduction && obstacle == nil
+          ? batch.app.map { texts("move.type_app", ["app": $0.name]) } : nil,
+        confirm: FieldView(value: page.form.raw("confirm"), error: errors["confirm"]),
+        isProduction: isProduction, isFinal: [.delete, .merge].contains(action), back: list(page)),
+      status: errors.isEmpty && obstacle == nil ? .ok : .unprocessableContent)
+  }
+}
+
+/// Asks what is still open, and names the devices.
+struct DeviceBatchView: PageView {
+  static let template = "devices/batch"
+  static let section: Section? = .devices
+
+  let label: String
+  let heading: String
+  /// What it does.
+  let means: String
+  /// Why it cannot be done with these devices.
+  let problem: String?
+  let mayGo: Bool
+  let hidden: [HiddenFieldView]
+  let devices: [DeviceRow]
+  let tags: FieldView?
+  let alias: FieldView?
+  let keep: FieldView?
+  let question: String?
+  let confirm: FieldView
+  let isProduction: Bool
+  /// Whether it cannot be undone.
+  let isFinal: Bool
+  let back: String
+
+  static let fields: [Field<Self>] = [
+    .text("label") { $0.label },
+    .text("heading") { $0.heading },
+    .text("means") { $0.means },
+    .optional("problem") { $0.problem },
+    .flag("may_go") { $0.mayGo },
+    .list("hidden") { $0.hidden },
+    .list("devices") { $0.devices },
+    .view("tags") { $0.tags },
+    .view("alias") { $0.alias },
+    .view("keep") { $0.keep },
+    .optional("must_type") { $0.question },
+    .view("confirm") { $0.question == nil ? nil : $0.confirm },
+    .flag("production") { $0.isProduction },
+    .flag("final") { $0.isFinal },
+    .text("back") { $0.back },
+  ]
+}

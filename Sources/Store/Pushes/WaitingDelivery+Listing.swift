@@ -1,0 +1,68 @@
+import Model
+package import SQLite
+
+extension WaitingDelivery {
+  /// A waiting device for people.
+  package struct Listed: Sendable, Hashable {
+    package let waiting: WaitingDelivery
+    /// Without tags; nil: removed since.
+    package let device: Device?
+
+    /// The last attempt, as if it had been final.
+    package func delivery(push: Int64) -> Delivery.WithDevice {
+      Delivery.WithDevice(delivery: Delivery(waiting, push: push), device: device)
+    }
+  }
+
+  /// Whether an attempt is under way, so that no time of the next one is known.
+  package var isUnderWay: Bool { dueAt.milliseconds >= Self.onItsWay - 1000 }
+
+  /// A page of a push's waiting devices, by device.
+  ///
+  /// - Parameter cursor: `next` of the previous page; nil: the first page.
+  /// - Returns: nothing if the filter asks for an outcome.
+  /// - Throws: `StoreError.badCursor`.
+  package static func list(
+    _ database: Database, push: Int64, _ filter: DeliveryFilter, cursor: String? = nil, limit: Int
+  ) throws -> Page<Listed> {
+    let after = try position(cursor) ?? -1
+    guard filter.outcome == nil else { return Page(items: [], next: nil) }
+    var condition = ""
+    var values: [SQLiteValue] = []
+    if let reason = filter.reason {
+      guard let id = try Reasons.find(database, reason) else { return Page(items: [], next: nil) }
+      condition += " AND w.reason_id = ?"
+      values.append(.integer(id))
+    }
+    if !filter.search.isEmpty {
+      let ids = try Delivery.devices(database, filter.search)
+      guard !ids.isEmpty else { return Page(items: [], next: nil) }
+      condition += " AND w.device_id IN \(placeholders(ids.count))"
+      values += ids.map { .integer($0) }
+    }
+    let found = try database.fetchAll(
+      """
+      SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text
+      FROM push_waiting w JOIN reasons r ON r.id = w.reason_id
+      WHERE w.push_id = ? AND w.device_id > ?\(condition) ORDER BY w.device_id LIMIT \(limit + 1)
+      """, arguments: [.integer(push), .integer(after)] + values
+    ) { try WaitingDelivery($0) }
+    return try Page(found, limit: limit, key: \.deviceID).map { waiting in
+      let device = try database.fetchOne("SELECT \(Device.columns) FROM devices d WHERE d.id = ?", waiting.deviceID) {
+        try Device($0)
+      }
+      return Listed(waiting: waiting, device: device)
+    }
+  }
+
+  /// Nil: the device does not wait.
+  package static func find(_ database: Database, push: Int64, device: Int64) throws -> Listed? {
+    let found = try database.fetchOne(
+      """
+      SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text
+      FROM push_waiting w JOIN reasons r ON r.id = w.reason_id WHERE w.push_id = ? AND w.device_id = ?
+      """, push, device
+    ) { try WaitingDelivery($0) }
+    return try found.map { Listed(waiting: $0, device: try Device.find(database, id: device)) }
+  }
+}

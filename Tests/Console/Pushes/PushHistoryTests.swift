@@ -1,0 +1,145 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Reactor
+import SQLite
+import Simulator
+import Store
+import Testing
+
+/// Rows of pushes on the history and the overview.
+@Suite("Pages: rows of pushes")
+struct PushHistoryTests {
+  private static let api = "/api/v1/pushes"
+
+  @Test("the undo window has words of its own, and what is over can be sent again from its row")
+  func undoWindow() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      try await scene.store.write { database in
+        _ = try Device.update(database, id: 1, name: .set("Ada’s iPhone"), by: "anna", now: ConsoleScene.noon)
+      }
+      let answer = try await scene.call(
+        .post, Self.api, as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development",
+          "audience": ["device_token": [.string(ConsoleScene.token(0).hexadecimal)]],
+          "notification": ["body": "hello"], "options": ["undo_seconds": 7],
+        ])
+      let uid = try #require(answer.json?["id"]?.string)
+      var anna = try await scene.signIn(.operator)
+      for target in ["/pushes/\(uid)", "/pushes", "/"] {
+        let text = ScenePage(try await anna.get(target)).text
+        #expect(text.contains("Undo possible"), "\(target)")
+        #expect(!text.contains("Scheduled") && !text.contains("next run"), "\(target)")
+      }
+      var row = ScenePage(try await anna.get("/pushes"))
+      #expect(row.text.contains("Undo") && !row.links.contains("/pushes/new?from=\(uid)"))
+      #expect(row.text.contains("Ada’s iPhone") && !row.text.contains(ConsoleScene.token(0).abbreviated))
+      #expect(try await anna.post("/pushes/\(uid)/cancel", []).status == 303)
+      row = ScenePage(try await anna.get("/pushes"))
+      #expect(row.links.contains("/pushes/new?from=\(uid)"))
+      var lena = try await scene.signIn(.viewer)
+      #expect(!ScenePage(try await lena.get("/pushes")).links.contains("/pushes/new?from=\(uid)"))
+    }
+  }
+
+  @Test("the command of a simulated push leads to the simulator while it runs, and never to Apple")
+  func simulatedCommand() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      var draft = PushDraft(
+        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all, notification: .init())
+      draft.notification.body = "Hello"
+      let push = try await scene.send(draft)
+      var anna = try await scene.signIn(.viewer)
+      let target = "/pushes/\(push.uid)/deliveries/1"
+      let stopped = ScenePage(try await anna.get(target)).text
+      #expect(stopped.contains("which is not running now") && !stopped.contains("curl --"))
+      let simulator = try #require(scene.simulator)
+      let port = try await simulator.start().development.port
+      let page = ScenePage(try await anna.get(target)).text
+      await simulator.stop()
+      #expect(page.contains(":\(port)/3/device/\(ConsoleScene.token(0).hexadecimal)"), "\(page)")
+      #expect(page.contains("curl --insecure") && page.contains("went to the built-in simulator"))
+      #expect(!page.contains("push.apple.com"))
+    }
+  }
+
+  @Test("a filtered history says how many match and where the page is; lists that counters count do so too")
+  func position() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(120, of: scene.addApp())
+      var draft = PushDraft(
+        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all, notification: .init())
+      var last: Push?
+      for text in ["Winter", "Summer", "Winter again"] {
+        draft.notification.body = text
+        last = try await scene.send(draft)
+      }
+      let uid = try #require(last).uid
+      var anna = try await scene.signIn(.viewer)
+      for (target, texts) in [
+        ("/pushes?q=winter", ["2 pushes match", "1–2 of 2"]), ("/pushes?state=queued", ["0 pushes match"]),
+        ("/pushes", ["3 pushes in the last 7 days"]), ("/devices", ["1–50 of 120"]),
+        ("/devices?state=active", ["1–50 of 120"]), ("/devices?state=dead", []),
+        ("/pushes/\(uid)?outcome=accepted", ["1–50 of 120"]),
+      ] {
+        let text = ScenePage(try await anna.get(target)).text
+        for expected in texts { #expect(text.contains(expected), "\(target): \(expected)") }
+        if texts.isEmpty { #expect(!text.contains(" of 120"), "\(target)") }
+      }
+      let next = try #require(
+        ScenePage(try await anna.get("/devices")).tags.first { $0.attributes["rel"] == "next" }?.attributes["href"])
+      #expect(ScenePage(try await anna.get(next)).text.contains("51–100 of 120"))
+      let search = ScenePage(try await anna.get("/search"))
+      #expect(search.tags.contains { $0.attributes["id"] == "shortcuts" } && search.text.contains("Keyboard shortcuts"))
+    }
+  }
+
+  @Test("Android's shade stands beside the lock screen where Android is among the platforms")
+  func shade() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      var ben = try await scene.signIn(.operator)
+      for platforms in [["ios"], ["ios", "android"], ["android"]] {
+        let fields =
+          [
+            ("app", ConsoleScene.bundleID), ("environment", "development"), ("audience", "all"), ("title", "Hello"),
+            ("android", #"{"notification": {"title": "Only here"}}"#),
+          ] + platforms.map { ("platforms", $0) }
+        let page = ScenePage(try await ben.post("/pushes/preview", fields))
+        for platform in ["ios", "android"] {
+          let phone = try #require(page.tags.first { $0.attributes["data-platform"] == platform })
+          #expect((phone.attributes["hidden"] == nil) == platforms.contains(platform), "\(platforms) \(platform)")
+        }
+        #expect(page.text.contains("Only here"))
+        let live = try await ben.post("/pushes/preview", fields, headers: ["Accept": "application/json"])
+        #expect(live.json?["android"]?.bool == platforms.contains("android"))
+        #expect(live.json?["android_title"] == "Only here")
+      }
+    }
+  }
+
+  @Test("after a refused form the focus is in the first wrong field, whatever it is")
+  func focus() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      try await scene.addApp("com.example.other", name: "Other")
+      var ben = try await scene.signIn(.operator)
+      let fields = [("app", ConsoleScene.bundleID), ("environment", "development"), ("platforms", "ios")]
+      for (form, expected) in [
+        ([("app", "")], "app"), (Array(fields.prefix(1)), "environment"), (Array(fields.prefix(2)), "platforms"),
+        (fields + [("audience", "tag"), ("tag", "odd"), ("body", "x"), ("badge", "many")], "badge"),
+        (fields + [("audience", "tag"), ("tag", "odd"), ("body", "x"), ("extras", "{")], "extras"),
+      ] {
+        let page = ScenePage(try await ben.post("/pushes/preview", form))
+        let focused = page.tags.first { $0.attributes["autofocus"] != nil }?.attributes["name"]
+        #expect(focused == expected, "\(form)")
+      }
+      let fresh = ScenePage(try await ben.get("/pushes/new"))
+      #expect(!fresh.tags.contains { $0.attributes["autofocus"] != nil })
+    }
+  }
+}
