@@ -87,7 +87,9 @@ struct AttentionList {
       Environment.allCases.compactMap { environment -> AttentionItem? in
         let all = overview.count(environment: environment)
         let gone = all - overview.count(environment: environment, state: .active)
-        guard gone >= Self.alarmingDevices, gone * 2 > all else { return nil }
+        // An open incident there has said so.
+        let isKnown = incidents.contains { $0.place.app == overview.id && $0.place.environment == environment }
+        guard gone >= Self.alarmingDevices, gone * 2 > all, !isKnown else { return nil }
         return item(
           texts, label: "\(gone * 100 / all)%", failed: false,
           text: texts(

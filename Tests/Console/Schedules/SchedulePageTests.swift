@@ -68,9 +68,9 @@ struct SchedulePageTests {
       #expect(
         page.text.contains("Scheduled to send in 10 days, at 2026-12-01 09:00 Europe/Berlin (08:00 UTC)")
           && page.text.contains("Cancel"))
-      #expect(ScenePage(try await ben.get("/")).text.contains("next run in 10 days"))
+      #expect(ScenePage(try await ben.get("/")).text.contains("Sends in 10 days"))
       let list = ScenePage(try await ben.get("/pushes"))
-      #expect(list.text.contains("Scheduled") && list.text.contains("next run in 10 days"))
+      #expect(list.text.contains("Scheduled") && list.text.contains("Sends in 10 days"))
       #expect(list.forms.contains { $0.attributes["action"] == "\(target)/cancel" })
       var lena = try await scene.signIn(.viewer)
       #expect(
