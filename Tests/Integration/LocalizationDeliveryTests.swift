@@ -42,6 +42,27 @@ struct LocalizationDeliveryTests {
     }
   }
 
+  /// Kills the server in the midst of a page of JPush's, and lets another one end the push.
+  private func killAndResume(
+    _ scene: DeliveryScene, _ push: Push, _ phones: [SimulatedPhone], answered: Int, hasTrail: Bool
+  ) async throws {
+    let first = try await scene.serve()
+    try await eventually("the first requests are answered", every: .milliseconds(2)) {
+      try await scene.progress(push).total >= answered
+    }
+    first.send(SIGKILL)
+    _ = await first.status()
+    let total = try await scene.progress(push).total
+    #expect(total < 2500 && total % 1000 != 0, "\(total): the kill came too late, or between two pages")
+    if !hasTrail { try scene.removeTrails() }
+    scene.simulator.faults(.jpush).set(Faults())
+    let last = try await scene.serve()
+    try await scene.finished(push, by: last)
+    #expect(await scene.stop(last) == 0, "\(last.errorText)")
+    let tally = try await scene.tally(push, phones)
+    #expect(tally.isWhole && tally.outcomes == ["accepted": 2500] && tally.doubles == 0, "\(tally)")
+  }
+
   private static func body(_ notification: ReceivedNotification) -> String? { notification.alert.body }
 
   @Test("killed and resumed: each device shows its language, and JPush sends nothing twice")
@@ -90,21 +111,7 @@ struct LocalizationDeliveryTests {
       // One request after the other: some are answered and others not.
       scene.simulator.faults(.jpush).set(try Faults(parsing: "delay=400ms,streams=1", for: .jpush))
       let push = try await scene.push(options: [:], notification: Self.notification)
-      let first = try await scene.serve()
-      try await eventually("the first requests are answered", every: .milliseconds(2)) {
-        try await scene.progress(push).total >= 600
-      }
-      first.send(SIGKILL)
-      _ = await first.status()
-      let total = try await scene.progress(push).total
-      #expect(total < 2500 && total % 1000 != 0, "\(total): the kill came too late, or between two pages")
-      if !hasTrail { try scene.removeTrails() }
-      scene.simulator.faults(.jpush).set(Faults())
-      let last = try await scene.serve()
-      try await scene.finished(push, by: last)
-      #expect(await scene.stop(last) == 0, "\(last.errorText)")
-      let tally = try await scene.tally(push, phones)
-      #expect(tally.isWhole && tally.outcomes == ["accepted": 2500] && tally.doubles == 0, "\(tally)")
+      try await killAndResume(scene, push, phones, answered: 600, hasTrail: hasTrail)
       let mistakes = wrong(scene, phones, texts)
       #expect(mistakes.isEmpty, "\(mistakes.count) wrong: \(mistakes.prefix(5))")
       // Three pages in three languages.
@@ -122,21 +129,7 @@ struct LocalizationDeliveryTests {
       scene.simulator.faults(.jpush).set(try Faults(parsing: "delay=400ms,streams=1", for: .jpush))
       let push = try await scene.push(
         options: [:], notification: ["content_available": true, "extras": ["order": "7"]])
-      let first = try await scene.serve()
-      try await eventually("the first request is answered", every: .milliseconds(2)) {
-        try await scene.progress(push).total >= 500
-      }
-      first.send(SIGKILL)
-      _ = await first.status()
-      let total = try await scene.progress(push).total
-      #expect(total < 2500 && total % 1000 != 0, "\(total): the kill came too late, or between two pages")
-      if !hasTrail { try scene.removeTrails() }
-      scene.simulator.faults(.jpush).set(Faults())
-      let last = try await scene.serve()
-      try await scene.finished(push, by: last)
-      #expect(await scene.stop(last) == 0, "\(last.errorText)")
-      let tally = try await scene.tally(push, phones)
-      #expect(tally.isWhole && tally.outcomes == ["accepted": 2500] && tally.doubles == 0, "\(tally)")
+      try await killAndResume(scene, push, phones, answered: 500, hasTrail: hasTrail)
       let messages = try await scene.store.read { try SentJPushMessage.all($0, push: push.id) }
       #expect(messages.count == 6 && messages.reduce(0) { $0 + $1.devices } == 2500, "\(messages.map(\.devices))")
     }
