@@ -7,7 +7,7 @@ extension Device {
   /// Makes one device of two that are the same installation.
   ///
   /// The one that stays keeps its token. Of the other it gets the tags, the timeline, and what it lacks of alias,
-  /// registration ID and name; the other is removed. Its deliveries stay in the pushes' history.
+  /// registration ID, name and details; the other is removed. Its deliveries stay in the pushes' history.
   ///
   /// - Throws: `StoreError.notFound`; `Problem` if they differ in app, platform or service, or exceed a limit.
   @discardableResult
@@ -33,6 +33,7 @@ extension Device {
       var target = DeviceWriter.Target(kind: before.kind, tags: .set(tags))
       if kept.alias == nil { target.alias = .set(gone.alias) }
       if kept.name == nil { target.name = .set(gone.name) }
+      target.details = DeviceDetails.Changes(gone.details.missing(in: kept.details))
       // JPush's own is the token.
       if kept.registrationID == nil, kept.provider != .jpush { target.registrationID = .set(gone.registrationID) }
       try writer.change(before, to: target)

@@ -36,6 +36,13 @@ package struct DeviceDetails: Sendable, Hashable {
     return DeviceDetails(appVersion: row.optionalText(0), timeZone: row.optionalText(1), language: row.optionalText(2))
   }
 
+  /// What another device lacks.
+  func missing(in other: DeviceDetails) -> DeviceDetails {
+    DeviceDetails(
+      appVersion: other.appVersion == nil ? appVersion : nil, timeZone: other.timeZone == nil ? timeZone : nil,
+      language: other.language == nil ? language : nil)
+  }
+
   /// Which of them change.
   package struct Changes: Sendable {
     package var appVersion: Change<String?> = .keep

@@ -133,6 +133,12 @@ struct DeviceBatchTests {
           database, id: 1, tags: .set(["vip"]), name: .set("Ada’s iPhone"), by: "ada", now: ConsoleScene.noon - 3)
         _ = try Device.update(database, id: 2, tags: .set(["odd", "new"]), by: "ben", now: ConsoleScene.noon - 5)
         try database.run("UPDATE devices SET registration_id = 'r1' WHERE id = 1")
+        for (id, details) in [
+          (1, DeviceDetails(appVersion: "1.0", language: "de")), (2, DeviceDetails(appVersion: "2.0")),
+        ] {
+          _ = try Device.update(
+            database, id: Int64(id), details: DeviceDetails.Changes(details), by: "ada", now: ConsoleScene.noon - 5)
+        }
       }
       var ben = try await scene.signIn(.operator)
       let done = try await ben.post(
@@ -143,6 +149,7 @@ struct DeviceBatchTests {
       let kept = devices[0]
       #expect(kept.token == ConsoleScene.token(1) && kept.alias == "anna" && kept.name == "Ada’s iPhone")
       #expect(kept.tags == ["new", "odd", "vip"] && kept.registrationID == "r1")
+      #expect(kept.details == DeviceDetails(appVersion: "2.0", language: "de"))
       let events = try await scene.store.read { try DeviceEvent.all($0, device: 2) }
       let times = events.filter { $0.kind != .registered }.map(\.at)
       #expect(times == times.sorted(by: >), "by time")
