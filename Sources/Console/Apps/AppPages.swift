@@ -150,10 +150,11 @@ enum AppPages {
     guard page.form["confirm"] == app.name else {
       return try await removePage(page, error: page.texts("confirm.differs", ["app": app.name]))
     }
-    let (base, now) = (page.audit("app.delete", "app \(app.bundleID)"), page.now)
+    let now = page.now
     try await page.store.write { database in
-      var audit = base
-      audit.detail = ["before": app.audited(try App.belongings(database, id: app.id)), "after": .null]
+      let audit = page.audit(
+        "app.delete", "app \(app.bundleID)",
+        ["before": app.audited(try App.belongings(database, id: app.id)), "after": .null])
       try App.delete(database, id: app.id)
       try AuditEntry.add(database, audit, now: now)
     }

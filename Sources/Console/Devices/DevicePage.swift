@@ -157,13 +157,11 @@ enum DevicePage {
 
   static func remove(_ page: PageContext) async throws -> Response {
     let (id, now) = (try page.id(), page.now)
-    let base = page.audit("device.delete", "device \(id)")
     try await page.store.write { database in
-      var audit = base
       guard let device = try Device.find(database, id: id), try Device.delete(database, id: id, now: now) else {
         throw PageError.notFound("device", list: "/devices")
       }
-      audit.detail = ["before": device.audited, "after": .null]
+      let audit = page.audit("device.delete", "device \(id)", ["before": device.audited, "after": .null])
       try AuditEntry.add(database, audit, now: now)
     }
     return page.redirect(to: "/devices", flash: "device_removed")

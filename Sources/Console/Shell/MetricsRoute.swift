@@ -118,7 +118,7 @@ package enum MetricsRoute {
     return switch first {
     case "api": "api"
     case "assets", "css", "js", "icons", "fonts": "asset"
-    case "v3", "fcm": "push_api"
+    case "v3", "fcm", "gcm": "push_api"
     case "healthz", "readyz", "metrics": "monitoring"
     default: "page"
     }

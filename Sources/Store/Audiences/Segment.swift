@@ -119,26 +119,20 @@ extension Segment {
   /// - Parameters:
   ///   - asker: who changed the rule, and cannot approve.
   ///   - address: the client's address; nil for this machine.
-  /// - Returns: how many schedules and pushes.
-  @discardableResult
   package func askAgain(
     _ database: Database, by asker: ApprovalRule.Actor, from address: String?, now: Date
-  ) throws -> Int {
-    guard try App.get(database, id: appID).needsApproval else { return 0 }
+  ) throws {
+    guard try App.get(database, id: appID).needsApproval else { return }
     let (new, uses) = (NewApproval(asker: asker, reach: nil, from: address), try uses(database))
-    var count = 0
     for schedule in uses.schedules where schedule.environment == .production {
       guard try Schedule.stop(database, id: schedule.id) else { continue }
       try Approval.withdraw(database, .schedule(schedule.id), by: asker.name, now: now)
       try Approval.ask(database, .schedule(schedule.id), new, now: now)
-      count += 1
     }
     for push in uses.pushes where push.environment == .production {
       guard try Push.move(database, id: push.id, from: [.queued], to: .needsApproval, now: now) else { continue }
       try Approval.ask(database, .push(push.id), new, now: now)
-      count += 1
     }
-    return count
   }
 
   package func delete(_ database: Database) throws {
