@@ -48,6 +48,31 @@ struct DevicesCommandTests {
     }
   }
 
+  @Test("devices are tagged, named, moved and merged together; wrong choices say why and change nothing")
+  func together() async throws {
+    try await withApp { box in
+      let file = try box.file("devices.ndjson", (1...4).map { line($0) }.joined())
+      #expect(await box.run("devices", "import", file).code == 0)
+      let tagged = await box.run("devices", "tag", "1", "2", "99", "--add", "vip", "--remove", "old")
+      #expect(tagged.code == 1 && tagged.errors.contains("Device 99 not found."))
+      #expect(tagged.output == "add_tags: changed 2 of 3 devices.\nremove_tags: changed 0 of 3 devices.\n")
+      let named = await box.run("devices", "alias", "1", "2", "--alias", "anna", "--json")
+      #expect(named.code == 0 && named.json?.array?.first?["changed"] == 2)
+      let odd = await box.run("devices", "alias", "3", "--alias", "an-na")
+      #expect(odd.code != 0 && odd.errors.contains("An alias must not contain “-”"))
+      #expect(await box.run("devices", "alias", "3").code == 64, "neither --alias nor --none")
+      #expect(await box.run("devices", "reactivate", "3").errors.contains("None of these devices is parked"))
+      #expect(await box.run("devices", "move", "3", "4", "--to", "development").code == 0)
+      #expect(await box.run("devices", "move", "3", "--to", "staging").code == 64)
+      let merged = await box.run("devices", "merge", "1", "2")
+      #expect(merged.code == 0 && merged.output == "merge: changed 2 of 2 devices.\n")
+      let list = await box.run("devices", "list", "--json").json?.array ?? []
+      #expect(list.map { $0["id"] } == [4, 3, 1] && list.last?["tags"] == ["vip"] && list.last?["alias"] == "anna")
+      #expect(list.map { $0["environment"]?.string } == ["development", "development", "production"])
+      #expect(await box.run("devices", "alias", "1", "--none").code == 0)
+    }
+  }
+
   @Test("a list and an export can be of one push service")
   func services() async throws {
     try await withApp { box in

@@ -9,6 +9,8 @@ import Store
 /// `/devices/batch`: asks what shall become of the devices chosen in the list, and does it.
 enum DeviceBatchPages {
   static let views: [any PageView.Type] = [DeviceBatchView.self]
+  /// A page of the list has no more devices.
+  private static let limit = 50
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.post, "/devices/batch", role: .operator) { page in try await answer(page) }
@@ -23,30 +25,25 @@ enum DeviceBatchPages {
   }
 
   private static func answer(_ page: PageContext) async throws -> Response {
-    let ids = Array(Set(page.form.all("device").compactMap(Int64.init)).sorted().prefix(DeviceBatch.limit))
+    let ids = Array(Set(page.form.all("device").compactMap(Int64.init)).sorted().prefix(limit))
     guard let action = DeviceBatchAction(rawValue: page.form["action"]), !ids.isEmpty else {
       return page.redirect(to: list(page), flash: "devices_unchosen")
     }
-    let (devices, apps) = try await page.store.read { database in
-      (try ids.compactMap { try Device.find(database, id: $0) }, try App.all(database))
-    }
-    guard !devices.isEmpty else { return page.redirect(to: list(page), flash: "devices_unchosen") }
-    let chosen = Set(devices.map(\.appID))
-    let batch = DeviceBatch(
-      action: action, devices: devices,
-      apps: Dictionary(uniqueKeysWithValues: apps.filter { chosen.contains($0.id) }.map { ($0.id, $0) }),
-      value: page.form["value"], kept: Int64(page.form["keep"]))
+    var batch = try await page.store.read { try DeviceBatch($0, action, ids) }
+    guard !batch.devices.isEmpty else { return page.redirect(to: list(page), flash: "devices_unchosen") }
+    (batch.tags, batch.kept) = (page.form.parts("value"), Int64(page.form["keep"]))
+    batch.alias = page.form["value"].isEmpty ? nil : page.form["value"]
     guard page.form.has("confirmed"), batch.obstacle == nil else { return ask(page, batch, FieldErrors()) }
-    let problems = batch.problems()
+    let problems = batch.problems().map(inForm)
     var errors = problems.isEmpty ? FieldErrors() : FieldErrors(Problems(problems), page.texts)
     if action == .toProduction, let app = batch.app, page.form["confirm"] != app.name {
       errors.add("confirm", page.texts("confirm.differs", ["app": app.name]))
     }
     guard errors.isEmpty else { return ask(page, batch, errors) }
-    let (actor, now) = (page.actor, page.now)
+    let (actor, now, asked) = (page.actor, page.now, batch)
     do {
-      try await page.store.write { database in
-        try batch.carryOut(database, by: actor, now: now) { page.audit($0, "device \($1)", $2) }
+      _ = try await page.store.write { database in
+        try asked.carryOut(database, by: actor, now: now) { page.audit($0, "device \($1)", $2) }
       }
     } catch let problem as Problem {
       errors.add("value", page.texts.text(problem))
@@ -58,10 +55,17 @@ enum DeviceBatchPages {
     return page.redirect(to: list(page), flash: action == .delete ? "devices_deleted" : "devices_changed")
   }
 
+  /// Tags and alias are typed into the same field.
+  private static func inForm(_ problem: Problem) -> Problem {
+    var problem = problem
+    if problem.field != "keep" { problem.field = "value" }
+    return problem
+  }
+
   private static func ask(_ page: PageContext, _ batch: DeviceBatch, _ errors: FieldErrors) -> Response {
     let (texts, action) = (page.texts, batch.action)
     let label = texts("devices.batch.actions.\(action.rawValue)")
-    let obstacle = batch.obstacle.map { texts("devices.batch.problems.\($0)") }
+    let obstacle = batch.obstacle.map { texts.text($0) }
     let isProduction = action == .toProduction
     return page.answer(
       DeviceBatchView(
@@ -77,8 +81,8 @@ enum DeviceBatchPages {
             platform: texts("platform.\(device.platform.rawValue)"), now: page.now)
         },
         tags: [.addTags, .removeTags].contains(action)
-          ? FieldView(value: batch.value, error: errors["value"]) : nil,
-        alias: action == .setAlias ? FieldView(value: batch.value, error: errors["value"]) : nil,
+          ? FieldView(value: page.form["value"], error: errors["value"]) : nil,
+        alias: action == .setAlias ? FieldView(value: page.form["value"], error: errors["value"]) : nil,
         keep: action == .merge && obstacle == nil
           ? FieldView(
             error: errors["keep"].isEmpty ? errors["value"] : errors["keep"],

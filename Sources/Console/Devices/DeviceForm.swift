@@ -36,7 +36,7 @@ struct DeviceForm {
       guard let app = try App.find(database, bundleID: input.app) else {
         throw Problems([Problem("app", DraftMessage.noApp, ["app": input.app])])
       }
-      let problems = input.problems(rule: app.aliasRule.flatMap(AliasRule.init) ?? .none)
+      let problems = input.problems(rule: app.rule)
       if !problems.isEmpty { throw Problems(problems) }
       let results = try Device.register(database, app: app.id, [input.registration], by: actor, now: now)
       switch results[0] {

@@ -90,7 +90,7 @@ enum DevicePage {
     let name = form["name"].isEmpty ? nil : form["name"]
     let alias = form["alias"].isEmpty ? nil : form["alias"]
     let tags = form.parts("tags")
-    let rule = facts.app.aliasRule.flatMap(AliasRule.init) ?? .none
+    let rule = facts.app.rule
     if let name, let problem = AppName.problem(withName: name) { problems.append(problem.under("name")) }
     if let alias, let problem = rule.problem(with: alias) { problems.append(problem.under("alias")) }
     let language = form["language"].isEmpty ? nil : form["language"]

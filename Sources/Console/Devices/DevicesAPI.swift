@@ -1,9 +1,9 @@
 import Foundation
 import HTTPServer
-package import JSON
+import JSON
 import Model
 import SQLite
-package import Store
+import Store
 
 enum DevicesAPI {
   static func add(to routes: inout ConsoleRouter) {
@@ -124,22 +124,6 @@ enum DevicesAPI {
       try AuditEntry.add(database, audit, now: call.now)
     }
     return APIContext.nothing
-  }
-}
-
-extension App {
-  /// The rule for aliases.
-  var rule: AliasRule { aliasRule.flatMap(AliasRule.init) ?? .none }
-}
-
-extension Device {
-  /// For the audit log. Tags are a count, because there may be a thousand.
-  package var audited: JSONValue {
-    [
-      "alias": .optional(alias), "name": .optional(name), "environment": .string(environment.rawValue),
-      "state": .string(state.name), "tags": .integer(Int64(tags.count)), "token": .string(token.abbreviated),
-      "language": .optional(details.language),
-    ]
   }
 }
 

@@ -51,7 +51,7 @@ struct RegistrationForm {
 
   /// - Throws: ``RegistrationRefusal``.
   func registration(_ app: App) throws -> AppRegistration {
-    let rule = app.aliasRule.flatMap(AliasRule.init) ?? .none
+    let rule = app.rule
     for name in Self.lists where json[name]?.array?.count ?? 0 > TagRule.perDevice {
       throw RegistrationRefusal(.tooManyTags, "\(name): At most \(TagRule.perDevice) tags in one call.")
     }

@@ -173,7 +173,7 @@ enum PhonePages {
     let environment = Environment(rawValue: form["environment"])
     // A form of an earlier page has no such field.
     let platform = form["platform"].isEmpty ? .ios : Platform(rawValue: form["platform"])
-    let rule = app?.aliasRule.flatMap(AliasRule.init) ?? .none
+    let rule = app?.rule ?? .none
     let tags = form.parts("tags")
     var problems: [Problem] = []
     if app == nil { problems.append(Problem("app", FieldMessage.required)) }

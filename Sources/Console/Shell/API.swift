@@ -11,6 +11,7 @@ enum API {
     JPushKeyAPI.add(to: &routes)
     ClientKeyAPI.add(to: &routes)
     DevicesAPI.add(to: &routes)
+    DeviceBatchAPI.add(to: &routes)
     DeviceImportAPI.add(to: &routes)
     AudienceAPI.add(to: &routes)
     ChannelsAPI.add(to: &routes)

@@ -90,7 +90,7 @@ extension Lint.Context {
       $0.provider == .jpush && $0.environment == environment && $0.state == .active
     }
     self.init(
-      aliasRule: app.aliasRule.flatMap(AliasRule.init) ?? .none, now: now, uid: NewPush.sampleID,
+      aliasRule: app.rule, now: now, uid: NewPush.sampleID,
       signature: NewPush.sampleSignature,
       credential: try CredentialScope.find(database, app: app.id, environment: environment), hasAndroid: fcm != nil,
       jpush: draft.platforms.intersection(jpush.map(\.platform)))

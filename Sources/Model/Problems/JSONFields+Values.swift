@@ -99,6 +99,28 @@ extension JSONFields {
   package func elements<T: Hashable>(
     _ name: String, atMost limit: Int, _ parse: (String) throws(Problem) -> T
   ) -> [T] {
+    values(name, atMost: limit) { element throws(Problem) in
+      guard let text = element.string else {
+        throw Problem("", FieldMessage.expected, ["expected": "string", "found": element.typeName])
+      }
+      return try parse(text)
+    }
+  }
+
+  /// A list of at least one row ID, without duplicates.
+  package func ids(_ name: String, atMost limit: Int) -> [Int64] {
+    if present(name, required: true)?.array?.isEmpty == true { report(name, Problem("", FieldMessage.empty)) }
+    return values(name, atMost: limit) { element throws(Problem) in
+      guard let id = element.integer, id > 0 else {
+        throw Problem("", FieldMessage.expected, ["expected": "positive integer", "found": element.typeName])
+      }
+      return id
+    }
+  }
+
+  private func values<T: Hashable>(
+    _ name: String, atMost limit: Int, _ parse: (JSONValue) throws(Problem) -> T
+  ) -> [T] {
     guard let value = value(name) else { return [] }
     guard let elements = value.array else { return mismatch(name, "array", value) ?? [] }
     if elements.count > limit {
@@ -108,10 +130,7 @@ extension JSONFields {
     var seen: Set<T> = []
     return elements.enumerated().compactMap { index, element in
       do throws(Problem) {
-        guard let text = element.string else {
-          throw Problem("", FieldMessage.expected, ["expected": "string", "found": element.typeName])
-        }
-        let parsed = try parse(text)
+        let parsed = try parse(element)
         return seen.insert(parsed).inserted ? parsed : nil
       } catch {
         report(name, error.under("[\(index)]"))

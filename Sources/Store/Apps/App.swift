@@ -1,5 +1,6 @@
 package import Foundation
 import JSON
+package import Model
 package import SQLite
 
 package struct App: Sendable, Hashable, Identifiable {
@@ -143,4 +144,9 @@ extension App {
     }
     return try database.run("DELETE FROM apps WHERE id = ?", id) > 0
   }
+}
+
+extension App {
+  /// The rule for aliases.
+  package var rule: AliasRule { aliasRule.flatMap(AliasRule.init) ?? .none }
 }

@@ -1,4 +1,5 @@
 package import Foundation
+package import JSON
 package import Model
 internal import SQLite
 
@@ -93,5 +94,16 @@ package enum DeviceState: Int, Sendable, CaseIterable, Hashable {
   package init?(name: String) {
     guard let state = DeviceState.allCases.first(where: { $0.name == name }) else { return nil }
     self = state
+  }
+}
+
+extension Device {
+  /// For the audit log. Tags are a count, because there may be a thousand.
+  package var audited: JSONValue {
+    [
+      "alias": .optional(alias), "name": .optional(name), "environment": .string(environment.rawValue),
+      "state": .string(state.name), "tags": .integer(Int64(tags.count)), "token": .string(token.abbreviated),
+      "language": .optional(details.language),
+    ]
   }
 }

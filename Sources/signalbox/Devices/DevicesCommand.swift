@@ -36,7 +36,7 @@ enum DevicesCommand {
     guard let number = Int(text), number >= 0 else { throw BadValue("is not a number of at least 0") }
     return number
   }
-  private static let ids = Argument<[String]>(rest: "id", "The devices' IDs, as shown by list.", atLeastOne: true)
+  static let ids = Argument<[String]>(rest: "id", "The devices' IDs, as shown by list.", atLeastOne: true)
 
   /// Options that filter a list or an export.
   static let filterParameters = [
@@ -45,7 +45,7 @@ enum DevicesCommand {
   ]
 
   static let command = Command<Action>(
-    "devices", "List, import, export, and delete devices.",
+    "devices", "List, import, export, change, and delete devices.",
     subcommands: [
       Command(
         "list", "List devices, the most recently registered first.",
@@ -54,9 +54,10 @@ enum DevicesCommand {
         ], action: list),
       DevicesImportCommand.command,
       DevicesExportCommand.command,
+    ] + DevicesBatchCommand.commands + [
       Command(
         "remove", "Delete devices. Pushes sent to them stay in the history.",
-        parameters: [ids.parameter, CommonOptions.data.parameter], action: remove),
+        parameters: [ids.parameter, CommonOptions.data.parameter], action: remove)
     ])
 
   /// Reads ``filterParameters``.
@@ -119,12 +120,14 @@ enum DevicesCommand {
     return ExitCode.done
   }
 
+  static func id(_ text: String) throws -> Int64 {
+    guard let id = Int64(text), id > 0 else { throw CommandFailure.usage("“\(text)” is not a device ID.") }
+    return id
+  }
+
   private static let remove: Action = { values, io in
     let now = io.now()
-    let wanted = try values[ids].map { text in
-      guard let id = Int64(text), id > 0 else { throw CommandFailure.usage("“\(text)” is not a device ID.") }
-      return id
-    }
+    let wanted = try values[ids].map(id)
     var missing: [Int64] = []
     try withStore(values, io) { store in
       try store.writeSync { database in

@@ -145,6 +145,8 @@ struct APIAnswersTests {
       Call(.get, "/devices/{id}", "/devices/999", 404),
       Call(.patch, "/devices/{id}", "/devices/1", 200, json: ["alias": .null, "tags": ["a", "b"], "name": "One"]),
       Call(.patch, "/devices/{id}", "/devices/1", 422, json: ["state": "dead"]),
+      Call(.post, "/devices/batch", 200, json: ["action": "add_tags", "devices": [1, 999], "tags": ["vip"]]),
+      Call(.post, "/devices/batch", 422, json: ["action": "merge", "devices": [1]]),
       Call(.delete, "/devices/{id}", "/devices/2", 204), Call(.delete, "/devices/{id}", "/devices/2", 404),
       Call(.post, "/devices/import", 200).with("application/x-ndjson", line),
       Call(.post, "/devices/import", 422).with("text/csv", Array("app,colour\nx,y\n".utf8)),

@@ -130,7 +130,6 @@ struct LocaleTests {
     let actions = DeviceBatchAction.allCases.map(\.rawValue)
     add("devices.batch.actions.", actions)
     add("devices.batch.means.", actions)
-    add("devices.batch.problems.", ["one_app", "dead", "all_there", "none_parked", "two", "alike"])
     add("apps.alias_rule_", AliasRule.allCases.map(\.rawValue))
     add("apps.endpoint_", ["apple", "google", "jpush", "simulator", "host"])
     for suffix in ["", "_google", "_jpush", "_simulator"] {

@@ -48,7 +48,7 @@ package struct DeviceImportBatch: Sendable {
           RejectedLine(line: line.number, problems: [Problem("app", ImportMessage.appUnknown, ["app": name])]))
         continue
       }
-      let problems = line.device.problems(rule: app.aliasRule.flatMap(AliasRule.init) ?? .none)
+      let problems = line.device.problems(rule: app.rule)
       if !problems.isEmpty {
         outcome.rejected.append(RejectedLine(line: line.number, problems: problems))
       } else if let last = groups.last, last.app.id == app.id, last.lines.count < Self.savepoint {
