@@ -104,7 +104,8 @@ let package = Package(
 
     // What the tests of several rooms share
     .target(
-      name: "TestSupport", dependencies: ["HTTP2", "HTTPServer", "OpenSSL", "Providers", "Reactor"],
+      name: "TestSupport",
+      dependencies: ["Certificates", "HTTP2", "HTTPServer", "Logging", "OpenSSL", "Providers", "Reactor"],
       path: "Tests/Support",
       swiftSettings: house),
     tests("Structure", knows: []),
@@ -113,7 +114,7 @@ let package = Package(
     tests("OpenSSL", knows: ["OpenSSL", "Reactor", "TestSupport"]),
     tests("QRCode", knows: ["QRCode"]),
     tests("Mustache", knows: ["Mustache"], fixtures: true),
-    tests("Logging", knows: ["Logging"]),
+    tests("Logging", knows: ["Logging", "TestSupport"]),
     tests("Arguments", knows: ["Arguments"]),
     tests("HTTPServer", knows: ["Calendar", "HTTPServer", "OpenSSL", "Reactor", "TestSupport"]),
     tests("HTTP2", knows: ["HTTP2", "OpenSSL", "Reactor", "TestSupport", "CNGHTTP2"]),

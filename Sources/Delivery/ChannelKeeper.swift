@@ -76,7 +76,7 @@ package struct ChannelKeeper: Sendable {
     }
     do {
       _ = try await ask(.delete(id), app, environment)
-    } catch let refusal as ServiceRefusal where isKnown && refusal.reason == "ChannelNotRegistered" {
+    } catch let refusal as ServiceRefusal where isKnown && refusal.reason == Reason.channelNotRegistered {
       // Somebody else has deleted it.
     }
     try await store.write { database in

@@ -1,5 +1,5 @@
 import Foundation
-import Model
+package import Model
 package import Store
 
 extension DeliveryEngine {
@@ -60,12 +60,12 @@ extension DeliveryEngine {
   /// Sends a push again to the devices it did not reach, as a child push; see ``PushRepeat``.
   ///
   /// - Parameters:
-  ///   - source: for example `web` or `api`.
+  ///   - source: where it was asked for.
   ///   - creator: the person or token that requested it.
   ///   - person: the person, or the token's owner; nil: none.
   ///   - audit: makes the audit entry for the new push; stored in the same transaction.
   package func retryFailed(
-    _ id: Int64, source: String, by creator: String, person: Int64? = nil,
+    _ id: Int64, source: PushSource, by creator: String, person: Int64? = nil,
     audit: (@Sendable (NewPush) -> NewAuditEntry)? = nil
   ) async throws -> Retried {
     let now = clock()

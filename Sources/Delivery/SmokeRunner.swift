@@ -1,6 +1,6 @@
 package import Foundation
 package import Logging
-import Model
+package import Model
 import SQLite
 package import Store
 
@@ -16,7 +16,7 @@ package struct SmokeRunner: Sendable {
 
   /// Who runs a test, and from where.
   package struct Starter: Sendable {
-    let source: PushIntake.Door
+    let source: PushSource
     let entry: NewAuditEntry
     let person: Int64?
 
@@ -25,7 +25,7 @@ package struct SmokeRunner: Sendable {
     ///   - person: the person, or the token's owner; nil: none.
     ///   - address: the client's address; nil for this machine.
     package init(
-      _ source: PushIntake.Door, by actor: String, person: Int64? = nil, from address: String? = nil
+      _ source: PushSource, by actor: String, person: Int64? = nil, from address: String? = nil
     ) {
       self.person = person
       (self.source, entry) = (source, NewAuditEntry(actor: actor, action: "", subject: "", address: address))
@@ -38,7 +38,7 @@ package struct SmokeRunner: Sendable {
   package func start(
     _ test: SmokeTest, _ starter: Starter, once idempotency: Idempotency? = nil, now: Date
   ) async throws -> SmokeRun {
-    let source = starter.source.rawValue
+    let source = starter.source
     func refuse(_ detail: String) async throws -> SmokeRun {
       try await store.write { database in
         try SmokeRun.start(
@@ -50,7 +50,7 @@ package struct SmokeRunner: Sendable {
     // A device that is expected to be refused is parked by its first refusal, and reached no more.
     if !test.expected.devices.isEmpty { draft.options.allowEmptyAudience = true }
     let order = PushIntake.Order(
-      draft, door: .smoke, by: starter.entry.actor, person: starter.person, from: starter.entry.address,
+      draft, source: .smoke, by: starter.entry.actor, person: starter.person, from: starter.entry.address,
       now: now)
     let once =
       idempotency ?? Idempotency(actor: starter.entry.actor, key: nil, route: "smoke", content: [], now: now)
@@ -79,7 +79,7 @@ package struct SmokeRunner: Sendable {
     let start = ContinuousClock.now
     while true {
       let now = clock()
-      let run = try await store.write { try SmokeRun.settle($0, id: id, now: now) }
+      let run = try await store.write { try SmokeRun.endIfDone($0, id: id, now: now) }
       guard run.state == .running, ContinuousClock.now - start < limit else { return run }
       try await Task.sleep(for: Self.interval)
     }
@@ -91,7 +91,7 @@ package struct SmokeRunner: Sendable {
       do {
         let now = clock()
         for id in try await store.read({ try SmokeRun.running($0) }) {
-          _ = try await store.write { try SmokeRun.settle($0, id: id, now: now) }
+          _ = try await store.write { try SmokeRun.endIfDone($0, id: id, now: now) }
         }
       } catch {
         log.error("could not end runs of smoke tests", ["error": "\(error)"])

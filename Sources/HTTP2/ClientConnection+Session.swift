@@ -28,7 +28,7 @@ extension ClientConnection: SecureTransportOwner {
     return state != .closed
   }
 
-  func transportSettled() {
+  func transportReady() {
     guard state != .closed, let transport else { return }
     report()
     guard state != .closed else { return }

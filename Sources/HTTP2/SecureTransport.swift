@@ -8,7 +8,7 @@ protocol SecureTransportOwner: AnyObject {
   /// Bytes arrived. False: stop reading; the owner closes the transport.
   func transport(received bytes: UnsafeRawBufferPointer) -> Bool
   /// All available bytes were handed in, or writing made room: time to act and to write.
-  func transportSettled()
+  func transportReady()
   /// The connection is over; nil: the peer closed it in good order.
   func transportFailed(_ error: HTTP2Error?)
 }
@@ -104,7 +104,7 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
       }
       // Reading reports an error or a hang-up; the peer's last bytes may come before it.
       if !readiness.isDisjoint(with: [.readable, .failed]) || isPaused { readAll() }
-      if phase == .open { owner?.transportSettled() }
+      if phase == .open { owner?.transportReady() }
     }
   }
 
@@ -124,7 +124,7 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
         owner?.transportOpened()
         // The peer's first bytes may have come with the handshake, without an event of their own.
         if phase == .open { readAll() }
-        if phase == .open { owner?.transportSettled() }
+        if phase == .open { owner?.transportReady() }
       }
     } catch {
       owner?.transportFailed(HTTP2Error(error))
@@ -137,7 +137,7 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
   func readWhatCame() -> Bool {
     guard phase == .open else { return true }
     let isDry = readAll()
-    if phase == .open { owner?.transportSettled() }
+    if phase == .open { owner?.transportReady() }
     return isDry
   }
 
@@ -162,7 +162,7 @@ final class SecureTransport: EventHandler, @unchecked Sendable {
           }
           rounds += 1
           // Answers must leave before everything is read, so that both sides work at the same time.
-          if rounds % 4 == 0 { owner?.transportSettled() }
+          if rounds % 4 == 0 { owner?.transportReady() }
           // Yield to the other connections of this loop. Bytes inside OpenSSL cause no event, so come back for them.
           if rounds == 64, phase == .open {
             loop.execute { [self] in if phase == .open { ready(.readable) } }

@@ -98,7 +98,7 @@ extension ServerConnection: SecureTransportOwner {
     return !isClosed
   }
 
-  func transportSettled() {
+  func transportReady() {
     guard !isClosed else { return }
     flush()
   }

@@ -181,14 +181,3 @@ private final class LineQueue: @unchecked Sendable {
     }
   }
 }
-
-/// Keeps entries in memory, for tests.
-package final class MemorySink: LogSink {
-  private let kept = Mutex<[LogEntry]>([])
-
-  package init() {}
-
-  package func write(_ entry: LogEntry) { kept.withLock { $0.append(entry) } }
-
-  package var entries: [LogEntry] { kept.withLock { $0 } }
-}

@@ -21,7 +21,7 @@ extension InBrowser {
           database, app: app.id, registrations, now: now.addingTimeInterval(-60)
         ).compactMap(\.deviceID)
         var new = NewPush(
-          uid: "refused", seed: 1, appID: app.id, environment: .production, draftJSON: "{}", source: "test",
+          uid: "refused", seed: 1, appID: app.id, environment: .production, draftJSON: "{}", source: .api,
           createdBy: "test")
         new.title = "We have moved, and this title is far too long for any table that somebody reads on a phone"
         let push = try Push.create(database, new, now: now)

@@ -1,6 +1,7 @@
 import Certificates
 import Foundation
 import OpenSSL
+import TestSupport
 import Testing
 
 private let noon = Date(timeIntervalSince1970: 1_790_000_000)

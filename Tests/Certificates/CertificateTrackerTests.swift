@@ -5,6 +5,7 @@ import OpenSSL
 import Model
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @Suite("Certificate tracker")

@@ -123,7 +123,7 @@ struct ForecastTests {
         draft.notification.body = "Daily"
         draft.recurrence = RepeatRule(.daily, minute: 13 * 60, zone: .utc)
         let new = NewSchedule(
-          uid: "s-\(environment.rawValue)", appID: app.id, draft: draft, source: "web", createdBy: "lin")
+          uid: "s-\(environment.rawValue)", appID: app.id, draft: draft, source: .web, createdBy: "lin")
         try Schedule.create(database, new, now: noon)
       }
       let needs = try Forecast.needs(database, now: noon)

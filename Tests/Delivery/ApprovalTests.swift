@@ -22,7 +22,7 @@ struct ApprovalTests {
     return try await scene.store.write { database in
       var new = NewPush(
         uid: UUID().uuidString, seed: 42, appID: app.id, environment: .development, draftJSON: draft.text(),
-        source: "test", createdBy: "test")
+        source: .api, createdBy: "test")
       new.approval = NewApproval(asker: ApprovalRule.Actor("test", person: nil), reach: 3)
       return try Push.create(database, new, now: now)
     }
@@ -108,7 +108,7 @@ struct ApprovalTests {
       }
       let handed = Mutex<[Int64]>([])
       let intake = PushIntake(store: scene.store, deliver: { id in handed.withLock { $0.append(id) } })
-      func take(_ environment: JSONValue, _ more: [String: JSONValue], _ door: PushIntake.Door) async throws
+      func take(_ environment: JSONValue, _ more: [String: JSONValue], _ source: PushSource) async throws
         -> PushIntake.Kept
       {
         var json: [String: JSONValue] = [
@@ -117,11 +117,11 @@ struct ApprovalTests {
         ]
         json.merge(more) { $1 }
         let draft = try PushDraft(json: .object(json))
-        return try await intake.take(PushIntake.Order(draft, door: door, by: "anna", undoSeconds: 5, now: now)).kept
+        return try await intake.take(PushIntake.Order(draft, source: source, by: "anna", undoSeconds: 5, now: now)).kept
       }
-      for door in [PushIntake.Door.web, .api, .cli, .jpush, .legacy, .smoke] {
-        guard case .push(let push) = try await take("production", [:], door) else { throw SceneFailure() }
-        #expect(push.state == .needsApproval && push.holdUntil == nil, "\(door)")
+      for source in [PushSource.web, .api, .cli, .jpush, .legacy, .smoke] {
+        guard case .push(let push) = try await take("production", [:], source) else { throw SceneFailure() }
+        #expect(push.state == .needsApproval && push.holdUntil == nil, "\(source)")
         let approval = try await scene.store.read { try Approval.find($0, .push(push.id)) }
         #expect(approval?.reach == 1 && approval?.undoSeconds == 5)
       }

@@ -5,6 +5,7 @@ import Logging
 import Providers
 import Model
 import Store
+import TestSupport
 import Testing
 
 @Suite("A credential that is refused, a service that is away", .timeLimit(.minutes(2)))

@@ -105,7 +105,7 @@ struct DeliveryEngineTests {
     return try await store.write { database in
       var new = NewPush(
         uid: UUID().uuidString, seed: 42, appID: app.id, environment: .development, draftJSON: draft.text(),
-        source: "test", createdBy: "test")
+        source: .api, createdBy: "test")
       new.sendAt = sendAt
       return try Push.create(database, new, now: noon)
     }

@@ -47,7 +47,7 @@ struct EndingTests {
   }
 
   private func retry(_ engine: DeliveryEngine, _ push: Push) async throws -> (Push, PushRepeat)? {
-    guard case .created(let child, let found) = try await engine.retryFailed(push.id, source: "test", by: "anna")
+    guard case .created(let child, let found) = try await engine.retryFailed(push.id, source: .api, by: "anna")
     else { return nil }
     return (child, found)
   }
@@ -73,7 +73,7 @@ struct EndingTests {
         try await scene.wait(engine, child) { $0.isFinal }
         #expect(try await rows(scene, child) == ["": 11_500])
         // Once more would be twice for all of them: what the repeat left out is repeated from there.
-        let again = try await engine.retryFailed(push.id, source: "test", by: "anna")
+        let again = try await engine.retryFailed(push.id, source: .api, by: "anna")
         #expect(again == .already(try await scene.record(child)))
         #expect(scene.service.sent.count { $0.push != push.id } == 11_500)
         #expect(Set(scene.service.sent.filter { $0.push == child.id }.map(\.device)) == Set(501...12_000))

@@ -64,7 +64,7 @@ struct EngineScene: Sendable {
     return try await store.write { database in
       var new = NewPush(
         uid: UUID().uuidString, seed: 42, appID: app.id, environment: .development, draftJSON: draft.text(),
-        source: "test", createdBy: "test")
+        source: .api, createdBy: "test")
       new.sendAt = sendAt
       new.holdUntil = holdFor.map { now.addingTimeInterval($0) }
       return try Push.create(database, new, now: now)

@@ -6,6 +6,7 @@ import Providers
 import Model
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @Suite("Held back for the sake of a credential", .timeLimit(.minutes(2)))

@@ -24,8 +24,8 @@ struct PushIntakeTests {
     return try PushDraft(json: .object(json))
   }
 
-  private static func order(_ draft: PushDraft, _ door: PushIntake.Door = .api) -> PushIntake.Order {
-    PushIntake.Order(draft, door: door, by: "anna", from: "192.0.2.1", now: noon)
+  private static func order(_ draft: PushDraft, _ source: PushSource = .api) -> PushIntake.Order {
+    PushIntake.Order(draft, source: source, by: "anna", from: "192.0.2.1", now: noon)
   }
 
   private static func key(_ key: String?, _ draft: PushDraft, by actor: String = "token 1") -> Idempotency {
@@ -37,7 +37,7 @@ struct PushIntakeTests {
   func uid() async throws {
     try await EngineScene.run(devices: 0) { scene in
       let draft = try Self.draft("all")
-      let uids = (0..<600).map { _ in NewPush(draft, app: scene.app, source: "test", by: "anna").uid }
+      let uids = (0..<600).map { _ in NewPush(draft, app: scene.app, source: .api, by: "anna").uid }
       let wrong = uids.filter { $0.hasPrefix("-") || $0.utf8.count != NewPush.sampleID.utf8.count }
       #expect(wrong.isEmpty)
     }
@@ -122,13 +122,13 @@ struct PushIntakeTests {
       let (kept, check) = try await intake.take(Self.order(token, .cli))
       guard case .push(let push) = kept else { throw Problem("", code: "", "no push") }
       #expect(
-        push.source == "cli" && push.createdBy == "anna" && push.holdUntil == noon + 7
+        push.source == .cli && push.createdBy == "anna" && push.holdUntil == noon + 7
           && push.draftJSON == token.json.text())
       #expect(check.reachable == 1 && check.unknown == 1)
       #expect(try await intake.check(token, now: noon, within: nil).unknown == 0, "the token is registered now")
       let (again, _) = try await intake.take(Self.order(try Self.draft("all", repeats: true), .web))
       guard case .schedule(let schedule) = again else { throw Problem("", code: "", "no schedule") }
-      #expect(schedule.source == "web" && schedule.body == "hello")
+      #expect(schedule.source == .web && schedule.body == "hello")
       #expect(delivered.withLock { $0 } == [push.id], "a schedule is not delivered")
       let audit = try await scene.store.read { try AuditEntry.list($0, limit: 10).items.map(\.entry) }
       #expect(audit.map(\.action) == ["schedule.create", "push.create"])

@@ -20,7 +20,7 @@ struct ScheduleTests {
       draft.notification.body = "Good day"
       draft.recurrence = RepeatRule(.daily, minute: 12 * 60 + 2, zone: .utc)
       draft.recurrence?.count = count
-      return try Schedule.create(database, NewSchedule(draft, app: app, source: "test", by: "anna"), now: now)
+      return try Schedule.create(database, NewSchedule(draft, app: app, source: .api, by: "anna"), now: now)
     }
   }
 
@@ -55,7 +55,7 @@ struct ScheduleTests {
         for _ in 0..<100 { scene.clock.advance(by: 3600) }
       }
       let sent = try await pushes(scene, of: schedule)
-      #expect(sent.count == 3 && sent.allSatisfy { $0.counts == OutcomeCounts(accepted: 3) && $0.source == "schedule" })
+      #expect(sent.count == 3 && sent.allSatisfy { $0.counts == OutcomeCounts(accepted: 3) && $0.source == .schedule })
       #expect(sent.map(\.sendAt) == [2, 1, 0].map { noon + 120 + $0 * 86_400 })
       #expect(sent.allSatisfy { $0.createdBy == "anna" && $0.body == "Good day" })
       #expect(try await scene.store.read { try Schedule.get($0, id: schedule.id).state } == .ended)
@@ -80,7 +80,7 @@ struct ScheduleTests {
         draft.notification.body = "Good day"
         draft.options.pushType = type
         draft.recurrence = RepeatRule(.daily, minute: 12 * 60 + 2, zone: .utc)
-        return try Schedule.create(database, NewSchedule(draft, app: app, source: "test", by: "anna"), now: now)
+        return try Schedule.create(database, NewSchedule(draft, app: app, source: .api, by: "anna"), now: now)
       }
       try await scene.life { _ in
         try await go(scene) { try await !pushes(scene, of: schedule).isEmpty }
@@ -124,7 +124,7 @@ struct ScheduleTests {
         try Schedule.carryOn(database, id: schedule.id, now: now) { schedule, draft, _ in
           NewPush(
             uid: "crash", seed: 1, appID: schedule.appID, environment: schedule.environment,
-            draftJSON: draft.json.text(), source: "test", createdBy: "x")
+            draftJSON: draft.json.text(), source: .api, createdBy: "x")
         }
       }
       let push = try #require(made)

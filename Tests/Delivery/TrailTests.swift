@@ -8,6 +8,7 @@ import Model
 import SQLite
 import Store
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Delivery

@@ -25,7 +25,7 @@ struct ChannelTests {
       "apns": ["payload": payload], "options": options,
     ])
     let push = try await scene.store.write { [app = scene.app] database in
-      var new = NewPush(draft, app: app, source: "test", by: "test")
+      var new = NewPush(draft, app: app, source: .api, by: "test")
       new.parentID = parent?.id
       return try Push.create(database, new, now: Date())
     }

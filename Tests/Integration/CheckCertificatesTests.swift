@@ -3,6 +3,7 @@ import Foundation
 import OpenSSL
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @testable import signalbox

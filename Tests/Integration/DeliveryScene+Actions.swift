@@ -56,7 +56,7 @@ extension DeliveryScene {
       "notification": notification, "options": options,
     ])
     return try await store.write { [app] database in
-      try Push.create(database, NewPush(draft, app: app, source: "test", by: "test"), now: Date())
+      try Push.create(database, NewPush(draft, app: app, source: .api, by: "test"), now: Date())
     }
   }
 

@@ -9,6 +9,7 @@ import Model
 import Reactor
 import Simulator
 import Store
+import TestSupport
 
 @testable import signalbox
 

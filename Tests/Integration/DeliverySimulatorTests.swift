@@ -129,7 +129,7 @@ struct DeliverySimulatorTests {
         _ = try Device.register(
           database, app: other.id, [Registration(token: phone.token, environment: .development, platform: .ios)],
           now: Date() - 3600)
-        return try Push.create(database, NewPush(draft, app: other, source: "test", by: "test"), now: Date())
+        return try Push.create(database, NewPush(draft, app: other, source: .api, by: "test"), now: Date())
       }
       try await scene.carryOut(queued)
       let tally = try await scene.tally(queued, [phone])

@@ -10,6 +10,7 @@ import Providers
 import Reactor
 import Store
 import Synchronization
+import TestSupport
 import Testing
 
 /// An FCM with its token service: one project, one key.
@@ -174,7 +175,7 @@ struct FCMDeliveryTests {
         endpoint: "localhost:\(port)", trustPEM: authority.pem, now: now)
       let new = NewPush(
         uid: UUID().uuidString, seed: 42, appID: app.id, environment: .production, draftJSON: draft.text(),
-        source: "test", createdBy: "test")
+        source: .api, createdBy: "test")
       return try Push.create(database, new, now: now)
     }
     let engine = DeliveryEngine(store: store, routes: routes, log: Logger(label: "test", sink: MemorySink()))

@@ -19,7 +19,7 @@ struct IncidentsCommandTests {
         let push = try Push.create(
           database,
           NewPush(
-            uid: "p1", seed: 1, appID: app.id, environment: .production, draftJSON: "{}", source: "test",
+            uid: "p1", seed: 1, appID: app.id, environment: .production, draftJSON: "{}", source: .api,
             createdBy: "test"), now: CommandRunner.noon)
         let refused = Outcome.rejected(status: 413, reason: "PayloadTooLarge", tokenInvalidSince: nil)
         _ = try Delivery.record(

@@ -8,6 +8,7 @@ import Providers
 import Reactor
 import Simulator
 import Store
+import TestSupport
 import Testing
 
 @testable import Console

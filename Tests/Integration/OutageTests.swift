@@ -8,6 +8,7 @@ import Reactor
 import Simulator
 import Store
 import Synchronization
+import TestSupport
 import Testing
 
 /// The push service goes away in the middle of a push, in the ways in which it can, and comes back.

@@ -50,7 +50,7 @@ struct PhoneReportTests {
       ])
       let push = try await service.store.write { database in
         let app = try #require(try App.find(database, bundleID: "com.example.shop"))
-        return try Push.create(database, NewPush(draft, app: app, source: "api", by: "test"), now: Date())
+        return try Push.create(database, NewPush(draft, app: app, source: .api, by: "test"), now: Date())
       }
       service.engine.enqueue(push.id)
       func counts() async throws -> [Platform: ReceiptCounts] {

@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import Logging
 import Model
+import OpenSSL
 import Providers
 import Reactor
 import Simulator
@@ -112,6 +113,28 @@ struct ProxyTests {
       #expect(!found.output.contains("s3cret"))
       let none = await box.run("doctor", "--proxy", "none", environment: ["HTTPS_PROXY": "http://proxy.example.com"])
       #expect(!none.output.contains("proxy.example.com"))
+    }
+  }
+
+  @Test("doctor connects to the servers of every service that a credential sends to")
+  func services() async throws {
+    try await CommandRunner.with { box in
+      #expect(await box.run("apps", "add", "com.example.shop", "--name", "Shop").code == 0)
+      let store = try Store.open(path: box.data + "/signalbox.sqlite", sealer: SealingKey(), now: CommandRunner.noon)
+      defer { store.close() }
+      try await store.write { database in
+        let app = try #require(try App.all(database).first).id
+        for provider in ProviderKind.allCases {
+          try Credential.bind(
+            database, app: app, provider: provider, environment: .production, certificate: nil,
+            endpoint: provider.serviceWord, now: CommandRunner.noon)
+        }
+      }
+      // Nothing listens at port 1: no connection leaves this machine.
+      let found = await box.run("doctor", environment: ["HTTPS_PROXY": "http://127.0.0.1:1"])
+      for host in ["api.push.apple.com", "fcm.googleapis.com", "api.jpush.cn"] {
+        #expect(found.output.contains("\(host):443"), "\(found.output)")
+      }
     }
   }
 }

@@ -7,6 +7,7 @@ import Logging
 import Model
 import Reactor
 import Store
+import TestSupport
 import Testing
 
 @testable import signalbox

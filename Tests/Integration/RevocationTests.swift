@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Reactor
 import Store
+import TestSupport
 import Testing
 
 @testable import signalbox

@@ -7,6 +7,7 @@ import Model
 import Reactor
 import Simulator
 import Store
+import TestSupport
 import Testing
 
 @testable import Console
@@ -310,7 +311,7 @@ struct SendCommandTests {
           json: try JSONValue(
             parsing: Data(
               #"{"app":"\#(app)","environment":"development","audience":"all","notification":{"body":"x"}}"#.utf8)))
-        return try Push.create(database, NewPush(draft, app: shop, source: "cli", by: "cli"), now: Date())
+        return try Push.create(database, NewPush(draft, app: shop, source: .cli, by: "cli"), now: Date())
       }
       let io = CommandIO(
         write: { _ in }, writeError: { _ in }, read: { _ in Data() }, isWatched: false, environment: [:],

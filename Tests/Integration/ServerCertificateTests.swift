@@ -4,6 +4,7 @@ import Glibc
 import Logging
 import OpenSSL
 import Reactor
+import TestSupport
 import Testing
 
 @testable import signalbox

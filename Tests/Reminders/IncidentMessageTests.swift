@@ -17,7 +17,7 @@ struct IncidentMessageTests {
     let push = try Push.create(
       database,
       NewPush(
-        uid: uid, seed: 1, appID: app.id, environment: .production, draftJSON: "{}", source: "test", createdBy: "test"),
+        uid: uid, seed: 1, appID: app.id, environment: .production, draftJSON: "{}", source: .api, createdBy: "test"),
       now: noon)
     let time = noon.addingTimeInterval(at)
     _ = try Delivery.record(

@@ -69,14 +69,14 @@ struct ReminderWorkerTests {
           draft.sendAt = Self.noon + Self.days(days)
           var push = NewPush(
             uid: "p\(days)", seed: 1, appID: app.id, environment: .production, draftJSON: draft.json.text(),
-            source: "api", createdBy: "lin")
+            source: .api, createdBy: "lin")
           push.sendAt = draft.sendAt
           try Push.create(database, push, now: Self.noon)
         }
         draft.sendAt = nil
         draft.recurrence = RepeatRule(.daily, minute: 540, zone: .utc)
         try Schedule.create(
-          database, NewSchedule(uid: "s", appID: app.id, draft: draft, source: "web", createdBy: "lin"), now: Self.noon)
+          database, NewSchedule(uid: "s", appID: app.id, draft: draft, source: .web, createdBy: "lin"), now: Self.noon)
       }
       #expect(try await scene.worker(.cron).look(now: Self.noon).sent == 1)
       let text = try #require(try server.mails().first?.text)

@@ -2,6 +2,7 @@ import Certificates
 import Foundation
 import OpenSSL
 import Model
+import TestSupport
 
 @testable import Simulator
 

@@ -5,6 +5,7 @@ import JSON
 import OpenSSL
 import Model
 import Reactor
+import TestSupport
 import Testing
 
 @testable import Simulator

@@ -3,6 +3,7 @@ import JSON
 import Logging
 import Model
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Simulator

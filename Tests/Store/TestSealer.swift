@@ -66,7 +66,7 @@ func register(
 func newPush(_ app: App, uid: String = "p1") -> NewPush {
   NewPush(
     uid: uid, seed: 0xfeed_face_cafe_beef, appID: app.id, environment: .production, draftJSON: #"{"app":"x"}"#,
-    source: "web", createdBy: "anna")
+    source: .web, createdBy: "anna")
 }
 
 extension DeviceCounters {

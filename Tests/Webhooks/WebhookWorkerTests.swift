@@ -112,7 +112,7 @@ struct WebhookWorkerTests {
         let push = try Push.create(
           database,
           NewPush(
-            uid: uid, seed: 1, appID: app.id, environment: .production, draftJSON: "{}", source: "web",
+            uid: uid, seed: 1, appID: app.id, environment: .production, draftJSON: "{}", source: .web,
             createdBy: "anna"), now: now)
         _ = try Push.move(database, id: push.id, from: [.queued], to: .cancelled, now: now)
       }

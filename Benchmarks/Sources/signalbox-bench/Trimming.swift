@@ -37,7 +37,7 @@ private func removed(_ store: Store) async throws -> Int {
 private func writes(_ store: Store, seconds: Int) async throws -> [Double] {
   let push = try await store.write { database in
     var new = NewPush(
-      uid: NewPushID.next(), seed: 1, appID: 1, environment: .production, draftJSON: "{}", source: "api",
+      uid: NewPushID.next(), seed: 1, appID: 1, environment: .production, draftJSON: "{}", source: .api,
       createdBy: "bench")
     new.title = "bench"
     return try Push.create(database, new, now: Date()).id

@@ -10,7 +10,7 @@ package struct ExpiryReport: Sendable, Hashable {
     /// Rounded down; nil without an expiry.
     package let daysLeft: Int?
     /// The pushes and schedules that use it.
-    package let planned: Forecast.Needs
+    package let planned: Forecast.Plan
     /// Scheduled pushes that need it after it expires, the earliest first.
     package let missed: [PlannedPush]
     /// Repeating schedules that need it after it expires, the first affected first.
@@ -52,7 +52,7 @@ package struct ExpiryReport: Sendable, Hashable {
   /// - Parameter planned: what uses each item, by its key.
   package init(
     _ items: [TrackedExpiry], unreadable: [Unreadable] = [], closed: [Unreadable] = [],
-    planned: [String: Forecast.Needs] = [:], now: Date,
+    planned: [String: Forecast.Plan] = [:], now: Date,
     within days: Int = Expiry.warningDays
   ) {
     checkedAt = now
@@ -60,7 +60,7 @@ package struct ExpiryReport: Sendable, Hashable {
     self.unreadable = unreadable
     self.closed = closed
     findings = items.map { item in
-      let planned = item.key.flatMap { planned[$0] } ?? Forecast.Needs()
+      let planned = item.key.flatMap { planned[$0] } ?? Forecast.Plan()
       return Finding(
         item: item, band: item.band(now: now, within: days), daysLeft: item.daysLeft(now: now), planned: planned,
         missed: Forecast.missed(planned.pushes, notAfter: item.notAfter),

@@ -24,7 +24,7 @@ extension PlannedSchedule: Planned {
 /// Which scheduled pushes need which credential, and which of them are sent after it expires.
 package enum Forecast {
   /// What needs one certificate or key.
-  package struct Needs: Sendable, Hashable {
+  package struct Plan: Sendable, Hashable {
     /// The next first.
     package var pushes: [PlannedPush]
     /// The next first.
@@ -36,17 +36,17 @@ package enum Forecast {
     }
 
     /// Those of one use: an app, an environment and a provider.
-    package func of(_ use: TrackedCertificate.Use) -> Needs {
+    package func of(_ use: TrackedCertificate.Use) -> Plan {
       func isItsOwn(_ item: some Planned) -> Bool {
         item.appID == use.appID && item.environment == use.environment
           && !Set(item.platforms).isDisjoint(with: use.provider.platforms)
       }
-      return Needs(pushes: pushes.filter(isItsOwn), schedules: schedules.filter(isItsOwn))
+      return Plan(pushes: pushes.filter(isItsOwn), schedules: schedules.filter(isItsOwn))
     }
   }
 
   /// What needs each certificate or key, by its row ID.
-  package static func needs(_ database: Database, now: Date) throws -> [Int64: Needs] {
+  package static func needs(_ database: Database, now: Date) throws -> [Int64: Plan] {
     let pushes = try PlannedPush.all(database, after: now)
     let schedules = try PlannedSchedule.all(database)
     guard !pushes.isEmpty || !schedules.isEmpty else { return [:] }
@@ -55,7 +55,7 @@ package enum Forecast {
     let repeating = needs(schedules, credentials)
     return Dictionary(
       uniqueKeysWithValues: Set(once.keys).union(repeating.keys).map {
-        ($0, Needs(pushes: once[$0] ?? [], schedules: repeating[$0] ?? []))
+        ($0, Plan(pushes: once[$0] ?? [], schedules: repeating[$0] ?? []))
       })
   }
 

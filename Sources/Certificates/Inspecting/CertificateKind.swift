@@ -1,3 +1,5 @@
+package import Store
+
 /// The kinds of stored and watched items. The raw values are used in the database and in JSON.
 package enum CertificateKind: String, Sendable, Hashable, Codable, CaseIterable {
   /// A TLS client certificate for APNs.
@@ -25,4 +27,7 @@ package enum CertificateKind: String, Sendable, Hashable, Codable, CaseIterable 
     case .apnsCertificate, .voipCertificate, .appleCertificate, .provisioningProfile, .tlsCertificate, .host: false
     }
   }
+
+  /// The filter of a list that shows this kind alone.
+  package var filter: ExpiryList.Filter.Kind { self == .host ? .host : .file(rawValue) }
 }

@@ -9,7 +9,7 @@ package struct CertificateAnswer: JSONWritable, Sendable {
   private let app: String?
   private let uses: [TrackedCertificate.Use]
   private let facts: CertificateContents?
-  private let planned: Forecast.Needs
+  private let planned: Forecast.Plan
   private let taken: Acknowledgement?
   private let now: Date
 
@@ -21,7 +21,7 @@ package struct CertificateAnswer: JSONWritable, Sendable {
   ///   - taken: who handles it.
   package init(
     _ certificate: TrackedCertificate, app: String?, uses: [TrackedCertificate.Use], facts: CertificateContents?,
-    planned: Forecast.Needs = .init(), taken: Acknowledgement? = nil, now: Date
+    planned: Forecast.Plan = .init(), taken: Acknowledgement? = nil, now: Date
   ) {
     self.certificate = certificate
     self.app = app

@@ -18,20 +18,20 @@ enum AppPage {
     let errors: FieldErrors
   }
 
-  private struct Facts: Sendable {
+  private struct Found: Sendable {
     let overview: AppOverview
     let certificates: [TrackedCertificate]
     let jpushKey: JPushKey?
     let clientKeys: [ClientKey]
   }
 
-  private static func facts(_ page: PageContext) async throws -> Facts {
+  private static func facts(_ page: PageContext) async throws -> Found {
     let id = try page.id()
     return try await page.store.read { database in
       guard let overview = try AppOverview.find(database, id: id) else {
         throw PageError.notFound("app", list: "/apps")
       }
-      return Facts(
+      return Found(
         overview: overview, certificates: try TrackedCertificate.all(database),
         jpushKey: try JPushKey.find(database, app: id), clientKeys: try ClientKey.all(database, app: id))
     }
@@ -43,7 +43,7 @@ enum AppPage {
   }
 
   private static func show(
-    _ page: PageContext, _ facts: Facts, _ refused: Refused?, secret: String? = nil
+    _ page: PageContext, _ facts: Found, _ refused: Refused?, secret: String? = nil
   ) -> Response {
     let texts = page.texts
     let overview = facts.overview
@@ -78,7 +78,7 @@ enum AppPage {
   private static let providers = ProviderKind.allCases
 
   private static func credential(
-    _ environment: Environment, _ provider: ProviderKind, _ facts: Facts, _ refused: Refused?, _ page: PageContext
+    _ environment: Environment, _ provider: ProviderKind, _ facts: Found, _ refused: Refused?, _ page: PageContext
   ) -> AppCredentialView {
     let texts = page.texts
     let app = facts.overview.app

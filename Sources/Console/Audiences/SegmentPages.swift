@@ -157,7 +157,7 @@ struct SegmentForm {
     if !form["alias"].isEmpty { rule["alias"] = .string(form["alias"]) }
     rule["app_version"] = ["from": .string(form["version_from"]), "below": .string(form["version_below"])]
     if !form["last_seen"].isEmpty {
-      // What is no number is refused as a text, at its field.
+      // Pass text that is not a number on, so that its own field reports it.
       rule["last_seen"] = [form["last_seen"]: Int64(form["days"]).map(JSONValue.integer) ?? .string(form["days"])]
     }
     return ["name": .string(form["name"]), "rule": .object(rule)]

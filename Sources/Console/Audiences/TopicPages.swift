@@ -111,7 +111,7 @@ struct TopicListView: PageView {
   static let section: Section? = .apps
 
   let app: App
-  /// Why nothing was changed; nil: it was, or nothing was to be.
+  /// Why nothing was changed; nil if it was, or there was nothing to change.
   let problem: String?
   /// The tokens of the last change that are not done.
   let results: [TopicResultRow]

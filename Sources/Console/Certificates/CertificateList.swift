@@ -14,7 +14,7 @@ struct CertificateList {
   private static let failing = "failing"
   private static let filters = ["q", "band", "kind", "app", "from", "before"]
 
-  private struct Facts: Sendable {
+  private struct Found: Sendable {
     let found: Page<ExpiryList.Item>
     let uses: [Int64: [TrackedCertificate.Use]]
     let taken: [Acknowledgement.Subject: Acknowledgement]
@@ -44,7 +44,7 @@ struct CertificateList {
     let cursor = page.request.method.isSafe ? pager.cursor : nil
     let facts = try await page.store.read { database in
       let counts = try ExpiryList.counts(database, ranges, now: now)
-      return Facts(
+      return Found(
         found: try ExpiryList.page(database, filter, cursor: cursor, limit: Self.pageSize),
         uses: try TrackedCertificate.uses(database), taken: try Acknowledgement.all(database, now: now),
         begun: counts.begun, notBegun: counts.notBegun,
@@ -69,7 +69,7 @@ struct CertificateList {
     var filter = ExpiryList.Filter(now: now)
     if let band = page.filled("band").flatMap(Expiry.Band.init(rawValue:)) { filter = Expiry.filter(band, now: now) }
     filter.isFailing = page.filled("band") == Self.failing
-    filter.kind = page.filled("kind").flatMap(CertificateKind.init(rawValue:))?.rawValue
+    filter.kind = page.filled("kind").flatMap(CertificateKind.init(rawValue:))?.filter
     filter.app = page.filled("app").flatMap { name in apps.first { $0.bundleID == name }?.id }
     filter.search = page.filled("q").map { String($0.prefix(200)) }
     if let from = Self.day(page.filled("from")), let before = Self.day(page.filled("before")), from < before {
@@ -102,7 +102,7 @@ struct CertificateList {
       }, isActive: isActive)
   }
 
-  private func links(_ facts: Facts) -> [BandLink] {
+  private func links(_ facts: Found) -> [BandLink] {
     let bands = Self.bands.map {
       BandLink(band: $0.rawValue, label: texts("band.\($0.rawValue)"), count: facts.count($0), tone: $0.tone)
     }
@@ -112,7 +112,7 @@ struct CertificateList {
 
   // MARK: Rows
 
-  private func row(_ item: ExpiryList.Item, _ facts: Facts) -> ExpiryRow {
+  private func row(_ item: ExpiryList.Item, _ facts: Found) -> ExpiryRow {
     switch item {
     case .certificate(let certificate):
       row(certificate, facts.uses[certificate.id] ?? [], facts.taken[Renewable(certificate).subject])

@@ -10,26 +10,26 @@ import Store
 
 /// `/certificates/:id`: a stored file, what depends on it, and how to renew it.
 enum CertificatePage {
-  private struct Facts: Sendable {
+  private struct Found: Sendable {
     let certificate: TrackedCertificate
     let uses: [TrackedCertificate.Use]
     let apps: [App]
     let renewal: CertificateRenewal
     let contents: CertificateContents?
     let reminders: ItemReminders
-    let planned: Forecast.Needs
+    let planned: Forecast.Plan
 
     var notes: CertificateContents.Notes? { contents?.notes }
   }
 
-  private static func facts(_ page: PageContext) async throws -> Facts {
+  private static func facts(_ page: PageContext) async throws -> Found {
     let (id, sealer, now) = (try page.id(), page.store.sealer, page.now)
     return try await page.store.read { database in
       guard let certificate = try TrackedCertificate.find(database, id: id) else {
         throw PageError.notFound("certificate", list: "/certificates")
       }
       let uses = try TrackedCertificate.uses(database, id: id)[id] ?? []
-      return Facts(
+      return Found(
         certificate: certificate, uses: uses, apps: try App.all(database),
         renewal: try CertificateRenewal(database, certificate, isUsed: !uses.isEmpty, sealer: sealer),
         contents: try CertificateContents.find(database, certificate: id),
@@ -51,7 +51,7 @@ enum CertificatePage {
   }
 
   private static func show(
-    _ page: PageContext, _ facts: Facts, _ form: Form, _ errors: FieldErrors,
+    _ page: PageContext, _ facts: Found, _ form: Form, _ errors: FieldErrors,
     _ upload: CertificateRenewal.Upload = .init()
   ) -> Response {
     let (texts, now) = (page.texts, page.now)
@@ -84,7 +84,7 @@ enum CertificatePage {
     return page.answer(view, status: isRefused ? .unprocessableContent : .ok)
   }
 
-  private static func rows(_ facts: Facts, _ page: PageContext) -> [CertificateUseRow] {
+  private static func rows(_ facts: Found, _ page: PageContext) -> [CertificateUseRow] {
     facts.uses.map { use in
       CertificateUseRow(
         use: use, app: facts.apps.first { $0.id == use.appID }?.name ?? use.bundleID,
@@ -94,14 +94,14 @@ enum CertificatePage {
   }
 
   /// For example “2 scheduled, 1 repeating”.
-  private static func planned(_ needs: Forecast.Needs, _ texts: Texts) -> String {
+  private static func planned(_ needs: Forecast.Plan, _ texts: Texts) -> String {
     let parts = [("forecast.scheduled", needs.pushes.count), ("forecast.repeating", needs.schedules.count)]
     let words = parts.filter { $0.1 > 0 }.map { texts($0.0, count: $0.1) }
     return words.isEmpty ? "–" : texts.list(words)
   }
 
   /// The signing requests for its renewal; nil if it is not renewed with one.
-  private static func requests(_ facts: Facts, _ page: PageContext) -> SigningRequestsView? {
+  private static func requests(_ facts: Found, _ page: PageContext) -> SigningRequestsView? {
     guard let order = SigningOrder.renewing(facts.certificate, uses: facts.uses, email: nil), order.problem == nil
     else { return nil }
     return SigningRequestsView(requests: facts.renewal.requests, page)

@@ -61,7 +61,7 @@ enum CertificatesAPI {
             ["value": String(text.prefix(40))]))
       }
     }
-    filter.kind = query.choice("kind", as: CertificateKind.self)?.rawValue
+    filter.kind = query.choice("kind", as: CertificateKind.self)?.filter
     filter.search = query.text("q")
     try query.finish()
     let (found, now) = (filter, call.now)

@@ -28,7 +28,7 @@ struct ForecastView: View {
     .view("more") { $0.more > 0 ? CountView(count: $0.more) : nil },
   ]
 
-  init(_ planned: Forecast.Needs, notAfter: Date?, apps: [App], now: Date, _ texts: Texts) {
+  init(_ planned: Forecast.Plan, notAfter: Date?, apps: [App], now: Date, _ texts: Texts) {
     let isOver = Expiry.band(notBefore: nil, notAfter: notAfter, now: now) == .expired
     let missed = Forecast.missed(planned.pushes, notAfter: notAfter)
     let isMissed = Set(missed)

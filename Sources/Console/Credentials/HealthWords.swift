@@ -37,7 +37,7 @@ struct HealthWords {
     return parts.sentences
   }
 
-  /// Differences in seconds that may be the way of the answer alone, and that no service minds.
+  /// Clock differences of up to this many seconds may be network delay; no service rejects them.
   private static let tolerance = 10
 
   /// What the service's clock showed beside ours.

@@ -10,7 +10,7 @@ import Store
 enum DevicePage {
   private static let deliveries = 20
 
-  private struct Facts: Sendable {
+  private struct Found: Sendable {
     let device: Device
     let app: App
     let events: [DeviceEvent]
@@ -30,9 +30,9 @@ enum DevicePage {
     }
   }
 
-  private static func facts(_ page: PageContext) async throws -> Facts {
+  private static func facts(_ page: PageContext) async throws -> Found {
     let (id, user) = (try page.id(), page.user?.id ?? 0)
-    return try await page.store.read { try Facts($0, id, user: user) }
+    return try await page.store.read { try Found($0, id, user: user) }
   }
 
   /// - Parameter jpush: what JPush knows of the device; nil: it was not asked.
@@ -47,7 +47,7 @@ enum DevicePage {
   }
 
   private static func show(
-    _ page: PageContext, _ facts: Facts, _ form: Form, _ errors: FieldErrors, jpush: JPushDeviceView? = nil
+    _ page: PageContext, _ facts: Found, _ form: Form, _ errors: FieldErrors, jpush: JPushDeviceView? = nil
   ) -> Response {
     let texts = page.texts
     let device = facts.device

@@ -200,7 +200,7 @@ private struct APIReferenceReader {
 extension APIReference.Operation {
   /// A call as a command that runs as it stands, apart from the IDs in the address.
   func curl(address: String) -> String {
-    // `{id}` is an ID of the reader: a variable of the shell says so.
+    // `{id}` becomes a shell variable, because the reader supplies the ID.
     let target = path.replacing("{app}", with: "com.example.shop").replacing("{environment}", with: "development")
       .replacing(/\{([a-z_]+)\}/) { "$\($0.output.1.uppercased())" }
     var lines = [(method == "GET" ? "curl" : "curl -X \(method)") + " \"\(address)\(target)\""]

@@ -30,7 +30,7 @@ enum HostsAPI {
     let (limit, cursor) = (query.limit(), query.cursor())
     try query.finish()
     var filter = ExpiryList.Filter(now: call.now)
-    filter.kind = CertificateKind.host.rawValue
+    filter.kind = .host
     let list = filter
     let page = try await call.store.read { database in
       try ExpiryList.page(database, list, cursor: cursor, limit: limit).map { item -> HostAnswer? in

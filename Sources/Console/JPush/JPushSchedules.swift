@@ -56,7 +56,7 @@ enum JPushSchedules {
     (draft.sendAt, draft.recurrence) = (found.startAt, found.rule)
     // Whom it reaches is asked at each run.
     draft.options.allowEmptyAudience = true
-    return PushIntake.Order(draft, door: .jpush, by: call.actor, from: call.address, now: call.now)
+    return PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.address, now: call.now)
   }
 
   private static func create(_ call: JPushCall) async throws -> Response {

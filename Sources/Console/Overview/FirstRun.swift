@@ -89,10 +89,10 @@ extension FirstRun {
     draft.notification.title = page.texts("first_run.title")
     draft.notification.body = page.texts("first_run.body")
     let order = PushIntake.Order(
-      draft, door: .web, by: page.actor, person: page.user?.id, from: page.request.remoteAddress?.host, now: page.now)
+      draft, source: .web, by: page.actor, person: page.user?.id, from: page.request.remoteAddress?.host, now: page.now)
     if case .push(let push) = try await page.console.intake.take(order).kept {
       try await page.store.write { try keep($0, step, push) }
-      // The page shall tell the end at once; a slow one is told by its next look.
+      // Wait briefly so that the page shows the result; a slow push appears at the next reload.
       try await page.console.wait(for: [push])
     }
     return page.redirect(to: "/")

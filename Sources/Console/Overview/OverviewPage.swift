@@ -19,14 +19,14 @@ enum OverviewPage {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/") { page in
       let sealer = page.store.sealer
-      let facts = try await page.kept { try Facts($0, sealer: sealer, now: $1) }
+      let facts = try await page.kept { try Found($0, sealer: sealer, now: $1) }
       if let first = firstRun(facts, page) { return page.answer(first) }
       return page.answer(view(facts, page))
     }
     routes.page(.post, "/first-run", role: .operator) { page in try await FirstRun.take(page) }
   }
 
-  private struct Facts: Sendable {
+  private struct Found: Sendable {
     let apps: [AppOverview]
     let pushes: [ListedPush]
     let troubled: [Push]
@@ -76,7 +76,7 @@ enum OverviewPage {
     func app(_ id: Int64) -> App? { apps.first { $0.id == id }?.app }
   }
 
-  private static func attention(_ facts: Facts, incidents: [Incident], _ page: PageContext) -> [AttentionItem] {
+  private static func attention(_ facts: Found, incidents: [Incident], _ page: PageContext) -> [AttentionItem] {
     AttentionList(
       report: facts.report, apps: facts.apps, pushes: facts.troubled, incidents: incidents,
       moreIncidents: incidents.isEmpty ? 0 : facts.incidentCounts.open - incidents.count, now: page.now,
@@ -88,7 +88,7 @@ enum OverviewPage {
 
   /// Nil where nobody can take the first steps, or did, or where something needs attention: incidents aside, because a
   /// step opens one.
-  private static func firstRun(_ facts: Facts, _ page: PageContext) -> FirstRunView? {
+  private static func firstRun(_ facts: Found, _ page: PageContext) -> FirstRunView? {
     guard let run = facts.firstRun, page.may(.operator), let simulator = page.console.simulator,
       let phone = FirstRun.phone(simulator), let app = facts.apps.first(where: { $0.app.bundleID == phone.topic })?.app,
       attention(facts, incidents: [], page).isEmpty
@@ -100,7 +100,7 @@ enum OverviewPage {
       uninstall: FirstRunStep(run.uninstall, isNext: run.hello != nil, texts))
   }
 
-  private static func view(_ facts: Facts, _ page: PageContext) -> OverviewView {
+  private static func view(_ facts: Found, _ page: PageContext) -> OverviewView {
     let texts = page.texts
     return OverviewView(
       attention: attention(facts, incidents: facts.incidents.items, page), snoozed: facts.incidentCounts.snoozed,

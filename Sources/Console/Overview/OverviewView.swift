@@ -41,7 +41,7 @@ struct AppHealth: View {
 
   init(_ overview: AppOverview, _ environment: Environment, _ texts: Texts, now: Date) {
     let all = overview.credentials.filter { $0.environment == environment }
-    // The credential that cannot send is the news, else Apple's stands for both.
+    // Prefer a failing credential, then APNs, then any.
     let credential =
       all.first { CredentialState($0, now: now).isFailed } ?? all.first { $0.provider == .apns } ?? all.first
     let state = CredentialState(credential, now: now)

@@ -50,7 +50,7 @@ struct OIDCToken: Sendable {
     }
   }
 
-  /// Nil for what is not JSON: what strangers sign is not explained.
+  /// Nil if not JSON; details of untrusted input are not reported.
   private static func json(_ bytes: [UInt8]) -> JSONValue? { try? JSONValue(parsing: bytes) }
 }
 

@@ -53,7 +53,7 @@ package enum SimulatorControl {
             method: request.method.rawValue, target: request.target, authorization: request.header("Authorization"),
             body: try await request.body.collect(upTo: limit))
           guard let reply = try await service.answer(call) else {
-            // Ends the connection within the answer, which no client takes for one.
+            // Close in the middle of the body, so that no client takes it for an answer.
             return Response(body: .stream(length: 1) { _ in throw CancellationError() })
           }
           let fields = reply.fields.map { Headers.Field(name: $0.name, value: $0.value) }

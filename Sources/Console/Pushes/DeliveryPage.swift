@@ -105,7 +105,7 @@ enum DeliveryPage {
     return HealthWords.clock(lead, page.texts)
   }
 
-  /// That the request named other devices too.
+  /// The sentence that the request named other devices too.
   private static func shared(_ message: SentJPushMessage?, _ texts: Texts) -> String {
     message.map { texts("delivery.shared", count: $0.devices) } ?? texts("delivery.shared_many")
   }
@@ -175,16 +175,15 @@ enum DeliveryPage {
       }
       let payload = APNsPayload(draft, uid: push.uid, signature: push.signature)
       let id = APNsID(seed: push.seed, device: delivery.deviceID)
-      let endpoint = credential.map(\.endpoint) ?? "apple"
-      let host =
-        endpoint == "apple" ? push.environment.apnsHost : endpoint == "simulator" ? "simulator" : endpoint
+      let server = Self.server(credential)
+      let host = server ?? ProviderKind.apns.host(push.environment)
       var lines = ["POST /3/device/\(device.token.hexadecimal) HTTP/2", "host: \(host)", "authorization: bearer …"]
       lines += payload.headers(sentAt: asked).map { "\($0.name): \($0.value)" }
       lines += ["apns-id: \(id)", "content-length: \(payload.body.count)", "", payload.json.text(pretty: true)]
       request = lines.joined(separator: "\n")
       let preview = Preview(
         draft, uid: push.uid, signature: push.signature, sentAt: asked,
-        endpoint: endpoint == "apple" ? nil : endpoint, address: "")
+        endpoint: server, address: "")
       curl = preview.apnsCommand.replacing("$DEVICE_TOKEN", with: device.token.hexadecimal)
       guard delivery.status != 0 else { return }
       var reply = ["HTTP/2 \(delivery.status)", "apns-id: \(id)"]
@@ -220,8 +219,7 @@ enum DeliveryPage {
       let body = JPushMessage(draft, uid: push.uid, signature: push.signature).request(
         to: draft.platforms, audience: ["registration_id": [.string(device.token.text), "…"]], cid: "$APP_KEY-…",
         sendno: push.id, timeToLive: left)
-      let endpoint = credential?.endpoint ?? ProviderKind.jpush.serviceWord
-      let host = endpoint == ProviderKind.jpush.serviceWord ? "api.jpush.cn" : endpoint
+      let host = Self.server(credential) ?? ProviderKind.jpush.host(push.environment)
       request =
         [
           "POST /v3/push HTTP/2", "host: \(host)", "authorization: Basic …", "content-type: application/json", "",
@@ -240,6 +238,11 @@ enum DeliveryPage {
       answer = lines.joined(separator: "\n")
     }
 
+    /// The server that a credential sends to instead of the service's own; nil: the service's.
+    private static func server(_ credential: Credential?) -> String? {
+      credential.flatMap { $0.place == .service ? nil : $0.endpoint }
+    }
+
     private mutating func showFCM(
       _ draft: PushDraft, _ push: Push, _ device: Device, _ delivery: Delivery, _ asked: Date,
       _ credential: Credential?
@@ -249,8 +252,7 @@ enum DeliveryPage {
       var message = FCMMessage(draft, uid: push.uid, signature: push.signature, timeToLive: left).json.object ?? [:]
       message["token"] = .string(device.token.text)
       let body: JSONValue = ["message": .object(message)]
-      let endpoint = credential?.endpoint ?? ProviderKind.fcm.serviceWord
-      let host = endpoint == ProviderKind.fcm.serviceWord ? "fcm.googleapis.com" : endpoint
+      let host = Self.server(credential) ?? ProviderKind.fcm.host(push.environment)
       request =
         [
           "POST /v1/projects/$PROJECT/messages:send HTTP/2", "host: \(host)", "authorization: Bearer …",

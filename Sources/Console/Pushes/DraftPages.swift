@@ -102,7 +102,7 @@ enum DraftPages {
     try page.check(sendingIn: device.environment)
     do {
       let order = PushIntake.Order(
-        try SendForm(form: form).draft(), door: .web, by: page.actor, person: page.user?.id,
+        try SendForm(form: form).draft(), source: .web, by: page.actor, person: page.user?.id,
         from: page.request.remoteAddress?.host,
         now: page.now)
       let kept = try await page.console.intake.take(order).kept

@@ -134,7 +134,8 @@ enum LegacyMessages {
       guard check.problems.isEmpty else { throw Problems(check.problems) }
       return nil
     }
-    let order = PushIntake.Order(draft, door: .legacy, by: "fcm \(call.key.appKey)", from: call.address, now: call.now)
+    let order = PushIntake.Order(
+      draft, source: .legacy, by: "fcm \(call.key.appKey)", from: call.address, now: call.now)
     guard case .push(let push) = try await call.console.intake.take(order).kept else { return nil }
     return push
   }

@@ -59,7 +59,7 @@ struct PushAnswer: JSONWritable, Sendable {
       json.member("hold_until", push.holdUntil)
       json.member("schedule", schedule)
       json.member("repeats", parent)
-      json.member("source", push.source)
+      json.member("source", push.source.rawValue)
       json.member("created_by", push.createdBy)
       json.member("created_at", push.createdAt)
       json.member("started_at", push.startedAt)

@@ -44,7 +44,7 @@ enum PushControlPages {
     let push = try await PushPages.find(page)
     try page.check(sendingIn: push.environment)
     let retried = try await page.console.engine.retryFailed(
-      push.id, source: "web", by: page.actor, person: page.user?.id
+      push.id, source: .web, by: page.actor, person: page.user?.id
     ) { new in
       page.audit("push.retry", "push \(push.uid)", ["push": .string(new.uid)])
     }

@@ -39,7 +39,7 @@ struct PushListExport: Sendable {
     let times = [push.createdAt, push.sendAt, push.startedAt, push.finishedAt]
     return [
       push.uid, item.app, push.environment.rawValue, audience(push), push.title ?? "", push.body ?? "",
-      push.state.rawValue, push.error ?? "", push.source, push.createdBy,
+      push.state.rawValue, push.error ?? "", push.source.rawValue, push.createdBy,
     ] + times.map { $0.map { Timestamp.text($0) } ?? "" } + [push.target.map(String.init) ?? ""]
       + OutcomeKind.allCases.map { String(push.counts[$0]) }
   }
@@ -56,7 +56,7 @@ struct PushListExport: Sendable {
       json.member("body", push.body)
       json.member("state", push.state.rawValue)
       json.member("error", push.error)
-      json.member("source", push.source)
+      json.member("source", push.source.rawValue)
       json.member("created_by", push.createdBy)
       json.member("created_at", push.createdAt)
       json.member("send_at", push.sendAt)

@@ -111,7 +111,7 @@ enum PushPages {
           environments: choices("environment", Environment.allCases.map { ($0.rawValue, $0.word(texts)) }),
           states: choices("state", PushState.allCases.map { ($0.rawValue, texts("words.\($0.rawValue)")) }),
           sources: choices(
-            "source", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"].map { ($0, texts("source.\($0)")) }),
+            "source", PushSource.allCases.map { ($0.rawValue, texts("source.\($0.rawValue)")) }),
           isActive: isFiltered),
         pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayAct: page.may(.operator)),
         position: found.matching.flatMap {
@@ -125,7 +125,7 @@ enum PushPages {
     filter.app = page.filled("app").flatMap(Int64.init)
     filter.environment = page.filled("environment").flatMap(Environment.init)
     filter.states = page.filled("state").flatMap(PushState.init).map { [$0] } ?? []
-    filter.source = page.filled("source")
+    filter.source = page.filled("source").flatMap(PushSource.init)
     filter.search = page.filled("q")
     filter.from = page.day("from")
     // Includes the whole last day.

@@ -238,7 +238,7 @@ enum PushResultPage {
           let tags = draft.notification.localizations.map(\.language.text)
           return tags.isEmpty ? nil : texts.list(tags)
         }),
-      FactView(texts("facts.source"), "\(texts("source.\(push.source)")) · \(push.createdBy)"),
+      FactView(texts("facts.source"), "\(texts("source.\(push.source.rawValue)")) · \(push.createdBy)"),
       FactView(texts("facts.created"), at: push.createdAt), approval?.fact,
       FactView(texts("facts.started"), at: push.startedAt),
       FactView(texts("facts.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),

@@ -51,7 +51,7 @@ struct ScheduleAnswer: JSONWritable, Sendable {
       json.member("missed", schedule.missed)
       json.member("last_push", last)
       json.member("approval", approval)
-      json.member("source", schedule.source)
+      json.member("source", schedule.source.rawValue)
       json.member("created_by", schedule.createdBy)
       json.member("created_at", schedule.createdAt)
       json.member("ended_at", schedule.endedAt)

@@ -121,7 +121,7 @@ enum SchedulePages {
       FactView(texts("schedules.speed"), row.draft.flatMap { texts.speed($0, devices: nil) }),
       FactView(texts("facts.ttl"), row.draft?.options.timeToLive.map { "\($0) s" }),
       FactView(texts("schedules.starts"), at: schedule.startAt),
-      FactView(texts("facts.source"), "\(schedule.createdBy), \(texts("source.\(schedule.source)"))"),
+      FactView(texts("facts.source"), "\(schedule.createdBy), \(texts("source.\(schedule.source.rawValue)"))"),
       FactView(texts("facts.created"), at: schedule.createdAt), approval?.fact,
       FactView(texts("schedules.ended_at"), at: schedule.endedAt),
     ].compactMap { $0 }

@@ -47,7 +47,7 @@ struct Search: Sendable {
 
   /// Kinds with hits, the most exact ones first.
   ///
-  /// - Parameter counts: of the devices of segments, by ID; those that were counted in time.
+  /// - Parameter counts: devices by segment ID, of the segments that were counted in time.
   func groups(_ database: Database, _ segments: [Segment], _ counts: [Int64: Int]) throws -> [SearchGroup] {
     let apps = try App.all(database)
     let found: [(String, [SearchHit])] = [

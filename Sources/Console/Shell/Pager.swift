@@ -22,7 +22,7 @@ struct Pager {
       .map { ($0.name, $0.value) }
   }
 
-  /// The number of rows before this page; nil: the address does not tell.
+  /// The number of rows before this page; nil if the URL does not contain it.
   ///
   /// - Parameter size: of full pages.
   func offset(_ size: Int) -> Int? {

@@ -31,7 +31,7 @@ final class Tickets: Sendable {
       && used.withLock { $0[ticket] == nil }
   }
 
-  /// Whether a ticket is good; it is not good again afterwards.
+  /// Uses up a ticket. Returns whether it was valid.
   func redeem(
     _ ticket: String, _ purpose: String, lifetime: TimeInterval = Tickets.lifetime, now: Date
   ) -> Bool {

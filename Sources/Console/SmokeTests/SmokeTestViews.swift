@@ -80,7 +80,7 @@ enum SmokeWords {
 
   /// As “ada@example.com, console”.
   static func starter(_ run: SmokeRun, _ texts: Texts) -> String {
-    texts.clauses([run.startedBy, texts("source.\(run.source)")])
+    texts.clauses([run.startedBy, texts("source.\(run.source.rawValue)")])
   }
 
   /// An answer in words; a provider's code stays as it is.

@@ -8,7 +8,7 @@ package import Store
 
 extension NewPush {
   /// Creates a push from a draft, with a new unguessable ID and search terms.
-  package init(_ draft: PushDraft, app: App, source: String, by creator: String) {
+  package init(_ draft: PushDraft, app: App, source: PushSource, by creator: String) {
     self.init(draft.json.text(), app: app.id, draft.environment, source: source, by: creator)
     (title, body) = Self.words(draft)
     sendAt = draft.sendAt
@@ -18,18 +18,18 @@ extension NewPush {
   /// One run of a schedule, created by the schedule's creator.
   init(_ draft: PushDraft, of schedule: Schedule) {
     self.init(
-      draft.json.text(), app: schedule.appID, schedule.environment, source: "schedule", by: schedule.createdBy)
+      draft.json.text(), app: schedule.appID, schedule.environment, source: .schedule, by: schedule.createdBy)
     (title, body) = (schedule.title, schedule.body)
     searchTerms = Self.searchTerms(draft)
   }
 
   /// A retry of `parent` for the devices it did not reach, sent now with a new ID and seed.
-  init(repeating parent: Push, source: String, by creator: String) {
+  init(repeating parent: Push, source: PushSource, by creator: String) {
     self.init(parent.draftJSON, app: parent.appID, parent.environment, source: source, by: creator)
     (title, body, parentID) = (parent.title, parent.body, parent.id)
   }
 
-  private init(_ draftJSON: String, app: Int64, _ environment: Environment, source: String, by creator: String) {
+  private init(_ draftJSON: String, app: Int64, _ environment: Environment, source: PushSource, by creator: String) {
     self.init(
       uid: Self.freshUID(), seed: Random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }, appID: app,
       environment: environment, draftJSON: draftJSON, source: source, createdBy: creator)
@@ -74,7 +74,7 @@ extension NewPush {
 
 extension NewSchedule {
   /// Creates a schedule from a repeating draft, with a new unguessable ID and search terms.
-  package init(_ draft: PushDraft, app: App, source: String, by creator: String) {
+  package init(_ draft: PushDraft, app: App, source: PushSource, by creator: String) {
     self.init(uid: NewPush.freshUID(), appID: app.id, draft: draft, source: source, createdBy: creator)
     (title, body) = NewPush.words(draft)
     searchTerms = NewPush.searchTerms(draft)

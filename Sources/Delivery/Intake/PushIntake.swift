@@ -10,13 +10,10 @@ package import Store
 /// A draft is checked and its audience counted on a reader, with the same rules for every caller. One transaction then
 /// registers unknown tokens and stores the push or schedule, the audit entry, and the response for repeated requests.
 package struct PushIntake: Sendable {
-  /// The origin of a push; the raw value is stored with it.
-  package enum Door: String, Sendable { case web, api, cli, jpush, legacy, smoke }
-
   /// A request for a push, with its creator.
   package struct Order: Sendable {
     let draft: PushDraft
-    let door: Door
+    let source: PushSource
     let creator: String
     let person: Int64?
     let address: String?
@@ -29,10 +26,10 @@ package struct PushIntake: Sendable {
     ///   - address: the client's address; nil for this machine.
     ///   - undoSeconds: the minimum time the push is held so that it can be undone.
     package init(
-      _ draft: PushDraft, door: Door, by creator: String, person: Int64? = nil, from address: String? = nil,
+      _ draft: PushDraft, source: PushSource, by creator: String, person: Int64? = nil, from address: String? = nil,
       undoSeconds: Int = 0, now: Date
     ) {
-      (self.draft, self.door, self.creator, self.person, self.address) = (draft, door, creator, person, address)
+      (self.draft, self.source, self.creator, self.person, self.address) = (draft, source, creator, person, address)
       (self.undoSeconds, self.now) = (max(undoSeconds, draft.options.undoSeconds), now)
     }
   }
@@ -119,7 +116,7 @@ package struct PushIntake: Sendable {
   ) async throws -> Bool {
     let check = try await accept(order)
     return try await store.write { database in
-      var new = NewSchedule(order.draft, app: check.app, source: order.door.rawValue, by: order.creator)
+      var new = NewSchedule(order.draft, app: check.app, source: order.source, by: order.creator)
       new.approval = try approval(database, order, check)
       guard try Schedule.replace(database, id: schedule.id, with: new, now: order.now) else { return false }
       try AuditEntry.add(
@@ -148,11 +145,11 @@ package struct PushIntake: Sendable {
     let approval = try approval(database, order, check)
     try Device.registerUnknown(database, of: draft, app: app.id, by: order.creator, now: now)
     if draft.recurrence != nil, !draft.options.dryRun {
-      var new = NewSchedule(draft, app: app, source: order.door.rawValue, by: order.creator)
+      var new = NewSchedule(draft, app: app, source: order.source, by: order.creator)
       new.approval = approval
       return .schedule(try Schedule.create(database, new, audit: audit("schedule", new.uid), now: now))
     }
-    var new = NewPush(draft, app: app, source: order.door.rawValue, by: order.creator)
+    var new = NewPush(draft, app: app, source: order.source, by: order.creator)
     new.approval = approval
     // With an approval, the undo window begins then.
     if order.undoSeconds > 0, approval == nil {

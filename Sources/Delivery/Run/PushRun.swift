@@ -334,7 +334,7 @@ struct PushRun {
     for leg in found.reversed() where legs[leg].troubleSince != nil {
       if case .failing(let failure) = route(leg).provider { trouble = failure.reason }
     }
-    // What one route holds back is the news; the others are well.
+    // Show the first route that is held back; otherwise any route.
     let health = found.map { route($0).health }.first { !$0.isWell } ?? found.first.map { route($0).health }
     act(.publish(report.progress(row, nextDue: nextDue, trouble: trouble, health: health ?? ProviderHealth())))
   }

@@ -24,7 +24,7 @@ final class Turns: @unchecked Sendable {
   }
 
   private static let period: UInt64 = 50_000_000
-  /// Of a period: one in 25 of it.
+  /// A client's share of a period: 1/25.
   private static let share: UInt64 = 2_000_000
   /// How long the lines may take before the loop looks for requests of others.
   private static let slice: UInt64 = 500_000
@@ -84,7 +84,7 @@ final class Turns: @unchecked Sendable {
     return line
   }
 
-  /// Most clients are gone by then; the others begin anew.
+  /// Drops idle clients; the others start with a fresh budget.
   private func beginPeriod(_ now: UInt64) {
     periodStart = now
     lines = lines.filter { $0.value.underWay > 0 || !$0.value.waiting.isEmpty }

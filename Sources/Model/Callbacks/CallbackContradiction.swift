@@ -1,4 +1,4 @@
-/// Contradictions between the sources of the callback table, and how they are resolved.
+/// Contradictions between the sources of the callback table, and how they are resolved: docs/protocols.md §5 names them.
 package enum CallbackContradiction: String, MessageSet {
   case c1 = "callback.C1"
   case c2 = "callback.C2"
@@ -17,53 +17,53 @@ package enum CallbackContradiction: String, MessageSet {
     switch self {
     case .c1:
       """
-      S004: a push in the foreground does not change the badge. Apple hands the payload to the app, which sets the \
-      badge itself, as S002's app does: the effect is the same.
+      Some guides say that a push in the foreground does not change the badge. Apple hands the payload to the app, \
+      which sets the badge itself: the effect is the same.
       """
     case .c2:
       """
-      S004: with the background mode on, a background push is not kept in Notification Center and does not change the \
-      badge. Apple: the system displays it as always. Taken as an observation of 2017; Apple's word holds.
+      A guide of 2017 observed that, with the background mode on, a background push is not kept in Notification Center \
+      and does not change the badge. Apple says that the system displays it as always, which holds.
       """
     case .c3:
       """
-      S003: the fetch method needs background mode and content-available in every state. Apple, S001, S004: in the \
-      foreground it is called without either. The condition holds only for waking in the background.
+      Some guides ask for background mode and content-available in every state. Apple calls the fetch method in the \
+      foreground without either. The condition holds only for waking in the background.
       """
     case .c4:
       """
-      S004: the background mode alone brings a call on arrival. S000, S001, S003 and Apple ask for content-available \
-      as well. Both are needed.
+      One guide says that the background mode alone brings a call on arrival. Apple asks for content-available as \
+      well. Both are needed.
       """
     case .c5:
       """
-      The founding documents know no call on arrival while the app is not running. Apple starts the app in the \
-      background if it has the background mode, unless the person has force-quit it.
+      No guide knows of a call on arrival while the app is not running. Apple starts the app in the background if it \
+      has the background mode, unless the person has force-quit it.
       """
     case .c6:
       """
-      S001's summary names didReceiveNotificationResponse for the foreground on iOS 10. Its own description, S000, S004 \
-      and Apple name willPresentNotification, which holds.
+      One guide names didReceiveNotificationResponse for the foreground on iOS 10. Apple names \
+      willPresentNotification, which holds.
       """
     case .c7:
       """
-      In the foreground S001 asks for content-available only, S004 for the background mode too, and Apple does not say. \
-      The fetch method may be called: be ready for it.
+      In the foreground, one guide asks for content-available only, another for the background mode too, and Apple \
+      does not say. The fetch method may be called: be ready for it.
       """
     case .c8:
       """
-      For a start by a tap on iOS 10 S000 names only the launch, S001 the launch and didReceiveNotificationResponse. \
-      Both are called if the delegate is set before the launch ends: drop the repeat.
+      For a start by a tap on iOS 10, one guide names only the launch, another the launch and \
+      didReceiveNotificationResponse. Both are called if the delegate is set before the launch ends: drop the repeat.
       """
     case .c9:
       """
-      S004: both methods are called at the same times in foreground and background. Apple and S003: the older one only \
-      in the foreground, and in the background only after a tap, which holds.
+      One guide says that both methods are called at the same times in foreground and background. Apple calls the \
+      older one only in the foreground, and in the background only after a tap, which holds.
       """
     case .c10:
       """
-      S000 says that nothing is processed on arrival in any state, and that the foreground handler asks the server and \
-      updates unread counts. Read: no change of page without a tap.
+      One guide says that nothing is processed on arrival in any state, and also that the foreground handler asks the \
+      server and updates unread counts. Read it as: no change of page without a tap.
       """
     }
   }

@@ -22,9 +22,6 @@ package enum RegistrationCode: Int, Sendable, CaseIterable {
   /// The alias has as many devices as the app's rule allows.
   case aliasFull = 6027
 
-  /// Whether the same call may succeed later.
-  package var isTemporary: Bool { self == .tooOften || self == .server || self == .unknown }
-
   /// What an alias is refused with; nil: it is fine.
   package init?(alias: String, rule: AliasRule) {
     guard let problem = rule.problem(with: alias) else { return nil }

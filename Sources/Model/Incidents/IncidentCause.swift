@@ -22,7 +22,7 @@ package struct IncidentCause: Sendable, Hashable {
 
   package init(_ kind: IncidentKind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
 
-  /// The cause of an outcome; nil for what is no fault: accepted, canceled by a person, a dry run, an interruption of
+  /// The cause of an outcome; nil if the outcome is not a failure: accepted, canceled by a person, a dry run, an interruption of
   /// this server, a device that was parked before.
   package init?(_ outcome: OutcomeKind, reason word: String?) {
     guard outcome != .accepted, let word else { return nil }
@@ -105,7 +105,7 @@ package enum IncidentLimit {
     count >= devices && Double(count) > Double(all) * share
   }
 
-  /// Whether an incident that a person has closed is news again: a fifth more devices, and at least 20.
+  /// Whether an incident that a person closed has grown enough to reopen: a fifth more devices, and at least 20.
   package static func hasGrown(_ count: Int, since before: Int) -> Bool {
     count >= before + max(devices, before / 5)
   }

@@ -71,3 +71,14 @@ extension Environment {
   /// Apple's server (Apple, Sending notification requests to APNs).
   package var apnsHost: String { self == .production ? "api.push.apple.com" : "api.sandbox.push.apple.com" }
 }
+
+extension ProviderKind {
+  /// The service's server that takes pushes, at port 443 (docs/protocols.md §1.1, §3.1, §4.1).
+  package func host(_ environment: Environment) -> String {
+    switch self {
+    case .apns: environment.apnsHost
+    case .fcm: "fcm.googleapis.com"
+    case .jpush: "api.jpush.cn"
+    }
+  }
+}

@@ -25,7 +25,7 @@ package enum PersonMessage: String, MessageSet {
     switch self {
     case .name: "Enter a valid email address, e.g. lin@example.com."
     case .known: "{name} is already in the list of people."
-    case .lastAdmin: "{name} is the only admin who can sign in. Make somebody else an admin first."
+    case .lastAdmin: "{name} is the only admin who can sign in. Make someone else an admin first."
     case .own: "You cannot do this to your own account. Ask another admin."
     case .disabled: "{name} is disabled. Enable the person first."
     }

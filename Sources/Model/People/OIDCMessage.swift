@@ -103,7 +103,7 @@ package enum OIDCMessage: String, MessageSet {
     case .unverified: "The provider says that {email} is not verified. Verify the address there first."
     case .stranger: "{email} has no access yet. Ask an admin to invite this address."
     case .otherAccount: "{email} belongs to another account of the provider. Ask an admin to unlink it."
-    case .otherPerson: "At the provider, you are signed in as somebody else."
+    case .otherPerson: "At the provider, you are signed in as someone else."
     case .disabled: "This account is disabled. Ask an admin."
     }
   }

@@ -123,11 +123,11 @@ package enum DraftMessage: String, MessageSet {
     case .nobodyParked:
       """
       {count} devices match, but all are parked ({reasons}). They get pushes again after they register again, or when \
-      somebody reactivates them.
+      someone reactivates them.
       """
     case .oneParked:
       """
-      1 device matches, but it is parked ({reasons}). It gets pushes again after it registers again, or when somebody \
+      1 device matches, but it is parked ({reasons}). It gets pushes again after it registers again, or when someone \
       reactivates it.
       """
     case .nobodyRetired:
@@ -136,7 +136,7 @@ package enum DraftMessage: String, MessageSet {
     case .nobodyActive:
       """
       {count} devices match, but none is active: {parked} parked ({reasons}), {retired} retired. Parked devices \
-      get pushes again after they register again, or when somebody reactivates them.
+      get pushes again after they register again, or when someone reactivates them.
       """
     }
   }

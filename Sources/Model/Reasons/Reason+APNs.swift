@@ -3,6 +3,9 @@ import JSON
 // Apple, Handling notification responses from APNs; the advice follows that page (docs/protocols.md §1.6).
 
 extension Reason {
+  /// APNs does not know the broadcast channel, or not in this environment.
+  package static let channelNotRegistered = "ChannelNotRegistered"
+
   static let apns: [Reason] = apnsRequest + apnsToken + apnsCredential + apnsService
 
   /// The request is wrong: a mistake in a program, ours or the sender's.
@@ -172,7 +175,7 @@ extension Reason {
       "BadChannelId", .apns, 400, .never, .appDeveloper,
       cause: "The channel ID is not valid Base64.", remedy: "Copy the channel ID exactly as Apple returned it."),
     Reason(
-      "ChannelNotRegistered", .apns, 400, .never, .appDeveloper, environment: true,
+      channelNotRegistered, .apns, 400, .never, .appDeveloper, environment: true,
       cause: "The channel does not exist in this environment. Channels are not shared between environments.",
       remedy: "Create the channel in this environment, or send to the other environment."),
     Reason(

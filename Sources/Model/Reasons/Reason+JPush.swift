@@ -122,7 +122,7 @@ extension Reason {
       remedy: "Copy both again from the same app in the JPush console."),
     Reason(
       "JPush 8104", .jpush, 404, .never, .nobody,
-      cause: "JPush has no such schedule: it has ended, or somebody deleted it.",
+      cause: "JPush has no such schedule: it has ended, or someone deleted it.",
       remedy: "List the schedules again."),
     Reason(
       "JPush 8200", .jpush, 500, .later, .nobody,

@@ -14,8 +14,8 @@ package struct ReminderContent: Sendable {
     /// The apps and environments that use it.
     package let uses: [TrackedCertificate.Use]
     /// The pushes that will be sent with it.
-    package let planned: Forecast.Needs
-    package init(item: TrackedExpiry, uses: [TrackedCertificate.Use], planned: Forecast.Needs = .init()) {
+    package let planned: Forecast.Plan
+    package init(item: TrackedExpiry, uses: [TrackedCertificate.Use], planned: Forecast.Plan = .init()) {
       self.item = item
       self.uses = uses
       self.planned = planned
@@ -241,7 +241,7 @@ package struct ReminderContent: Sendable {
       }, more: texts("more"), json: json, identifier: identifier)
   }
 
-  private var planned: [String: Forecast.Needs] {
+  private var planned: [String: Forecast.Plan] {
     Dictionary(entries.compactMap { entry in entry.item.key.map { ($0, entry.planned) } }) { first, _ in first }
   }
 

@@ -79,7 +79,7 @@ extension ReceivedNotification {
   }
 
   /// Notes what the phone makes of the message when it arrives.
-  mutating func settle(on phone: SimulatedPhone) {
+  mutating func arrive(on phone: SimulatedPhone) {
     guard let notification = androidNotification, appState != .foreground else { return }
     isMuted = phone.android?.mutedChannels.contains(notification.channel) ?? false
     if !isMuted { tag = notification.tag }

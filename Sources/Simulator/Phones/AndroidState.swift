@@ -18,7 +18,7 @@ package struct AndroidState: Sendable, Hashable {
 
   /// Messages that FCM stores for one phone; with one more it drops all (docs/protocols.md §5.1).
   static let waitingLimit = 100
-  /// Different collapse keys of waiting messages; with one more the oldest is dropped (docs/protocols.md §3.1).
+  /// The most collapse keys among waiting messages; a further one drops the oldest (docs/protocols.md §3.1).
   static let collapseKeyLimit = 4
 }
 

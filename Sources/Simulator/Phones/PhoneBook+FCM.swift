@@ -195,7 +195,7 @@ extension PhoneBook.State {
   private mutating func arrive(_ notification: ReceivedNotification, _ index: PhoneIndex) {
     let phone = records.values[index].phone
     var notification = notification
-    notification.settle(on: phone)
+    notification.arrive(on: phone)
     let (received, isRepeat) = records.values[index].receive(notification)
     tell(isRepeat ? .updated(phone: phone.id, received) : .received(phone: phone.id, received))
   }
@@ -215,7 +215,7 @@ extension PhoneBook.State {
       }
       notification.receivedAt = now
       notification.appState = phone.appState
-      notification.settle(on: phone)
+      notification.arrive(on: phone)
       let (received, isRepeat) = records.values[index].receive(notification)
       changes.append(isRepeat ? .updated(phone: phone.id, received) : .received(phone: phone.id, received))
     }

@@ -48,8 +48,8 @@ package struct AliasCount: Sendable, Hashable {
 
   /// Which of these aliases no device of an app has, each with the most similar one that a device has.
   ///
-  /// Compared are those that begin alike, so that a few steps along the index are enough among millions, and the first
-  /// ones of the app for a mistake at the beginning.
+  /// Compares only aliases with the same beginning, to need few index steps among millions, and the app's first aliases,
+  /// for a typo at the beginning.
   package static func missing(_ database: Database, _ names: [String], app: Int64) throws -> [String: String?] {
     let unused = try names.prefix(mostMissing).filter { name in
       try database.int(

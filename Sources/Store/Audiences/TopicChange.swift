@@ -151,7 +151,7 @@ package struct TopicChange: Sendable, Hashable, Identifiable {
   /// Devices queued in one transaction.
   private static let pageSize = 1000
   /// Between two looks for devices that another change took over.
-  private static let settlePause: TimeInterval = 60
+  private static let lookPause: TimeInterval = 60
 
   /// Whether ``work(_:now:)`` has something to do.
   package static func isDue(_ database: Database, now: Date) throws -> Bool {
@@ -168,7 +168,7 @@ package struct TopicChange: Sendable, Hashable, Identifiable {
       """, now
     ) { (change: try TopicChange($0), from: $0.int64(14), to: $0.int64(15)) }
     guard let (change, from, to) = next else { return }
-    guard !change.isQueued else { return try settle(database, change, now: now) }
+    guard !change.isQueued else { return try countReplaced(database, change, now: now) }
     let members = try query(change.appID, change.environment, change.audience).page(
       database, after: from, upTo: to, limit: pageSize)
     let topic =
@@ -185,12 +185,12 @@ package struct TopicChange: Sendable, Hashable, Identifiable {
     let reached = members.count < pageSize ? to : members.last?.id ?? to
     try database.run(
       "UPDATE topic_changes SET queued_to = ?, devices = devices + ?, settle_at = ? WHERE id = ?", reached,
-      members.count, reached < to ? now : now.addingTimeInterval(settlePause), change.id)
+      members.count, reached < to ? now : now.addingTimeInterval(lookPause), change.id)
     try endIfDone(database, change.id, now: now)
   }
 
-  /// Devices whose line left the queue without a result: a later change turned it round, or the device is gone.
-  private static func settle(_ database: Database, _ change: TopicChange, now: Date) throws {
+  /// Counts devices that left the queue without a result: a later change reversed theirs, or they were deleted.
+  private static func countReplaced(_ database: Database, _ change: TopicChange, now: Date) throws {
     let replaced = try database.run(
       """
       UPDATE topic_change_devices SET state = 4 WHERE change_id = ?1 AND state = 1 AND NOT EXISTS (
@@ -200,7 +200,7 @@ package struct TopicChange: Sendable, Hashable, Identifiable {
       """, change.id, change.appID, change.environment.code, change.topic, change.joins)
     try database.run(
       "UPDATE topic_changes SET replaced = replaced + ?, settle_at = ? WHERE id = ?", replaced,
-      now.addingTimeInterval(settlePause), change.id)
+      now.addingTimeInterval(lookPause), change.id)
     try endIfDone(database, change.id, now: now)
   }
 

@@ -26,8 +26,7 @@ package enum ExpiryList {
     package var now: Date
     /// Only hosts without a certificate.
     package var isFailing = false
-    /// A raw value of `CertificateKind`; `host` for watched hosts.
-    package var kind: String?
+    package var kind: Kind?
     /// Files that belong to this app, or that it sends with.
     package var app: Int64?
     /// Excludes replaced certificates, unless a credential still uses them: they need no attention.
@@ -36,6 +35,14 @@ package enum ExpiryList {
     package var search: String?
 
     package init(now: Date) { self.now = now }
+
+    /// What the list is limited to.
+    package enum Kind: Sendable, Hashable {
+      /// Files with this raw value of `CertificateKind`.
+      case file(String)
+      /// Watched hosts.
+      case host
+    }
   }
 
   package static let forever = Int64.max
@@ -49,12 +56,12 @@ package enum ExpiryList {
   ) throws -> Page<Item> {
     let start = try cursor.map(Position.init)
     var found: [(Position, Item)] = []
-    if filter.kind != "host", !filter.isFailing {
+    if filter.kind != .host, !filter.isFailing {
       found += try rows(database, certificates(filter), filter, after: start, table: .certificates, limit) {
         .certificate(try TrackedCertificate($0))
       }
     }
-    if filter.kind == nil || filter.kind == "host", filter.app == nil {
+    if filter.kind == nil || filter.kind == .host, filter.app == nil {
       found += try rows(database, hosts(filter), filter, after: start, table: .hosts, limit) {
         .host(try WatchedHost($0))
       }
@@ -101,7 +108,7 @@ package enum ExpiryList {
   private static func certificates(_ filter: Filter) -> [Condition] {
     var conditions: [Condition] = []
     if filter.withoutReplaced { conditions.append((inPlace, [])) }
-    if let kind = filter.kind { conditions.append(("t.kind = ?", [kind])) }
+    if case .file(let kind) = filter.kind { conditions.append(("t.kind = ?", [kind])) }
     if let app = filter.app {
       conditions.append(
         (

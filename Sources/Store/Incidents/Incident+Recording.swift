@@ -2,7 +2,7 @@ internal import Foundation
 internal import Model
 internal import SQLite
 
-/// What the results of a batch say about causes. Written in the transaction of the results, so that neither a kill nor
+/// Attributes the outcomes of a batch to causes, in the same transaction as the outcomes, so that neither a kill nor
 /// a repeated batch changes the counts; a batch costs a few statements for each cause and service, whatever its number
 /// of devices.
 struct IncidentBatch {
@@ -42,7 +42,7 @@ struct IncidentBatch {
     IncidentPlace(app: app, environment: environment, provider: provider)
   }
 
-  /// Before the verdicts on tokens are carried out: what was seen, and what is over.
+  /// Call before token verdicts are applied: records the causes that were observed, and those that ended.
   func write(_ database: Database, now: Date) throws {
     for (provider, causes) in causes {
       let place = place(provider)
@@ -118,7 +118,7 @@ struct IncidentBatch {
     guard let open = known.first(where: { !$0.isClosed && ($0.reason == waited || isRefusal($0.reason)) }) else {
       return cause
     }
-    // The batch of what waited came first: now the reason is known.
+    // Devices were recorded as waiting first; now the reason is known.
     if open.reason == waited, !known.contains(where: { $0.reason == cause.reason }) {
       try database.run("UPDATE incidents SET reason = ? WHERE id = ?", cause.reason, open.id)
       return cause
@@ -198,7 +198,7 @@ extension Incident {
       if let known { try heal(database, known, now: now) }
       return
     }
-    // A person who closed it knows of these devices.
+    // The person who closed the incident already knew of these devices.
     if let known, known.stored == .closed, !known.hasHealed,
       !IncidentLimit.hasGrown(count, since: known.devices)
     {

@@ -45,7 +45,7 @@ package struct OIDCSettings: Sendable, Hashable {
   package var scopes = Self.usualScopes
   package var admission = Admission.invited
   package var domains: [String] = []
-  /// Of people who were not invited, and with rules of those whom none fits. Never admin.
+  /// The role of uninvited people, and of those who match no rule. Never admin.
   package var newRole = User.Role.viewer
   /// The claim that gives roles; nil: admins give them in the console.
   package var roleClaim: String?

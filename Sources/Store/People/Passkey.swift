@@ -39,7 +39,7 @@ package struct Passkey: Sendable, Hashable, Identifiable {
     try database.fetchOne("SELECT \(columns) FROM passkeys WHERE credential = ?", credential) { Passkey($0) }
   }
 
-  /// - Returns: whether it was added: not if it is known, or the person has ``limit`` of them.
+  /// - Returns: false if it is already registered, or the person has ``limit`` passkeys.
   package static func add(
     _ database: Database, user: Int64, name: String, credential: [UInt8], publicKey: [UInt8], counter: UInt32, now: Date
   ) throws -> Bool {

@@ -31,7 +31,7 @@ package enum PersonChange: Sendable, Hashable {
     }
   }
 
-  /// Whether nobody may do it to themselves: it would end the session that does it.
+  /// Whether a person may not do this to their own account, because it would end the session.
   private var isForOthers: Bool {
     switch self {
     case .disable, .delete, .endSessions: true

@@ -8,7 +8,7 @@ package struct Session: Sendable, Hashable {
   package let userID: Int64
   package let csrf: String
   package let createdAt: Date
-  /// The last proof of who is there: the sign-in, or a password since.
+  /// When the person last proved their identity: at sign-in, or by password since.
   package var provedAt: Date
   /// Accurate to a minute.
   package let seenAt: Date
@@ -91,7 +91,7 @@ package struct Session: Sendable, Hashable {
   /// Records a proof of who is there, under a new ID: the former one is worthless from now on. The form token stays,
   /// so that forms in other tabs can still be sent.
   ///
-  /// - Parameter secondStep: what was shown; nil leaves what is known.
+  /// - Parameter secondStep: the second step that was used; nil leaves it unchanged.
   /// - Returns: false if the session has ended meanwhile.
   package static func renew(
     _ database: Database, idHash: [UInt8], to newHash: [UInt8], secondStep: SecondStep?, now: Date

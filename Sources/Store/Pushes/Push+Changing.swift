@@ -25,7 +25,7 @@ extension Push {
           created_at, send_at, parent_id, hold_until, schedule_id, signature)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """, new.uid, Int64(bitPattern: new.seed), new.appID, new.environment.rawValue, new.draftJSON, new.title,
-        new.body, search, (new.approval == nil ? PushState.queued : .needsApproval).rawValue, new.source,
+        new.body, search, (new.approval == nil ? PushState.queued : .needsApproval).rawValue, new.source.rawValue,
         new.createdBy, now, new.sendAt, new.parentID,
         new.holdUntil, new.scheduleID, new.signature)
       let push = try get(database, id: database.lastInsertedID)
@@ -56,7 +56,7 @@ extension Push {
           settling = iif(?1 = 'cancelled', started_at IS NOT NULL, settling)
         WHERE id = ?4 AND state IN (\(expected))
         """, state.rawValue, error, now, id) == 1
-    // One that was started is told of when it settles.
+    // For a push that has started, the webhook is sent when every device has its outcome.
     if isMoved, state.isOver, !states.contains(.sending) || state == .cancelled {
       try Webhook.tell(database, ofPush: id, now: now)
     }

@@ -70,7 +70,7 @@ extension Push {
     }
     add("p.app_id = ?", filter.app)
     add("p.environment = ?", filter.environment?.rawValue)
-    add("p.source = ?", filter.source)
+    add("p.source = ?", filter.source?.rawValue)
     add("p.created_at >= ?", filter.from)
     add("p.created_at < ?", filter.before)
     add("p.search LIKE ? ESCAPE '\\'", filter.search.map { "%" + escaped($0) + "%" })
@@ -121,7 +121,7 @@ package struct PushFilter: Sendable, Hashable {
   package var app: Int64?
   package var environment: Environment?
   package var states: [PushState] = []
-  package var source: String?
+  package var source: PushSource?
   /// Created at or after.
   package var from: Date?
   /// Created before.

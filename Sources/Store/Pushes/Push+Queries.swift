@@ -36,7 +36,7 @@ extension Push {
     return Dictionary(rows) { $0 + $1 }
   }
 
-  /// Of a push that is sent at most once: the last device of each service that may have been sent to. A push from a
+  /// For at-most-once pushes: for each service, the last device that may have been sent to. A push from a
   /// version that did not keep them has none.
   package static func handedOut(_ database: Database, id: Int64) throws -> [ProviderKind: Int64] {
     let rows = try database.fetchAll(

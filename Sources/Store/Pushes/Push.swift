@@ -16,7 +16,7 @@ package struct Push: Sendable, Hashable, Identifiable {
   package let state: PushState
   package let error: String?
   /// Such as `web`, `api`, `cli`, `schedule`.
-  package let source: String
+  package let source: PushSource
   package let createdBy: String
   package let createdAt: Date
   /// Nil: at once.
@@ -118,7 +118,7 @@ package struct Push: Sendable, Hashable, Identifiable {
     body = row.optionalText(7)
     state = try row.value(8, as: PushState.self)
     error = row.optionalText(9)
-    source = row.text(10)
+    source = try row.value(10, as: PushSource.self)
     createdBy = row.text(11)
     createdAt = row.date(12)
     sendAt = row.optionalDate(13)
@@ -161,8 +161,7 @@ package struct NewPush: Sendable {
   package var body: String?
   /// Further search terms: tags, aliases, registration IDs.
   package var searchTerms: [String] = []
-  /// Such as `web`, `api`, `cli`, `schedule`.
-  package var source: String
+  package var source: PushSource
   package var createdBy: String
   /// Nil: at once.
   package var sendAt: Date?
@@ -176,7 +175,7 @@ package struct NewPush: Sendable {
   package var approval: NewApproval?
 
   package init(
-    uid: String, seed: UInt64, appID: Int64, environment: Environment, draftJSON: String, source: String,
+    uid: String, seed: UInt64, appID: Int64, environment: Environment, draftJSON: String, source: PushSource,
     createdBy: String
   ) {
     self.uid = uid

@@ -26,7 +26,7 @@ extension Schedule {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """, new.uid, new.appID, new.draft.environment.rawValue, new.draft.json.text(), new.title, new.body, new.search,
         (new.approval == nil ? ScheduleState.active : .needsApproval).rawValue, start,
-        new.approval == nil ? next : nil, new.source, new.createdBy, now)
+        new.approval == nil ? next : nil, new.source.rawValue, new.createdBy, now)
       let schedule = try get(database, id: database.lastInsertedID)
       if let audit { try AuditEntry.add(database, audit, now: now) }
       if let approval = new.approval { try Approval.ask(database, .schedule(schedule.id), approval, now: now) }
@@ -37,7 +37,7 @@ extension Schedule {
   /// Replaces what an active or paused schedule sends, and when; past runs stay, and a paused schedule stays paused.
   /// What needs approval waits for it, and is active afterwards.
   ///
-  /// - Returns: whether it had not ended.
+  /// - Returns: false if the schedule had already ended.
   /// - Throws: `StoreError.unreadable` for a draft without occurrences, which the caller must exclude.
   package static func replace(_ database: Database, id: Int64, with new: NewSchedule, now: Date) throws -> Bool {
     let start = Date(milliseconds: (new.draft.sendAt ?? now).milliseconds)
@@ -53,7 +53,7 @@ extension Schedule {
       """, new.draft.environment.rawValue, new.draft.json.text(), new.title, new.body, new.search, start, next, id,
       new.approval != nil)
     guard isReplaced == 1 else { return false }
-    // An approval of what it said before is an approval of nothing.
+    // Approval of the previous content does not cover the new one.
     try Approval.withdraw(database, .schedule(id), by: new.createdBy, now: now)
     if let approval = new.approval { try Approval.ask(database, .schedule(id), approval, now: now) }
     return true
@@ -86,7 +86,7 @@ extension Schedule {
         database, id: id, missed: recurrence, from: from, before: isLate ? latest + 0.001 : latest, now: now)
       if !isLate, try !isNoted(database, id: id, at: latest) {
         var new = try make(schedule, draft.occurrence(at: latest), latest)
-        (new.source, new.scheduleID, new.sendAt) = ("schedule", id, latest)
+        (new.source, new.scheduleID, new.sendAt) = (.schedule, id, latest)
         let push = try Push.create(database, new, now: now)
         try database.run(
           "INSERT INTO schedule_occurrences(schedule_id, at, push_id, noted_at) VALUES (?, ?, ?, ?)", id, latest,
@@ -129,7 +129,7 @@ extension Schedule {
 
   /// Takes back occurrences that a fast clock recorded as missed although they are in the future. Sent ones stay sent.
   ///
-  /// - Returns: whether that was the case.
+  /// - Returns: whether the clock had been ahead.
   private static func correctClock(_ database: Database, _ schedule: Schedule, now: Date) throws -> Bool {
     guard let looked = schedule.lookedAt, looked > now.addingTimeInterval(clockSlack) else { return false }
     let gone = try database.run(
@@ -172,7 +172,7 @@ extension Schedule {
 
   /// Lets an active or paused schedule wait for approval.
   ///
-  /// - Returns: whether it had not ended.
+  /// - Returns: false if the schedule had already ended.
   static func stop(_ database: Database, id: Int64) throws -> Bool {
     try database.run(
       "UPDATE schedules SET state = 'needs_approval', next_at = NULL WHERE id = ? AND state <> 'ended'", id) == 1
@@ -188,7 +188,7 @@ extension Schedule {
 
   /// Lets a schedule run that needed approval.
   ///
-  /// - Returns: whether it did.
+  /// - Returns: whether the schedule was waiting for approval and is now active.
   static func approve(_ database: Database, id: Int64, now: Date) throws -> Bool {
     try activate(database, id: id, from: .needsApproval, now: now)
   }
@@ -207,9 +207,9 @@ extension Schedule {
 
   /// Ends a schedule; pushes already created continue.
   ///
-  /// - Returns: whether it had not ended before.
+  /// - Returns: false if the schedule had already ended.
   ///
-  /// - Parameter error: why, if nobody ended it.
+  /// - Parameter error: why it ended; nil if a person ended it.
   package static func end(_ database: Database, id: Int64, error: String? = nil, now: Date) throws -> Bool {
     try database.run(
       "UPDATE schedules SET state = 'ended', next_at = NULL, error = ?, ended_at = ? WHERE id = ? AND state <> 'ended'",

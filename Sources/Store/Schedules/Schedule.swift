@@ -28,7 +28,7 @@ package struct Schedule: Sendable, Hashable, Identifiable {
   /// Why it was stopped automatically.
   package let error: String?
   /// Such as `web`, `api`, `cli`.
-  package let source: String
+  package let source: PushSource
   package let createdBy: String
   package let createdAt: Date
   package let endedAt: Date?
@@ -71,7 +71,7 @@ package struct Schedule: Sendable, Hashable, Identifiable {
     sent = row.int(11)
     missed = row.int(12)
     error = row.optionalText(13)
-    source = row.text(14)
+    source = try row.value(14, as: PushSource.self)
     createdBy = row.text(15)
     createdAt = row.date(16)
     endedAt = row.optionalDate(17)
@@ -90,8 +90,7 @@ package struct NewSchedule: Sendable {
   package var body: String?
   /// Further search terms.
   package var searchTerms: [String] = []
-  /// Such as `web`, `api`, `cli`.
-  package var source: String
+  package var source: PushSource
   package var createdBy: String
   /// It waits for a second person; nil: it is active at once.
   package var approval: NewApproval?
@@ -99,7 +98,7 @@ package struct NewSchedule: Sendable {
   /// Title, body and search terms, one a line.
   var search: String { ([title, body].compactMap { $0 } + searchTerms).joined(separator: "\n") }
 
-  package init(uid: String, appID: Int64, draft: PushDraft, source: String, createdBy: String) {
+  package init(uid: String, appID: Int64, draft: PushDraft, source: PushSource, createdBy: String) {
     self.uid = uid
     self.appID = appID
     self.draft = draft

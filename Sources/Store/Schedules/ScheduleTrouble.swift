@@ -31,7 +31,7 @@ package struct ScheduleTrouble: Sendable, Hashable {
   ///   - wentWell: whether a later occurrence succeeded.
   ///   - ended: when the schedule ended, by its rule or by a person.
   static func isOpen(noted: Date, wentWell: Bool, ended: Date?, now: Date) -> Bool {
-    // A person who ends it knows of it; a rule that ends with a missed occurrence ends at that very moment.
+    // No report if a person ended it later. A rule that ends with a missed run ends at that moment and is reported.
     if let ended, ended > noted { return false }
     let age = now.timeIntervalSince(noted)
     return age < (wentWell ? keptSeconds : Double(keptDays) * 86_400)

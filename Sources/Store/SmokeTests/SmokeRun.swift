@@ -40,8 +40,7 @@ package struct SmokeRun: Sendable, Hashable, Identifiable {
   /// How many were compared.
   package let devices: Int
   package let differences: [SmokeDifference]
-  /// `web`, `api` or `cli`.
-  package let source: String
+  package let source: PushSource
   package let startedBy: String
   package let startedAt: Date
   package let endedAt: Date?
@@ -66,7 +65,8 @@ package struct SmokeRun: Sendable, Hashable, Identifiable {
     expected = try SmokeTest.expectation(row.text(5))
     (push, pushUID, devices) = (row.optionalInt64(6), row.optionalText(7), row.int(8))
     differences = (try JSONValue(parsing: Array(row.text(9).utf8)).array ?? []).compactMap(SmokeDifference.init)
-    (source, startedBy, startedAt, endedAt) = (row.text(10), row.text(11), row.date(12), row.optionalDate(13))
+    source = try row.value(10, as: PushSource.self)
+    (startedBy, startedAt, endedAt) = (row.text(11), row.date(12), row.optionalDate(13))
   }
 
   package static func find(_ database: Database, id: Int64) throws -> SmokeRun? {
@@ -106,9 +106,8 @@ package struct SmokeRun: Sendable, Hashable, Identifiable {
   ///
   /// - Parameters:
   ///   - push: nil: the push was refused, as `detail` says; the run has failed.
-  ///   - source: `web`, `api` or `cli`.
   package static func start(
-    _ database: Database, _ test: SmokeTest, push: Push?, detail: String? = nil, source: String,
+    _ database: Database, _ test: SmokeTest, push: Push?, detail: String? = nil, source: PushSource,
     by entry: NewAuditEntry, now: Date
   ) throws -> SmokeRun {
     try database.run(
@@ -117,7 +116,7 @@ package struct SmokeRun: Sendable, Hashable, Identifiable {
         started_at, ended_at)
       VALUES (?, ?, ?, ?, ?, ?, 0, '[]', ?, ?, ?, ?)
       """, test.id, push == nil ? SmokeRunState.failed.rawValue : SmokeRunState.running.rawValue,
-      push == nil ? SmokeRunError.notSent.rawValue : nil, detail, test.expected.json.text(), push?.id, source,
+      push == nil ? SmokeRunError.notSent.rawValue : nil, detail, test.expected.json.text(), push?.id, source.rawValue,
       entry.actor, now, push == nil ? now : nil)
     let id = database.lastInsertedID
     try database.run(
@@ -143,7 +142,7 @@ package struct SmokeRun: Sendable, Hashable, Identifiable {
   /// - Parameter isOver: whether the caller waits no longer.
   /// - Returns: the run as it is now.
   /// - Throws: `StoreError.notFound`.
-  package static func settle(_ database: Database, id: Int64, isOver: Bool = false, now: Date) throws -> SmokeRun {
+  package static func endIfDone(_ database: Database, id: Int64, isOver: Bool = false, now: Date) throws -> SmokeRun {
     let run = try get(database, id: id)
     guard run.state == .running else { return run }
     guard let push = try run.push.flatMap({ try Push.find(database, id: $0) }) else {
@@ -256,7 +255,7 @@ extension SmokeRun: JSONWritable {
       json.member("push", pushUID)
       json.member("devices", devices)
       json.array("differences", differences) { json, difference in difference.write(to: &json) }
-      json.member("source", source)
+      json.member("source", source.rawValue)
       json.member("started_by", startedBy)
       json.member("started_at", startedAt)
       json.member("finished_at", endedAt)
@@ -269,7 +268,7 @@ extension SmokeRun: JSONWritable {
     switch error {
     case .interrupted: return "The server stopped before the run had ended."
     case .notSent: return detail ?? "The push was not sent."
-    case .canceled: return "Somebody canceled the push."
+    case .canceled: return "Someone canceled the push."
     case .timedOut: return "Some devices had no outcome in time."
     case .nobody: return "The push reached no device."
     case nil: return "\(differences.count) of \(devices) devices got another answer than expected."

@@ -115,7 +115,7 @@ extension Webhook {
     return [
       "id": .string(push.uid), "app": .string(app.bundleID), "environment": .string(push.environment.rawValue),
       "state": .string(push.state.rawValue), "error": push.error.map { .string($0) } ?? .null,
-      "schedule": schedule.map { .string($0) } ?? .null, "source": .string(push.source),
+      "schedule": schedule.map { .string($0) } ?? .null, "source": .string(push.source.rawValue),
       "created_at": JSONValue(written: push.createdAt), "started_at": JSONValue(written: push.startedAt),
       "finished_at": JSONValue(written: push.finishedAt), "counts": .object(counts), "reasons": .array(reasons),
       "receipts": .object(receipts),

@@ -231,7 +231,7 @@ enum SendCommand {
     do {
       // Counting has no time limit, because only this process waits for it.
       return try await PushIntake(store: store, patience: nil)
-        .take(PushIntake.Order(draft, door: .cli, by: commandActor, now: io.now()))
+        .take(PushIntake.Order(draft, source: .cli, by: commandActor, now: io.now()))
     } catch let error as PushIntake.NoApp {
       let known = try store.readSync { try App.all($0).map(\.bundleID) }
       throw App.missing(error.bundleID, known: known)

@@ -137,7 +137,7 @@ struct SendReportText: JSONWritable {
           json.member("who", known.actor.rawValue)
         }
       }
-      json.member("source", push.source)
+      json.member("source", push.source.rawValue)
       json.member("created_at", push.createdAt.text)
       json.member("started_at", push.startedAt)
       json.member("finished_at", push.finishedAt)

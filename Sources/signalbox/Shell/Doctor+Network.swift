@@ -48,20 +48,21 @@ extension Doctor {
   }
 
   private func endpoints() -> [Server] {
-    let apple = [Environment.production: "api.push.apple.com", .development: "api.sandbox.push.apple.com"]
     var servers: [Server] = []
     for credential in credentials() {
-      let parts = credential.endpoint.split(separator: ":")
-      if credential.endpoint == "apple", let host = apple[credential.environment] {
+      switch credential.place {
+      case .service:
+        let host = credential.provider.host(credential.environment)
         servers.append(Server(address: HostAddress(host: host, port: 443), proxy: credential.proxy))
-      } else if parts.count == 2, let port = UInt16(parts[1]) {
+      case .server(let host, let port):
         servers.append(
-          Server(
-            address: HostAddress(host: String(parts[0]), port: port), trust: credential.trustPEM,
-            proxy: credential.proxy))
+          Server(address: HostAddress(host: host, port: port), trust: credential.trustPEM, proxy: credential.proxy))
+      case .simulator, nil: break
       }
     }
-    if servers.isEmpty { servers = apple.values.sorted().map { Server(address: HostAddress(host: $0, port: 443)) } }
+    if servers.isEmpty {
+      servers = Environment.allCases.map { Server(address: HostAddress(host: $0.apnsHost, port: 443)) }
+    }
     var seen: Set<Server> = []
     return servers.filter { seen.insert($0).inserted }
   }

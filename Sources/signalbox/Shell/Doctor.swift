@@ -197,7 +197,7 @@ struct Doctor {
     }
     return Finding(
       subject: "activity log", level: .error, message: words.joined(separator: "; "),
-      remedy: "Compare it with a backup or an export. Somebody changed the database outside of Signalbox.")
+      remedy: "Compare it with a backup or an export. Someone changed the database outside of Signalbox.")
   }
 
   private func credentials(_ database: Database) throws -> [Finding] {

@@ -8,7 +8,7 @@ import Reactor
 /// A second server in waiting: follows the replica of the first one's database, and becomes a server when
 /// `signalbox take-over` asks.
 struct Standby: Sendable {
-  /// How long a take-over waits for the copy to have all that the replica has.
+  /// How long a take-over waits for the copy to catch up with the replica.
   private static let patience = Duration.seconds(300)
 
   let options: Service.Options

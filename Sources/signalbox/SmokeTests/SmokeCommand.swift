@@ -88,7 +88,7 @@ enum SmokeCommand {
     let rest = left.isServed ? .seconds(limit) - (ContinuousClock.now - start) : .zero
     let ended = try await runner.wait(for: run.id, atMost: max(.zero, rest), clock: io.now)
     guard ended.state == .running else { return ended }
-    return try await store.write { try SmokeRun.settle($0, id: run.id, isOver: true, now: io.now()) }
+    return try await store.write { try SmokeRun.endIfDone($0, id: run.id, isOver: true, now: io.now()) }
   }
 
   // MARK: Output

@@ -3,6 +3,7 @@ import Foundation
 import OpenSSL
 import Model
 import Store
+import TestSupport
 
 /// Certificates as Apple would issue them, made here.
 enum CertificateSamples {

@@ -8,6 +8,7 @@ import Model
 import Providers
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @Suite("Pages: a successor in place")

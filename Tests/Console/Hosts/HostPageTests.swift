@@ -297,7 +297,7 @@ struct ExpiryListPageTests {
           draft.notification.title = "In \(Int(days)) days"
           draft.sendAt = ConsoleScene.noon + days * 86_400
           try Push.create(
-            database, NewPush(draft, app: app, source: "api", by: "lin"), now: ConsoleScene.noon)
+            database, NewPush(draft, app: app, source: .api, by: "lin"), now: ConsoleScene.noon)
         }
       }
       for (uid, count) in [("endless", nil), ("short", 3)] as [(String, Int?)] {
@@ -308,7 +308,7 @@ struct ExpiryListPageTests {
           draft.notification.title = "Daily \(uid)"
           draft.recurrence = RepeatRule(.daily, minute: 540, zone: try NamedZone("Europe/Berlin"))
           draft.recurrence?.count = count
-          var new = NewSchedule(draft, app: app, source: "web", by: "lin")
+          var new = NewSchedule(draft, app: app, source: .web, by: "lin")
           new.uid = uid
           try Schedule.create(database, new, now: ConsoleScene.noon)
         }

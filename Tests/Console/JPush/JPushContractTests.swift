@@ -108,7 +108,7 @@ struct JPushContractTests {
       let pushes = try await jpush.store.read { try Push.list($0, PushFilter(), limit: 100).items }
       for push in pushes { _ = try await jpush.scene.finished(push.uid) }
       // What the console shows is what the client sent: production unless it said otherwise.
-      #expect(pushes.contains { $0.environment == .production } && pushes.allSatisfy { $0.source == "jpush" })
+      #expect(pushes.contains { $0.environment == .production } && pushes.allSatisfy { $0.source == .jpush })
     }
   }
 }

@@ -20,7 +20,7 @@ struct JPushPushTests {
         #expect(answer.status == 200 && answer.json?["sendno"] == "18", "\(answer.text)")
         let push = try #require(try await jpush.finished(answer))
         #expect(push.environment == .production && push.counts.accepted == 2)
-        #expect(push.source == "jpush" && push.createdBy == "jpush \(jpush.appKey)")
+        #expect(push.source == .jpush && push.createdBy == "jpush \(jpush.appKey)")
       }
       #expect(try await jpush.scene.audit("push.create").first?.address == "192.0.2.1")
       let all = try await jpush.scene.call(.get, "/api/v1/pushes", as: .viewer)

@@ -43,7 +43,7 @@ struct JPushScheduleTests {
       let id = try await Self.create(jpush)
       #expect(UUID(uuidString: id) != nil)
       let schedule = try await Self.schedule(jpush, id)
-      #expect(schedule.nextAt == ConsoleScene.noon + 30 && schedule.source == "jpush")
+      #expect(schedule.nextAt == ConsoleScene.noon + 30 && schedule.source == .jpush)
       #expect(schedule.environment == .production)
       let made = try await jpush.scene.console.intake.carryOn(schedule: schedule.id, now: ConsoleScene.noon + 31)
       let push = try #require(made)
@@ -138,7 +138,7 @@ struct JPushScheduleTests {
         let live = try JPushSchedule.live(database, app: jpush.app.id)
         let draft = try #require(live[0].schedule.draft)
         for number in 0..<50 {
-          let new = NewSchedule(draft, app: jpush.app, source: "jpush", by: "x")
+          let new = NewSchedule(draft, app: jpush.app, source: .jpush, by: "x")
           let schedule = try Schedule.create(database, new, now: ConsoleScene.noon)
           try JPushSchedule(uid: "u\(number)", name: "x", trigger: Self.single, push: [:], schedule: schedule)
             .save(database)

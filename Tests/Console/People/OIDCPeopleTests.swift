@@ -186,7 +186,7 @@ struct OIDCPeopleTests {
         #expect(old.text.contains("does not say that you have just signed in"))
       }
       let other = try await confirm(["auth_time": .integer(now), "sub": "ben"])
-      #expect(other.text.contains("signed in as somebody else"))
+      #expect(other.text.contains("signed in as someone else"))
       #expect(try await anna.post("/settings/people", invitation).status == 403)
       // A plain sign-in's answer confirms nothing: the cookie says what was begun.
       let done = try await confirm(["auth_time": .integer(now), "sub": "f3a1"])

@@ -5,6 +5,7 @@ import JSON
 import Model
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @Suite("Pages: API tokens")

@@ -194,7 +194,7 @@ struct PhonePageTests {
         app: app.bundleID, environment: .development, platforms: [.ios], audience: .rule(rule),
         notification: PushNotification())
       let push = try await scene.store.write {
-        try Push.create($0, NewPush(draft, app: app, source: "api", by: "lin"), now: ConsoleScene.noon)
+        try Push.create($0, NewPush(draft, app: app, source: .api, by: "lin"), now: ConsoleScene.noon)
       }
       try phones.receive(phone, ["aps": ["alert": "Hi"], "sbid": .string(push.uid)], id: "ID-1")
       var ben = try await scene.signIn(.viewer)

@@ -54,7 +54,7 @@ struct LegacyMessageTests {
       #expect(answer.response.headers["Retry-After"] == nil)
       let uid = try #require(answer.json?["signalbox"]?["pushes"]?.array?.first?.string)
       let push = try await jpush.scene.finished(uid)
-      #expect(push.source == "legacy" && push.environment == .production && push.target == 2)
+      #expect(push.source == .legacy && push.environment == .production && push.target == 2)
       let draft = try #require(push.draft)
       #expect(draft.notification.badge == 3 && draft.options.priority == .high && draft.options.timeToLive == 60)
       #expect(draft.notification.extras == ["n": "1"] && draft.options.collapseID == "k")

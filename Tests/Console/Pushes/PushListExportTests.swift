@@ -18,7 +18,7 @@ struct PushListExportTests {
       for number in 1...count {
         var new = NewPush(
           uid: "push\(number)", seed: UInt64(number), appID: app.id, environment: .development,
-          draftJSON: #"{"audience":"all"}"#, source: number % 2 == 0 ? "api" : "web", createdBy: "anna")
+          draftJSON: #"{"audience":"all"}"#, source: number % 2 == 0 ? .api : .web, createdBy: "anna")
         new.title = number % 500 == 0 ? "a rare one" : "@SUM(A1)"
         _ = try Push.create(database, new, now: ConsoleScene.noon)
       }

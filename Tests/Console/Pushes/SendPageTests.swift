@@ -50,7 +50,7 @@ struct SendPageTests {
       #expect(sent.status == 303)
       let uid = try #require(sent.location?.split(separator: "/").last.map(String.init))
       let push = try await scene.finished(uid)
-      #expect(push.counts.accepted == 2 && push.createdBy == "operator@example.com" && push.source == "web")
+      #expect(push.counts.accepted == 2 && push.createdBy == "operator@example.com" && push.source == .web)
       #expect(Set(scene.provider.sent) == [devices[1].id, devices[3].id])
       #expect(push.body == "two\nlines & \"quotes\" <b>")
       #expect(try await scene.audit("push.create").map(\.actor) == ["operator@example.com"])

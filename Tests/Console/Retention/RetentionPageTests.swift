@@ -14,7 +14,7 @@ struct RetentionPageTests {
     return try await scene.store.write { database in
       let new = NewPush(
         uid: "psh_old", seed: 1, appID: app.id, environment: .production,
-        draftJSON: #"{"platforms":["ios"],"audience":"all"}"#, source: "api", createdBy: "lin")
+        draftJSON: #"{"platforms":["ios"],"audience":"all"}"#, source: .api, createdBy: "lin")
       let id = try Push.create(database, new, now: then).id
       try Push.setTarget(database, id: id, [Reach(.ios, .apns): 10], lastDeviceID: 10)
       let results = (1...10).map { number in

@@ -38,7 +38,7 @@ struct SupportBundleTests {
           address: "https://example.com/events?key=letmein-please", sealer: sealer, by: "anna", now: ConsoleScene.noon)
         var new = try NewPush(
           uid: "secretpush", seed: 7, appID: #require(try App.all(database).first).id, environment: .production,
-          draftJSON: #"{"notification":{"title":"Your PIN is 4711"}}"#, source: "test", createdBy: "anna")
+          draftJSON: #"{"notification":{"title":"Your PIN is 4711"}}"#, source: .api, createdBy: "anna")
         new.title = "Your PIN is 4711"
         _ = try Push.create(database, new, now: ConsoleScene.noon)
       }

@@ -13,6 +13,7 @@ import SQLite
 import Simulator
 import Store
 import Synchronization
+import TestSupport
 import Testing
 
 /// A whole console on a database of its own, with an engine that runs and a provider that does as it is told. Requests

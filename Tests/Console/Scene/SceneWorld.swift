@@ -300,7 +300,7 @@ extension ConsoleScene {
     let push = try await store.write { database in
       let found = try App.find(database, bundleID: bundleID)
       let app = try #require(known ?? found)
-      return try Push.create(database, NewPush(draft, app: app, source: "api", by: name), now: Self.noon)
+      return try Push.create(database, NewPush(draft, app: app, source: .api, by: name), now: Self.noon)
     }
     engine.enqueue(push.id)
     return try await finished(push.uid)
@@ -318,15 +318,15 @@ extension ConsoleScene {
       var draft = draft
       draft.recurrence = RepeatRule(.daily, minute: 12 * 60, zone: try NamedZone("Europe/Berlin"))
       draft.sendAt = start
-      let new = NewSchedule(draft, app: app, source: "web", by: name)
+      let new = NewSchedule(draft, app: app, source: .web, by: name)
       let schedule = try Schedule.create(database, new, now: start)
       let push = try Schedule.carryOn(
         database, id: schedule.id, now: Self.noon.addingTimeInterval(-86_400 - 3000)
-      ) { _, draft, _ in NewPush(draft, app: app, source: "api", by: name) }
+      ) { _, draft, _ in NewPush(draft, app: app, source: .api, by: name) }
       let id = try #require(push).id
       _ = try Push.move(database, id: id, from: [.queued], to: .cancelled, now: Self.noon)
       _ = try Schedule.carryOn(database, id: schedule.id, now: Self.noon) { _, draft, _ in
-        NewPush(draft, app: app, source: "api", by: name)
+        NewPush(draft, app: app, source: .api, by: name)
       }
       return try Schedule.get(database, id: schedule.id)
     }

@@ -7,6 +7,7 @@ import Providers
 import Model
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 /// A call and what it must answer.

@@ -6,6 +6,7 @@ import Providers
 import Model
 import Reactor
 import Store
+import TestSupport
 import Testing
 
 import Text

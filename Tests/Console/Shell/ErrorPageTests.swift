@@ -4,6 +4,7 @@ import Logging
 import Model
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @testable import Console

@@ -3,6 +3,7 @@ import HTTPServer
 import JSON
 import Logging
 import Store
+import TestSupport
 import Testing
 
 /// Every page of the console in three worlds. Templates are strict: a key that a handler does not give is an error.

@@ -20,7 +20,7 @@ struct SmokeTestPageTests {
   private func settle(_ scene: ConsoleScene) async throws {
     for push in try await scene.store.read({ try Push.unfinished($0) }) { _ = try await scene.finished(push.uid) }
     try await scene.store.write { database in
-      for id in try SmokeRun.running(database) { _ = try SmokeRun.settle(database, id: id, now: ConsoleScene.noon) }
+      for id in try SmokeRun.running(database) { _ = try SmokeRun.endIfDone(database, id: id, now: ConsoleScene.noon) }
     }
   }
 

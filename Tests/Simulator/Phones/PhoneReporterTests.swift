@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Logging
 import Model
+import TestSupport
 import Testing
 
 @testable import Simulator

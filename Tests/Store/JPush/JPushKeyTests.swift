@@ -73,7 +73,7 @@ struct JPushKeyTests {
       var draft = PushDraft(
         app: app.bundleID, environment: .production, platforms: [.ios], audience: .all, notification: .init())
       draft.recurrence = .init(.daily, minute: 0, zone: .utc)
-      let new = NewSchedule(uid: "s", appID: app.id, draft: draft, source: "jpush", createdBy: "x")
+      let new = NewSchedule(uid: "s", appID: app.id, draft: draft, source: .jpush, createdBy: "x")
       let schedule = try Schedule.create(database, new, now: noon)
       try JPushSchedule(uid: "u", name: "n", trigger: ["a": 1], push: ["b": 2], schedule: schedule).save(database)
       let found = try #require(try JPushSchedule.find(database, app: app.id, uid: "u"))
@@ -93,7 +93,7 @@ struct JPushKeyTests {
       var draft = PushDraft(
         app: app.bundleID, environment: .production, platforms: [.ios], audience: .all, notification: .init())
       draft.recurrence = .init(.daily, minute: 0, zone: .utc)
-      var new = NewSchedule(uid: "s", appID: app.id, draft: draft, source: "api", createdBy: "x")
+      var new = NewSchedule(uid: "s", appID: app.id, draft: draft, source: .api, createdBy: "x")
       let id = try Schedule.create(database, new, now: noon).id
       draft.recurrence?.second += 90
       (new.draft, new.title) = (draft, "Changed")

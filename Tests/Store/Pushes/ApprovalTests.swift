@@ -154,7 +154,7 @@ struct ApprovalTests {
         "repeat": ["every": "day", "at": "13:00", "time_zone": "UTC"],
       ]
       var new = NewSchedule(
-        uid: "s1", appID: app.id, draft: try PushDraft(json: json), source: "web", createdBy: "anna")
+        uid: "s1", appID: app.id, draft: try PushDraft(json: json), source: .web, createdBy: "anna")
       new.approval = NewApproval(asker: Self.anna, reach: 3)
       let schedule = try Schedule.create(database, new, now: noon)
       #expect(schedule.state == .needsApproval && schedule.nextAt == nil)

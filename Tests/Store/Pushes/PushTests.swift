@@ -100,7 +100,7 @@ import Testing
         new.title = "Sale \(number)%"
         new.body = number == 7 ? "限时 100_percent" : "body"
         new.searchTerms = number.isMultiple(of: 5) ? ["vip", "usr_\(number)"] : []
-        new.source = number.isMultiple(of: 2) ? "api" : "web"
+        new.source = number.isMultiple(of: 2) ? .api : .web
         if number == 3 { new.environment = .development }
         let id = try Push.create(database, new, now: noon + Double(number * 60)).id
         if number > 15 { _ = try Push.move(database, id: id, from: [.queued], to: .sending, now: noon) }
@@ -121,7 +121,7 @@ import Testing
       #expect(try found { $0.app = other.id } == [16, 12, 8, 4, 0])
       #expect(try found { $0.environment = .development } == [3])
       #expect(try found { $0.states = [.sending, .failed] } == [19, 18, 17, 16])
-      #expect(try found { $0.source = "web" }.count == 10)
+      #expect(try found { $0.source = .web }.count == 10)
       #expect(try found { ($0.from, $0.before) = (noon + 120, noon + 240) } == [3, 2])
       #expect(try found { $0.search = "SALE 1" }.count == 11)
       #expect(try found { $0.search = "限时" } == [7])

@@ -14,7 +14,7 @@ struct ReceiptTests {
     _ database: Database, _ app: App, uid: String = "push-1", signature: String? = signature, at date: Date = noon
   ) throws -> Push {
     var new = NewPush(
-      uid: uid, seed: 1, appID: app.id, environment: .production, draftJSON: "{}", source: "api", createdBy: "test")
+      uid: uid, seed: 1, appID: app.id, environment: .production, draftJSON: "{}", source: .api, createdBy: "test")
     new.signature = signature
     return try Push.create(database, new, now: date)
   }

@@ -24,7 +24,7 @@ import Testing
   private static func add(_ store: Store, _ app: Int64, _ uid: String, devices: Int, ended: Date) async throws {
     try await store.write { database in
       let new = NewPush(
-        uid: uid, seed: 1, appID: app, environment: .production, draftJSON: "{}", source: "api", createdBy: "test")
+        uid: uid, seed: 1, appID: app, environment: .production, draftJSON: "{}", source: .api, createdBy: "test")
       let id = try Push.create(database, new, now: ended).id
       let results = (1...devices).map {
         DeliveryResult(deviceID: Int64($0), platform: .ios, outcome: .accepted, at: ended)
@@ -110,7 +110,7 @@ import Testing
         try Push.create(
           database,
           NewPush(
-            uid: "new", seed: 1, appID: app, environment: .production, draftJSON: "{}", source: "api",
+            uid: "new", seed: 1, appID: app, environment: .production, draftJSON: "{}", source: .api,
             createdBy: "test"), now: noon + 100 * day
         ).id
       }

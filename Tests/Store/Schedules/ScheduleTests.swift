@@ -23,7 +23,7 @@ struct ScheduleTests {
     var rule = RepeatRule(.daily, minute: time * 60, zone: .utc)
     rule.count = count
     draft.recurrence = rule
-    let new = NewSchedule(uid: uid, appID: app.id, draft: draft, source: "web", createdBy: "anna")
+    let new = NewSchedule(uid: uid, appID: app.id, draft: draft, source: .web, createdBy: "anna")
     return try Schedule.create(database, new, now: now)
   }
 
@@ -32,7 +32,7 @@ struct ScheduleTests {
       #expect(draft.sendAt == at && draft.recurrence == nil)
       return NewPush(
         uid: "p\(at.milliseconds)", seed: 1, appID: schedule.appID, environment: schedule.environment,
-        draftJSON: draft.json.text(), source: "test", createdBy: schedule.createdBy)
+        draftJSON: draft.json.text(), source: .api, createdBy: schedule.createdBy)
     }
   }
 
@@ -73,7 +73,7 @@ struct ScheduleTests {
       let schedule = try add(database, app, count: 2)
       #expect(try carryOn(database, schedule, noon) == nil)
       let push = try #require(try carryOn(database, schedule, noon + 3600))
-      #expect(push.source == "schedule" && push.scheduleID == schedule.id && push.sendAt == noon + 3600)
+      #expect(push.source == .schedule && push.scheduleID == schedule.id && push.sendAt == noon + 3600)
       #expect(push.state == .queued && push.createdBy == "anna")
       #expect(try carryOn(database, schedule, noon + 3600) == nil, "not twice")
       var now = try Schedule.get(database, id: schedule.id)

@@ -23,7 +23,7 @@ struct ScheduleTroubleTests {
     var rule = RepeatRule(.daily, minute: 13 * 60, zone: .utc)
     change(&rule)
     draft.recurrence = rule
-    var new = NewSchedule(uid: uid, appID: app.id, draft: draft, source: "web", createdBy: "anna")
+    var new = NewSchedule(uid: uid, appID: app.id, draft: draft, source: .web, createdBy: "anna")
     new.body = "Good morning"
     return try Schedule.create(database, new, now: noon)
   }
@@ -33,7 +33,7 @@ struct ScheduleTroubleTests {
     try Schedule.carryOn(database, id: schedule.id, now: now) { schedule, draft, at in
       NewPush(
         uid: "p\(schedule.id)-\(at.milliseconds)", seed: 1, appID: schedule.appID,
-        environment: schedule.environment, draftJSON: draft.json.text(), source: "test",
+        environment: schedule.environment, draftJSON: draft.json.text(), source: .api,
         createdBy: schedule.createdBy)
     }
   }

@@ -26,7 +26,7 @@ struct SmokeRunTests {
       let content = SmokeTestContent(name: "Order shipped", draft: Self.draft(app), expected: expected)
       let test = try SmokeTest.create(database, content, by: Self.entry, now: noon)
       let push = try Push.create(database, newPush(app, uid: "p1"), now: noon)
-      let run = try SmokeRun.start(database, test, push: push, source: "api", by: Self.entry, now: noon)
+      let run = try SmokeRun.start(database, test, push: push, source: .api, by: Self.entry, now: noon)
       try body(database, run, push, ids)
     }
   }
@@ -42,13 +42,13 @@ struct SmokeRunTests {
   @Test("goes on while the push does, then names each device that differs; a second look changes nothing")
   func settled() throws {
     try withRun { database, run, push, ids in
-      #expect(try SmokeRun.settle(database, id: run.id, now: noon + 1).state == .running)
+      #expect(try SmokeRun.endIfDone(database, id: run.id, now: noon + 1).state == .running)
       let bad = Outcome.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)
       try finish(database, push, [ids[0]: .accepted, ids[1]: bad, ids[2]: .accepted])
-      let ended = try SmokeRun.settle(database, id: run.id, now: noon + 3)
+      let ended = try SmokeRun.endIfDone(database, id: run.id, now: noon + 3)
       #expect(ended.state == .failed && ended.error == nil && ended.devices == 3 && ended.endedAt == noon + 3)
       #expect(ended.differences.map(\.device) == [ids[1]] && ended.differences.map(\.got) == ["BadDeviceToken"])
-      #expect(try SmokeRun.settle(database, id: run.id, now: noon + 9) == ended)
+      #expect(try SmokeRun.endIfDone(database, id: run.id, now: noon + 9) == ended)
       #expect(try SmokeTest.red(database).map(\.name) == ["Order shipped"])
       #expect(try SmokeRun.running(database).isEmpty)
     }
@@ -60,8 +60,8 @@ struct SmokeRunTests {
     expected.displayedWithin = 20
     try withRun(expected, devices: 1) { database, run, push, ids in
       try finish(database, push, [ids[0]: .accepted])
-      #expect(try SmokeRun.settle(database, id: run.id, now: noon + 10).state == .running)
-      let ended = try SmokeRun.settle(database, id: run.id, now: noon + 25)
+      #expect(try SmokeRun.endIfDone(database, id: run.id, now: noon + 10).state == .running)
+      let ended = try SmokeRun.endIfDone(database, id: run.id, now: noon + 25)
       #expect(ended.state == .failed && ended.differences.map(\.got) == ["not_displayed"])
     }
   }
@@ -79,13 +79,13 @@ struct SmokeRunTests {
   func failed() throws {
     try withRun { database, run, _, _ in
       let late = noon.addingTimeInterval(SmokeRun.patience)
-      let ended = try SmokeRun.settle(database, id: run.id, now: late)
+      let ended = try SmokeRun.endIfDone(database, id: run.id, now: late)
       #expect(ended.error == .timedOut)
     }
     for (state, error) in [(PushState.cancelled, SmokeRunError.canceled), (.failed, .notSent), (.finished, .nobody)] {
       try withRun { database, run, push, _ in
         _ = try Push.move(database, id: push.id, from: [.queued], to: state, error: "Why", now: noon + 1)
-        let ended = try SmokeRun.settle(database, id: run.id, now: noon + 2)
+        let ended = try SmokeRun.endIfDone(database, id: run.id, now: noon + 2)
         #expect(ended.state == .failed && ended.error == error && ended.detail == (error == .notSent ? "Why" : nil))
       }
     }
@@ -105,7 +105,7 @@ struct SmokeRunTests {
       #expect(throws: Problems.self) { try SmokeTest.create(database, later, by: Self.entry, now: noon) }
       for _ in 0..<SmokeRun.kept + 2 {
         _ = try SmokeRun.start(
-          database, test, push: nil, detail: "No", source: "cli", by: Self.entry, now: noon)
+          database, test, push: nil, detail: "No", source: .cli, by: Self.entry, now: noon)
       }
       #expect(try database.int("SELECT count(*) FROM smoke_runs") == SmokeRun.kept)
       try App.delete(database, id: app.id)
