@@ -6,11 +6,19 @@ package final class ServiceTimes: Sendable {
   /// What took the time, and its labels.
   package enum Subject: Hashable, Sendable {
     /// An answer of the HTTP server: by what answered, and its status' first digit.
-    case request(handler: String, status: Int)
+    case request(handler: Handler, status: Int)
     /// From a request to a push service to its answer.
     case answer(ProviderKind)
     /// A transaction, with the wait for its turn.
     case database(isWrite: Bool)
+  }
+
+  /// What answers a request, as a label.
+  package enum Handler: String, Sendable {
+    case page, api, asset, monitoring
+    case pushAPI = "push_api"
+    /// There was no route.
+    case nothing = "none"
   }
 
   /// Times counted in buckets.

@@ -32,18 +32,18 @@ struct TurnTests {
   func order() async throws {
     let notes = try await notes { turns, note in
       for number in 1...3 {
-        turns.take(Self.ada, isCounted: false) {
+        turns.take(Self.ada, isCounted: false, at: EventLoop.now()) {
           note("ada \(number)")
           Self.spin()
         }
       }
       for number in 1...3 {
-        turns.take(Self.grace, isCounted: false) {
+        turns.take(Self.grace, isCounted: false, at: EventLoop.now()) {
           note("grace \(number)")
           Self.spin()
         }
       }
-      turns.take(3, isCounted: false) { note("lin") }
+      turns.take(3, isCounted: false, at: EventLoop.now()) { note("lin") }
     }
     #expect(notes == ["ada 1", "grace 1", "lin", "ada 2", "grace 2", "ada 3", "grace 3"])
   }
@@ -51,9 +51,9 @@ struct TurnTests {
   @Test("only a few counted requests of a client are under way; others do not notice")
   func underWay() async throws {
     let notes = try await notes { turns, note in
-      for number in 1...4 { turns.take(Self.ada, isCounted: true) { note("ada \(number)") } }
-      turns.take(Self.grace, isCounted: true) { note("grace") }
-      turns.take(Self.ada, isCounted: false) { note("not counted") }
+      for number in 1...4 { turns.take(Self.ada, isCounted: true, at: EventLoop.now()) { note("ada \(number)") } }
+      turns.take(Self.grace, isCounted: true, at: EventLoop.now()) { note("grace") }
+      turns.take(Self.ada, isCounted: false, at: EventLoop.now()) { note("not counted") }
       note("two answers")
       turns.answered(Self.ada)
       turns.answered(Self.ada)

@@ -3,7 +3,7 @@ import Foundation
 import HTTPServer
 import Model
 import SQLite
-import Store
+package import Store
 
 /// `/metrics`: Prometheus' text format 0.0.4. A token is required unless the configuration makes it public, because
 /// names of certificates and hosts are confidential.
@@ -111,16 +111,15 @@ package enum MetricsRoute {
 
   // MARK: Times
 
-  /// What answers the requests of a route, as a label.
-  package static func handler(of route: String?) -> String {
-    guard let route else { return "none" }
-    let first = route.split(separator: "/", maxSplits: 1).first ?? ""
-    return switch first {
-    case "api": "api"
-    case "assets", "css", "js", "icons", "fonts": "asset"
-    case "v3", "fcm", "gcm": "push_api"
-    case "healthz", "readyz", "metrics": "monitoring"
-    default: "page"
+  /// What answers the requests of a route. Asked for every request: without a copy of the route.
+  package static func handler(of route: String?) -> ServiceTimes.Handler {
+    guard let route else { return .nothing }
+    return switch Substring(route.utf8.dropFirst().prefix { $0 != UInt8(ascii: "/") }) {
+    case "api": .api
+    case "assets", "css", "js", "icons", "fonts": .asset
+    case "v3", "fcm", "gcm": .pushAPI
+    case "healthz", "readyz", "metrics": .monitoring
+    default: .page
     }
   }
 
@@ -130,7 +129,7 @@ package enum MetricsRoute {
     for (subject, histogram) in all {
       switch subject {
       case .request(let handler, let status):
-        requests.append((["handler": handler, "status": "\(status)xx"], histogram))
+        requests.append((["handler": handler.rawValue, "status": "\(status)xx"], histogram))
       case .answer(let provider): answers.append((["provider": provider.rawValue], histogram))
       case .database(let isWrite): transactions.append((["kind": isWrite ? "write" : "read"], histogram))
       }

@@ -1,7 +1,7 @@
 import Calendar
 
-/// A file ready to be answered: plain or compressed, whole or a part, or unchanged.
-struct FileAnswer: Sendable {
+/// A file as it was found.
+struct FoundFile: Sendable {
   enum Content: Sendable {
     case bytes([UInt8])
     case file(OpenFile)
@@ -32,75 +32,73 @@ struct FileAnswer: Sendable {
   }
 
   let content: Content
-  /// Nil: not worth it.
-  let gzip: [UInt8]?
   /// Seconds since 1970.
   let modified: Int
-  /// Of the plain bytes.
+  /// Of these bytes.
   let etag: String
-  private let packedTag: String
-  private let date: String
-  /// Fields of every answer with the plain bytes, or with the compressed ones.
-  private let plainFields: HeaderBlock
-  private let packedFields: HeaderBlock
-  private let contentType: HeaderBlock
+  let name: String
+}
 
-  init(content: Content, gzip: [UInt8]? = nil, modified: Int, etag: String, name: String) {
-    self.content = content
-    self.gzip = gzip
-    self.modified = modified
-    self.etag = etag
-    let date = HTTPDate.format(modified)
-    func fields(_ tag: String) -> HeaderBlock {
-      let vary = gzip == nil ? [] : [Headers.Field(name: "Vary", value: "Accept-Encoding")]
-      return HeaderBlock(
-        [
-          .init(name: "ETag", value: tag), .init(name: "Last-Modified", value: date),
-          .init(name: "Accept-Ranges", value: "bytes"),
-        ] + vary)
+/// A file ready to be answered: plain or compressed, whole or a part, or unchanged.
+final class FileAnswer: Sendable {
+  /// What is sent of a file in one coding.
+  private struct Form: Sendable {
+    let tag: String
+    /// The fields of an answer with the bytes, and of one that says that they have not changed.
+    let fields: HeaderBlock
+    let unchangedFields: HeaderBlock
+
+    init(tag: String, date: String, cacheControl: String, type: String, coding: String?, isNegotiated: Bool) {
+      self.tag = tag
+      let fields =
+        [("Cache-Control", cacheControl), ("ETag", tag), ("Last-Modified", date), ("Accept-Ranges", "bytes")]
+        + (isNegotiated ? [("Vary", "Accept-Encoding")] : [])
+      unchangedFields = HeaderBlock(fields)
+      self.fields = HeaderBlock(fields + [("Content-Type", type)] + (coding.map { [("Content-Encoding", $0)] } ?? []))
     }
+  }
+
+  let file: FoundFile
+  private let date: String
+  private let plain: Form
+  /// Nil: not worth it.
+  private let packed: (form: Form, bytes: [UInt8])?
+
+  init(_ file: FoundFile, gzip: [UInt8]?, cacheControl: String) {
+    self.file = file
+    let (date, type) = (HTTPDate.format(file.modified), ContentType.of(fileName: file.name))
     self.date = date
-    packedTag = "\(etag.dropLast())-gzip\""
-    plainFields = fields(etag)
-    packedFields = fields(packedTag)
-    contentType = HeaderBlock([.init(name: "Content-Type", value: ContentType.of(fileName: name))])
+    plain = Form(
+      tag: file.etag, date: date, cacheControl: cacheControl, type: type, coding: nil, isNegotiated: gzip != nil)
+    packed = gzip.map { bytes in
+      let tag = "\(file.etag.dropLast())-gzip\""
+      return (
+        Form(tag: tag, date: date, cacheControl: cacheControl, type: type, coding: "gzip", isNegotiated: true), bytes
+      )
+    }
   }
-
-  /// The same file with its compressed form.
-  func packed(_ gzip: [UInt8]?, name: String) -> FileAnswer {
-    FileAnswer(content: content, gzip: gzip, modified: modified, etag: etag, name: name)
-  }
-
-  static func cacheControl(_ value: String) -> HeaderBlock { HeaderBlock([.init(name: "Cache-Control", value: value)]) }
 
   /// Answers GET and HEAD.
   ///
-  /// - Parameter cacheControl: the field of that name.
   /// - Throws: 412 if a precondition fails, 416 for a part that does not exist.
-  func response(to request: Request, cacheControl: HeaderBlock) throws -> Response {
+  func response(to request: Request) throws -> Response {
     // A part is always one of the plain bytes, so that parts of several downloads fit together.
     let packed =
-      request.header("Range") == nil && ContentCoding.takesGzip(request.header("Accept-Encoding")) ? gzip : nil
-    let tag = packed == nil ? etag : packedTag
-    var response = Response()
-    response.headers.setDefaults(cacheControl)
-    response.headers.setDefaults(packed == nil ? plainFields : packedFields)
-    switch Conditions.judge(request, etag: tag, modified: modified) {
+      request.header("Range") == nil && ContentCoding.takesGzip(request.header("Accept-Encoding")) ? packed : nil
+    let form = packed?.form ?? plain
+    switch Conditions.judge(request, etag: form.tag, modified: file.modified) {
     case .hold: break
-    case .notModified:
-      response.status = .notModified
-      return response
-    case .failed: throw HTTPError(.preconditionFailed, "The file has changed meanwhile.", headers: ["ETag": tag])
+    case .notModified: return Response(.notModified, headers: Headers(form.unchangedFields))
+    case .failed: throw HTTPError(.preconditionFailed, "The file has changed meanwhile.", headers: ["ETag": form.tag])
     }
-    response.headers.setDefaults(contentType)
+    var response = Response(headers: Headers(form.fields))
     if let packed {
-      response.headers.append("Content-Encoding", "gzip")
-      response.body = .bytes(packed)
+      response.body = .bytes(packed.bytes)
       return response
     }
-    let size = content.size
+    let size = file.content.size
     var range = 0..<size
-    if request.method == .get, let field = request.header("Range"), rangeApplies(request, date) {
+    if request.method == .get, let field = request.header("Range"), rangeApplies(request) {
       switch ByteRange(field, size: size) {
       case .whole: break
       case .part(let part):
@@ -111,13 +109,13 @@ struct FileAnswer: Sendable {
         throw HTTPError(.rangeNotSatisfiable, headers: ["Content-Range": "bytes */\(size)"])
       }
     }
-    response.body = content.body(range)
+    response.body = file.content.body(range)
     return response
   }
 
-  private func rangeApplies(_ request: Request, _ date: String) -> Bool {
+  private func rangeApplies(_ request: Request) -> Bool {
     guard let condition = request.header("If-Range") else { return true }
-    return condition == etag || condition == date
+    return condition == file.etag || condition == date
   }
 }
 
@@ -157,12 +155,15 @@ enum Conditions {
     case failed
   }
 
+  private static let names = NameSet(["If-Match", "If-Unmodified-Since", "If-None-Match", "If-Modified-Since"])
+
   /// Evaluates in the order of section 13.2.2.
   ///
   /// - Parameters:
   ///   - etag: of the file as it would be sent.
   ///   - modified: seconds since 1970.
   static func judge(_ request: Request, etag: String, modified: Int) -> Verdict {
+    guard request.head.mayHave(any: names) else { return .hold }
     if let tags = tags(request, "If-Match") {
       guard tags.contains(where: { $0 == "*" || $0 == etag }) else { return .failed }
     } else if let date = request.header("If-Unmodified-Since").flatMap(HTTPDate.parse), modified > date {

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// Keeps small files for a moment, because a page's style sheet and icons are requested again and again, and the
@@ -6,7 +7,7 @@ import Synchronization
 /// A change on disk takes effect after ``lifetime`` at the latest.
 final class FileCache: Sendable {
   private struct Entry: Sendable {
-    let file: FileAnswer
+    let answer: FileAnswer
     let expires: UInt64
   }
 
@@ -20,8 +21,9 @@ final class FileCache: Sendable {
   private static let maximumBytes = 4 << 20
 
   private struct State {
-    var entries: [String: Entry] = [:]
-    var packed: [String: Packed] = [:]
+    /// By the segments of their path, which need no text of their own to be looked up.
+    var entries: [[String]: Entry] = [:]
+    var packed: [[String]: Packed] = [:]
     var bytes = 0
 
     /// Dropped completely when full: at most one lifetime's worth of files.
@@ -33,35 +35,43 @@ final class FileCache: Sendable {
 
   private let state = Mutex(State())
 
-  func file(_ location: String, at now: UInt64) -> FileAnswer? {
+  /// Monotonic nanoseconds, up to some milliseconds old: exact enough for ``lifetime``, and a quarter of an exact clock's
+  /// cost.
+  static func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+  }
+
+  func file(_ path: [String], at now: UInt64) -> FileAnswer? {
     state.withLock { state in
-      guard let entry = state.entries[location], entry.expires > now else { return nil }
-      return entry.file
+      guard let entry = state.entries[path], entry.expires > now else { return nil }
+      return entry.answer
     }
   }
 
   /// Keeps a file whose bytes are in memory, with its descriptor. Their number is bounded by the folder's small files;
   /// a large file is closed after its answer.
-  func store(_ file: FileAnswer, at location: String, now: UInt64) {
-    guard case .file(let open) = file.content, open.bytes != nil else { return }
+  func store(_ answer: FileAnswer, at path: [String], now: UInt64) {
+    guard case .file(let open) = answer.file.content, open.bytes != nil else { return }
     state.withLock { state in
-      state.makeRoom(open.size, inPlaceOf: state.entries[location]?.file.content.size ?? 0)
-      state.entries[location] = Entry(file: file, expires: now + Self.lifetime)
+      state.makeRoom(open.size, inPlaceOf: state.entries[path]?.answer.file.content.size ?? 0)
+      state.entries[path] = Entry(answer: answer, expires: now + Self.lifetime)
     }
   }
 
   /// The compressed bytes of a file, if it is still the one with this tag.
-  func packed(_ location: String, etag: String) -> [UInt8]? {
+  func packed(_ path: [String], etag: String) -> [UInt8]? {
     state.withLock { state in
-      guard let packed = state.packed[location], packed.etag == etag else { return nil }
+      guard let packed = state.packed[path], packed.etag == etag else { return nil }
       return packed.bytes
     }
   }
 
-  func store(packed bytes: [UInt8], etag: String, at location: String) {
+  func store(packed bytes: [UInt8], etag: String, at path: [String]) {
     state.withLock { state in
-      state.makeRoom(bytes.count, inPlaceOf: state.packed[location]?.bytes.count ?? 0)
-      state.packed[location] = Packed(etag: etag, bytes: bytes)
+      state.makeRoom(bytes.count, inPlaceOf: state.packed[path]?.bytes.count ?? 0)
+      state.packed[path] = Packed(etag: etag, bytes: bytes)
     }
   }
 }

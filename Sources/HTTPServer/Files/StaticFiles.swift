@@ -10,7 +10,7 @@ package struct StaticFiles: Sendable {
 
   /// The folder, symbolic links resolved.
   package let root: String
-  private let cacheControl: HeaderBlock
+  private let cacheControl: String
   private let pool: BlockingPool
   private let cache = FileCache()
 
@@ -21,7 +21,7 @@ package struct StaticFiles: Sendable {
   package init(root: String, cacheControl: String = "no-cache", pool: BlockingPool) throws {
     guard let resolved = Self.resolve(root) else { throw SystemError("realpath \(root)") }
     self.root = resolved
-    self.cacheControl = FileAnswer.cacheControl(cacheControl)
+    self.cacheControl = cacheControl
     self.pool = pool
   }
 
@@ -31,9 +31,7 @@ package struct StaticFiles: Sendable {
   /// - Returns: nil if there is no such file.
   /// - Throws: 412 or 416 for the request's conditions and range; ``SystemError`` if the file cannot be read.
   package func response(to request: Request, path: [String]) async throws -> Response? {
-    guard let name = path.last, let location = location(path) else { return nil }
-    guard let found = try await find(location, name: name) else { return nil }
-    return try found.response(to: request, cacheControl: cacheControl)
+    try await find(path)?.response(to: request)
   }
 
   /// Answers GET and HEAD with a file that was read a moment ago, without blocking.
@@ -42,8 +40,7 @@ package struct StaticFiles: Sendable {
   /// - Returns: nil: ask ``response(to:path:)``.
   /// - Throws: as that.
   package func quickResponse(to request: Request) throws -> Response? {
-    guard let location = location(request.pathSegments) else { return nil }
-    return try cache.file(location, at: EventLoop.now())?.response(to: request, cacheControl: cacheControl)
+    try cache.file(request.pathSegments, at: FileCache.now())?.response(to: request)
   }
 
   /// Nil for what is never served.
@@ -55,22 +52,16 @@ package struct StaticFiles: Sendable {
     }
   }
 
-  private func find(_ location: String, name: String) async throws -> FileAnswer? {
-    let now = EventLoop.now()
-    if let file = cache.file(location, at: now) { return file }
-    let found = try await pool.run { [root, cache] () -> FileAnswer? in
+  private func find(_ path: [String]) async throws -> FileAnswer? {
+    let now = FileCache.now()
+    if let answer = cache.file(path, at: now) { return answer }
+    // Only what passes this is ever in the cache.
+    guard let location = location(path) else { return nil }
+    let found = try await pool.run { [root, cache, cacheControl] () -> FileAnswer? in
       guard let file = try Self.open(location, below: root) else { return nil }
-      guard Self.isWorthPacking(file.content.size, name: name), file.content.size <= Self.largestPacked else {
-        return file
-      }
-      if let known = cache.packed(location, etag: file.etag) { return file.packed(known, name: name) }
-      guard let bytes = file.content.bytes, let packed = GzipEncoder.compress(bytes, level: GzipEncoder.best) else {
-        return file
-      }
-      cache.store(packed: packed, etag: file.etag, at: location)
-      return file.packed(packed, name: name)
+      return FileAnswer(file, gzip: Self.packed(file, at: path, cache), cacheControl: cacheControl)
     }
-    if let found { cache.store(found, at: location, now: now) }
+    if let found { cache.store(found, at: path, now: now) }
     return found
   }
 
@@ -85,8 +76,19 @@ package struct StaticFiles: Sendable {
 
   // MARK: On the pool
 
+  /// The compressed bytes; nil: not worth it.
+  private static func packed(_ file: FoundFile, at path: [String], _ cache: FileCache) -> [UInt8]? {
+    guard isWorthPacking(file.content.size, name: file.name), file.content.size <= largestPacked else { return nil }
+    if let known = cache.packed(path, etag: file.etag) { return known }
+    guard let bytes = file.content.bytes, let packed = GzipEncoder.compress(bytes, level: GzipEncoder.best) else {
+      return nil
+    }
+    cache.store(packed: packed, etag: file.etag, at: path)
+    return packed
+  }
+
   /// - Returns: nil if there is no such file, or none that may be served.
-  static func open(_ location: String, below root: String) throws -> FileAnswer? {
+  static func open(_ location: String, below root: String) throws -> FoundFile? {
     guard let resolved = resolve(location) else { return try nothing("realpath") }
     guard isInside(resolved, root) else { return nil }
     // O_NONBLOCK: opening a named pipe must not wait. O_NOFOLLOW: a link created meanwhile is not followed.
@@ -103,11 +105,11 @@ package struct StaticFiles: Sendable {
     let stamp = String(time.tv_sec, radix: 16) + "." + String(time.tv_nsec, radix: 16)
     let etag = "\"\(stamp)-\(String(file.size, radix: 16))-\(String(information.st_ino, radix: 16))\""
     let name = String(location.split(separator: "/").last ?? "")
-    return FileAnswer(content: .file(file), modified: time.tv_sec, etag: etag, name: name)
+    return FoundFile(content: .file(file), modified: time.tv_sec, etag: etag, name: name)
   }
 
   /// A missing or forbidden file is an answer; every other `errno` is an error.
-  private static func nothing(_ call: String) throws -> FileAnswer? {
+  private static func nothing(_ call: String) throws -> FoundFile? {
     let error = SystemError(call)
     switch error.number {
     case ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG, ENXIO: return nil

@@ -3,19 +3,13 @@ package import Reactor
 
 /// A request whose head has arrived; its body is read on demand.
 package struct Request: Sendable {
-  package let method: Method
-  /// The path split at its slashes and then percent-decoded: `/a/b%2Fc` is `["a", "b/c"]`, `/` is `[]`,
-  /// `/a/` is `["a", ""]`. Never `.` or `..`, never with NUL.
-  package let pathSegments: [String]
   /// The peer's address. Middleware that trusts a proxy may replace it.
   package var remoteAddress: SocketAddress?
   /// Whether it came over TLS. Middleware that trusts a proxy may replace it.
   package var isSecure: Bool
-  /// The values of the route's `:name` and `*rest` segments.
-  package var parameters: Parameters
   package let body: RequestBody
-  /// The pattern of the chosen route, such as `/pushes/:id`; nil if there is none.
-  package internal(set) var route: String?
+  /// Nil if there is none.
+  var chosenRoute: Route?
   /// Values that middleware leaves for handlers, by type.
   package var context: RequestContext
   let head: RequestHead
@@ -26,14 +20,11 @@ package struct Request: Sendable {
   init(
     head: RequestHead, body: RequestBody, remoteAddress: SocketAddress?, isSecure: Bool, number: UInt64
   ) {
-    method = head.method
-    pathSegments = head.segments
     self.head = head
     self.body = body
     self.remoteAddress = remoteAddress
     self.isSecure = isSecure
     self.number = number
-    parameters = Parameters()
     context = RequestContext()
   }
 
@@ -61,6 +52,18 @@ package struct Request: Sendable {
     case .needsMore, .body, .end: throw HTTPError(.badRequest, "The request has no head.")
     }
   }
+
+  package var method: Method { head.method }
+
+  /// The path split at its slashes and then percent-decoded: `/a/b%2Fc` is `["a", "b/c"]`, `/` is `[]`,
+  /// `/a/` is `["a", ""]`. Never `.` or `..`, never with NUL.
+  package var pathSegments: [String] { head.segments }
+
+  /// The pattern of the chosen route, such as `/pushes/:id`; nil if there is none.
+  package var route: String? { chosenRoute?.pattern }
+
+  /// The values of the route's `:name` and `*rest` segments.
+  package var parameters: Parameters { Parameters(variables: chosenRoute?.variables ?? [], segments: pathSegments) }
 
   /// The target as sent.
   package var target: String { head.text(head.target) }
@@ -160,29 +163,21 @@ package struct RequestContext: Sendable {
   }
 }
 
-package struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
-  private var pairs: [(name: String, value: String)] = []
-  private var restName: String?
+/// The values of a route's variable segments, taken from the path when they are asked for.
+package struct Parameters: Sendable {
+  let variables: [RouteNode.Variable]
+  let segments: [String]
+
   /// The segments that `*rest` matched.
-  package private(set) var rest: [String] = []
-
-  package init() {}
-
-  /// For tests of handlers.
-  package init(dictionaryLiteral elements: (String, String)...) {
-    pairs = elements.map { (name: $0.0, value: $0.1) }
+  package var rest: [String] {
+    guard let last = variables.last, last.isRest else { return [] }
+    return Array(segments[last.index...])
   }
 
   /// The value of `:name`, decoded; for `*name` its segments joined with slashes.
   package subscript(name: String) -> String? {
-    name == restName ? rest.joined(separator: "/") : pairs.first { $0.name == name }?.value
-  }
-
-  mutating func set(_ name: String, _ value: String) { pairs.append((name, value)) }
-
-  mutating func set(rest name: String, _ segments: ArraySlice<String>) {
-    restName = name
-    rest = Array(segments)
+    guard let variable = variables.first(where: { $0.name == name }) else { return nil }
+    return variable.isRest ? segments[variable.index...].joined(separator: "/") : segments[variable.index]
   }
 }
 

@@ -31,6 +31,7 @@ enum PercentDecoding {
     precondition(path.first == UInt8(ascii: "/"))
     if path.count == 1 { return [] }
     var segments: [String] = []
+    segments.reserveCapacity(4)
     var start = 1
     while start <= path.count {
       var end = start

@@ -69,11 +69,16 @@ final class RequestHead: Sendable {
 
   /// A hash of the cookie and the credentials that the client shows; nil: it shows none.
   var credentials: Int? {
+    // Most requests for files show none.
+    guard names.mayContain("Cookie") || names.mayContain("Authorization") else { return nil }
     var hasher = Hasher()
     let cookie: Void? = withFirst(named: "Cookie") { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     let token: Void? = withFirst(named: "Authorization") { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     return cookie == nil && token == nil ? nil : hasher.finalize()
   }
+
+  /// False: it has no field of these names.
+  func mayHave(any others: NameSet) -> Bool { !names.isDisjoint(with: others) }
 
   private func withFirst<Result>(named name: String, _ use: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
     guard names.mayContain(name) else { return nil }

@@ -7,7 +7,8 @@ struct RouteNode: Sendable {
     let isRest: Bool
   }
 
-  private var routes: [Method: Route] = [:]
+  /// One for each method: too few for a table.
+  private var routes: [Route] = []
   private var text: [String: RouteNode] = [:]
   /// Zero or one element: an array, because a value cannot contain itself.
   private var variable: [RouteNode] = []
@@ -32,8 +33,9 @@ struct RouteNode: Sendable {
 
   private mutating func add(_ route: Route, _ parts: ArraySlice<Substring>) {
     guard let part = parts.first else {
-      precondition(routes[route.method] == nil, "duplicate route: \(route.method) \(route.pattern)")
-      routes[route.method] = route
+      precondition(
+        !routes.contains { $0.method == route.method }, "duplicate route: \(route.method) \(route.pattern)")
+      routes.append(route)
       return
     }
     if part.hasPrefix(":") {
@@ -47,8 +49,8 @@ struct RouteNode: Sendable {
     }
   }
 
-  /// The routes at the end of a path, by method; nil if no pattern matches.
-  func find(_ segments: [String], from index: Int = 0) -> [Method: Route]? {
+  /// The routes at the end of a path, one for each method; nil if no pattern matches.
+  func find(_ segments: [String], from index: Int = 0) -> [Route]? {
     guard index < segments.count else { return routes.isEmpty ? nil : routes }
     if let found = text[segments[index]]?.find(segments, from: index + 1) { return found }
     if !segments[index].isEmpty, let found = variable.first?.find(segments, from: index + 1) { return found }
@@ -56,21 +58,8 @@ struct RouteNode: Sendable {
   }
 }
 
-extension Parameters {
-  init(of route: Route, in segments: [String]) {
-    self.init()
-    for variable in route.variables {
-      if variable.isRest {
-        set(rest: variable.name, segments[variable.index...])
-      } else {
-        set(variable.name, segments[variable.index])
-      }
-    }
-  }
-}
-
 /// One entry of the router's table.
-package struct Route: Sendable {
+package final class Route: Sendable {
   /// Settings that apply before the handler is called. The body is read only when the handler asks for it, so that it
   /// can authenticate the client first.
   package struct Options: Sendable {
@@ -106,6 +95,19 @@ package struct Route: Sendable {
   let handler: Handler
   let quick: QuickHandler?
   let variables: [RouteNode.Variable]
+
+  init(
+    method: Method, pattern: String, name: String?, options: Options, handler: @escaping Handler, quick: QuickHandler?,
+    variables: [RouteNode.Variable]
+  ) {
+    self.method = method
+    self.pattern = pattern
+    self.name = name
+    self.options = options
+    self.handler = handler
+    self.quick = quick
+    self.variables = variables
+  }
 
   func with(_ handler: @escaping Handler, quick: QuickHandler?) -> Route {
     Route(

@@ -59,9 +59,10 @@ package struct Router: Responder {
       return Resolution(handler: wrapped { _ in Self.allowed(methods) })
     }
     guard let found = root.find(request.pathSegments) else { return Resolution(handler: wrapped(missing)) }
-    let method: Method = request.method == .head && found[.head] == nil ? .get : request.method
-    guard let route = found[method] else {
-      let methods = Set(found.keys).union(found[.get] == nil ? [.options] : [.options, .head])
+    let asked = request.method
+    guard let route = found.first(where: { $0.method == asked }) ?? Self.head(asked, found) else {
+      let own = Set(found.map(\.method))
+      let methods = own.union(own.contains(.get) ? [.options, .head] : [.options])
       if request.method == .options { return Resolution(handler: wrapped { _ in Self.allowed(methods) }) }
       return failing(
         HTTPError(
@@ -84,14 +85,18 @@ package struct Router: Responder {
     if route.options.requiresBody, request.head.framing == .none {
       return failing(HTTPError(.lengthRequired, "The request needs a body with a Content-Length."))
     }
-    if !route.variables.isEmpty { request.parameters = Parameters(of: route, in: request.pathSegments) }
-    request.route = route.pattern
+    request.chosenRoute = route
     var resolution = Resolution(
       bodyLimit: route.options.bodyLimit, bodyTimeLimit: route.options.bodyTimeLimit, handler: route.handler)
     resolution.quick = route.quick
     resolution.endsWithClient = route.options.endsWithClient
     resolution.mayWait = route.options.mayWait
     return resolution
+  }
+
+  /// HEAD is answered as GET.
+  private static func head(_ method: Method, _ routes: [Route]) -> Route? {
+    method == .head ? routes.first { $0.method == .get } : nil
   }
 
   /// Answers without a connection, for tests: errors are pages as over a connection.
@@ -176,7 +181,7 @@ private struct Way {
 
   func finished(_ answer: Response) -> Response {
     var answer = answer
-    for step in middleware[..<prepared].reversed() { step.finish(&answer, request) }
+    for index in (0..<prepared).reversed() { middleware[index].finish(&answer, request) }
     return answer
   }
 }

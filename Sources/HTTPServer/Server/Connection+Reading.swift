@@ -131,6 +131,7 @@ extension Connection {
     var request = Request(
       head: head, body: head.framing == .none ? .empty : RequestBody(exchange), remoteAddress: remoteAddress,
       isSecure: transport.isSecure, number: exchange.number)
+    request.report = worker.configuration.errorLog
     let resolution =
       head.problem.map { problem in Resolution { _ in throw problem } } ?? worker.responder.resolve(&request)
     parser.bodyLimit = resolution.bodyLimit
@@ -149,8 +150,8 @@ extension Connection {
     var response = worker.responder.errorResponse(for: failure)
     if response.headers.firstInvalidName != nil || response.body.bytes == nil { response = failure.plainResponse }
     let body = response.body.bytes ?? []
-    ResponseHead(response: response, framing: .length(body.count), connection: .close, requestID: .number(number))
-      .write(to: output, date: worker.date)
+    ResponseHead(framing: .length(body.count), connection: .close, requestID: .number(number))
+      .write(response, to: output, date: worker.date)
     output.append(body)
     closesAfterOutput = true
     worker.configuration.requestEnded?(nil, response.status.code, .zero)

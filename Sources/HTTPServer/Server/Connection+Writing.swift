@@ -32,10 +32,10 @@ extension Connection {
       switch result {
       case .bytes(let count):
         turn -= count
-        writeDeadline = worker.now &+ worker.configuration.writeTimeout.nanoseconds
+        writeDeadline = worker.now &+ worker.timeouts.write
         if turn <= 0 { return false }
       case .wouldBlock:
-        if writeDeadline == 0 { writeDeadline = worker.now &+ worker.configuration.writeTimeout.nanoseconds }
+        if writeDeadline == 0 { writeDeadline = worker.now &+ worker.timeouts.write }
         return false
       case .end, .failed:
         breakOff()

@@ -33,6 +33,8 @@ final class Connection: EventHandler, @unchecked Sendable {
   let remoteAddress: SocketAddress?
   /// The peer that the connection counts for.
   let peer: PeerKey?
+  /// The peer as a client; nil for a proxy.
+  private let peerClient: Turns.Client?
   /// Position in the worker's list.
   var index = 0
   let transport: Transport
@@ -60,12 +62,13 @@ final class Connection: EventHandler, @unchecked Sendable {
     self.transport = transport
     self.remoteAddress = remoteAddress
     self.peer = peer
+    peerClient = peer?.hashValue
     parser = RequestParser(limits: worker.configuration.parserLimits)
   }
 
   /// Who asks; nil for a proxy's requests without credentials, which are of many.
   func client(of head: RequestHead) -> Turns.Client? {
-    head.credentials ?? peer?.hashValue
+    head.credentials ?? peerClient
   }
 
   /// Starts reading, or refuses because the server is full.
@@ -205,17 +208,16 @@ final class Connection: EventHandler, @unchecked Sendable {
     if kind == .head, deadline == .head { return }
     deadline = kind
     armedAt = worker.now
-    let configuration = worker.configuration
-    let timeout: Duration
+    let timeout: UInt64
     switch kind {
     case .none:
       readDeadline = 0
       return
-    case .first, .head: timeout = configuration.headerTimeout
-    case .idle: timeout = configuration.idleTimeout
-    case .body: timeout = configuration.bodyTimeout
-    case .linger: timeout = configuration.lingerTimeout
+    case .first, .head: timeout = worker.timeouts.header
+    case .idle: timeout = worker.timeouts.idle
+    case .body: timeout = worker.timeouts.body
+    case .linger: timeout = worker.timeouts.linger
     }
-    readDeadline = worker.now &+ timeout.nanoseconds
+    readDeadline = worker.now &+ timeout
   }
 }

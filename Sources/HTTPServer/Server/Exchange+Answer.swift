@@ -7,8 +7,7 @@ extension Exchange {
   func begin(_ answer: Response) -> (() async throws -> Void)? {
     precondition(loop.isCurrent, "a handler came back on another thread")
     guard let connection else { return nil }
-    worker.touchClock()
-    let response = checked(answer)
+    let response = replacement(for: answer) ?? answer
     (status, actor) = (response.status.code, answer.actor)
     // A streamed answer may still read the body; whether to the end is not known yet.
     keepsAlive =
@@ -19,9 +18,9 @@ extension Exchange {
     let framing = framing(of: response)
     if case .untilClose = framing { keepsAlive = false }
     ResponseHead(
-      response: response, framing: framing,
-      connection: !keepsAlive ? .close : head.minorVersion == 0 ? .keepAlive : .implied, requestID: requestID
-    ).write(to: connection.output, date: worker.date)
+      framing: framing, connection: !keepsAlive ? .close : head.minorVersion == 0 ? .keepAlive : .implied,
+      requestID: requestID
+    ).write(response, to: connection.output, date: worker.date)
     if isBodiless {
       end()
       return nil
@@ -29,15 +28,15 @@ extension Exchange {
     return write(response.body, to: connection)
   }
 
-  /// Replaces an answer that cannot be sent.
-  func checked(_ response: Response) -> Response {
+  /// What is sent in place of an answer that cannot be.
+  func replacement(for response: Response) -> Response? {
     let problem: InvalidResponse
     if let name = response.headers.firstInvalidName {
       problem = .field(name)
     } else if response.status.code < 200 {
       problem = .status(response.status)
     } else {
-      return response
+      return nil
     }
     let failure = Failure(problem, request: request, requestID: request?.id ?? "")
     worker.configuration.errorLog?(failure)

@@ -55,7 +55,7 @@ extension Exchange {
   /// Sends a heartbeat on a silent event stream.
   func beat(_ now: UInt64) {
     guard isEventStream, let connection, connection.isDrained,
-      now &- lastWrite >= worker.configuration.heartbeat.nanoseconds
+      now &- lastWrite >= worker.timeouts.heartbeat
     else { return }
     // Fails only when the stream ends; its own writes report that.
     _ = try? send(Array(":\n\n".utf8))

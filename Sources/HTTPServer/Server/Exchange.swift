@@ -9,7 +9,6 @@ import Synchronization
 final class Exchange: @unchecked Sendable {
   let head: RequestHead
   let number: UInt64
-  let loop: EventLoop
   let worker: Worker
   let started: UInt64
   var connection: Connection?
@@ -55,19 +54,17 @@ final class Exchange: @unchecked Sendable {
     self.number = number
     self.started = started
     worker = connection.worker
-    loop = worker.loop
     bodyIsOver = head.framing == .none
     bodyTimeLimit = worker.configuration.bodyTimeLimit
     continueIsDue = head.expectsContinue
   }
 
+  var loop: EventLoop { worker.loop }
   var waitsForBody: Bool { bodyWaiter != nil }
 
   /// Runs the handler, or lets it wait for its client's turn. It starts at once on the caller's stack, and has often
   /// finished when this returns.
-  func start(_ request: Request, _ resolution: Resolution) {
-    var request = request
-    request.report = worker.configuration.errorLog
+  func start(_ request: consuming Request, _ resolution: Resolution) {
     self.request = request
     endsWithClient = resolution.endsWithClient
     if let limit = resolution.bodyTimeLimit { bodyTimeLimit = limit }
@@ -81,17 +78,17 @@ final class Exchange: @unchecked Sendable {
     }
     let quick = head.framing == .none ? resolution.quick : nil
     guard let turns = worker.turns, let client = connection?.client(of: head) else {
-      return run(request, quick: quick, handler)
+      return run(quick, handler)
     }
     // A body comes when it comes, and so does what a handler waits for.
     let isCounted = quick == nil && head.framing == .none && !resolution.mayWait
     if isCounted { countedClient = client }
-    turns.take(client, isCounted: isCounted) { [handler, request] in self.run(request, quick: quick, handler) }
+    turns.take(client, isCounted: isCounted, at: worker.now) { [handler] in self.run(quick, handler) }
   }
 
-  private func run(_ request: Request, quick: QuickHandler?, _ handler: @escaping Handler) {
+  private func run(_ quick: QuickHandler?, _ handler: @escaping Handler) {
     // The client may have gone while the request waited.
-    guard connection != nil else { return leaveTurn() }
+    guard connection != nil, let request else { return leaveTurn() }
     if let quick, let answer = quickAnswer(quick, request) {
       // Quick answers have their body in memory: nothing is left to run.
       _ = begin(answer)
@@ -128,6 +125,8 @@ final class Exchange: @unchecked Sendable {
     }
     response = await compressed(response)
     leaveTurn()
+    // The handler may have taken long.
+    worker.touchClock()
     guard let stream = begin(response) else { return }
     do {
       try await stream()

@@ -21,13 +21,12 @@ struct ResponseHead {
     case text(String)
   }
 
-  let response: Response
   let framing: Framing
   let connection: Persistence
   let requestID: RequestID
 
   /// Writes the status line, the fields and the empty line. The fields must be valid.
-  func write(to output: Buffer, date: [UInt8]) {
+  func write(_ response: Response, to output: Buffer, date: [UInt8]) {
     output.append(response.status.line)
     output.append(date)
     for field in response.headers.responseFields where !Self.isOurs(field.name) {

@@ -45,9 +45,10 @@ final class Turns: @unchecked Sendable {
 
   /// Runs `start` now, or when it is the client's turn.
   ///
-  /// - Parameter isCounted: whether the request is under way until ``answered(_:)``.
-  func take(_ client: Client, isCounted: Bool, _ start: @escaping () -> Void) {
-    let now = EventLoop.now()
+  /// - Parameters:
+  ///   - isCounted: whether the request is under way until ``answered(_:)``.
+  ///   - now: by the loop's clock.
+  func take(_ client: Client, isCounted: Bool, at now: UInt64, _ start: @escaping () -> Void) {
     if now &- periodStart > Self.period { beginPeriod(now) }
     let line = line(of: client)
     if isCounted {

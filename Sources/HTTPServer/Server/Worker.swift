@@ -13,6 +13,8 @@ final class Worker: @unchecked Sendable {
   let count: ConnectionCount
   /// Nil: requests run as they arrive.
   let turns: Turns?
+  /// The configuration's, in nanoseconds.
+  let timeouts: Timeouts
   private let tls: TLSSettings
   private let alarm: Alarm
   /// Nanoseconds of the loop's clock at its last wake-up.
@@ -35,6 +37,7 @@ final class Worker: @unchecked Sendable {
     self.loop = loop
     turns = configuration.requestsOfClient.map { Turns(loop: loop, limit: $0) }
     self.configuration = configuration
+    timeouts = Timeouts(configuration)
     self.responder = responder
     self.tls = tls
     self.count = count
@@ -157,6 +160,25 @@ final class Worker: @unchecked Sendable {
     let done = whenEmpty
     whenEmpty = nil
     done?()
+  }
+}
+
+/// Time-outs of a server in nanoseconds, converted once: each request needs some of them.
+struct Timeouts {
+  let header: UInt64
+  let body: UInt64
+  let idle: UInt64
+  let write: UInt64
+  let linger: UInt64
+  let heartbeat: UInt64
+
+  init(_ configuration: ServerConfiguration) {
+    header = configuration.headerTimeout.nanoseconds
+    body = configuration.bodyTimeout.nanoseconds
+    idle = configuration.idleTimeout.nanoseconds
+    write = configuration.writeTimeout.nanoseconds
+    linger = configuration.lingerTimeout.nanoseconds
+    heartbeat = configuration.heartbeat.nanoseconds
   }
 }
 

@@ -26,6 +26,14 @@ package struct Headers: Sendable, ExpressibleByDictionaryLiteral {
     written = fields
   }
 
+  init(_ block: HeaderBlock) {
+    received = nil
+    written = []
+    // Middleware adds blocks of its own.
+    blocks.reserveCapacity(4)
+    blocks.append(block)
+  }
+
   /// All fields in their order, duplicates kept.
   package init(dictionaryLiteral elements: (String, String)...) {
     self.init(elements.map { Field(name: $0.0, value: $0.1) })
@@ -133,6 +141,10 @@ package final class HeaderBlock: Sendable {
     self.fields = fields
     bytes = fields.flatMap { Array("\($0.name): \($0.value)\r\n".utf8) }
     names = NameSet(fields.lazy.map(\.name))
+  }
+
+  convenience init(_ fields: [(name: String, value: String)]) {
+    self.init(fields.map { Headers.Field(name: $0.name, value: $0.value) })
   }
 
   func first(named name: String) -> String? {

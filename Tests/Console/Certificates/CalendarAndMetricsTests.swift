@@ -163,7 +163,7 @@ extension CalendarAndMetricsTests {
       ("/", "page"), ("/pushes/:id", "page"), ("/api/v1/pushes", "api"), ("/assets/:version/*path", "asset"),
       ("/v3/push", "push_api"), ("/fcm/send", "push_api"), ("/metrics", "monitoring"), (nil, "none"),
     ])
-  func handlers(route: String?, handler: String) { #expect(MetricsRoute.handler(of: route) == handler) }
+  func handlers(route: String?, handler: String) { #expect(MetricsRoute.handler(of: route).rawValue == handler) }
 }
 
 /// A strict reader of Prometheus' text format 0.0.4.
