@@ -176,6 +176,8 @@ private struct Way {
 
   func finished(_ answer: Response) -> Response {
     var answer = answer
+    // Behind a proxy, a step has put the client's address there.
+    answer.remoteAddress = request.remoteAddress
     for step in middleware[..<prepared].reversed() { step.finish(&answer, request) }
     return answer
   }

@@ -9,7 +9,7 @@ extension Exchange {
     guard let connection else { return nil }
     worker.touchClock()
     let response = checked(answer)
-    (status, actor) = (response.status.code, answer.actor)
+    (status, actor, remoteAddress) = (response.status.code, answer.actor, answer.remoteAddress)
     // A streamed answer may still read the body; whether to the end is not known yet.
     keepsAlive =
       head.keepsAlive && !mustClose && (response.body.isStreamed ? bodyIsOver : skipBody()) && !worker.isStopping
@@ -122,7 +122,8 @@ extension Exchange {
       AccessLogEntry(
         method: head.method, target: head.text(head.target), route: request?.route,
         status: status == 0 ? 499 : status, bytes: bytes, duration: duration,
-        remoteAddress: request?.remoteAddress, actor: actor, requestID: request?.id ?? RequestNumber.text(number)))
+        remoteAddress: remoteAddress ?? request?.remoteAddress, actor: actor,
+        requestID: request?.id ?? RequestNumber.text(number)))
   }
 }
 
