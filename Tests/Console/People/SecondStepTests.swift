@@ -42,7 +42,7 @@ struct SecondStepTests {
   }
 
   private static func change(code: String) -> [(String, String)] {
-    let chosen = "another long passphrase"
+    let chosen = "a brand new long sentence"
     return [("current", ConsoleScene.password), ("password", chosen), ("repeat", chosen), ("code", code)]
   }
 
@@ -102,6 +102,7 @@ struct SecondStepTests {
       #expect(counted.map(\.subject) == ["user anna@example.com"], "a flood is counted, and fills no log")
       scene.clock.advance(2)
       #expect(try await guest.post("/session/code", [("ticket", ticket), ("code", code(scene, secret))]).status == 303)
+      guest.csrf = ScenePage(try await guest.get("/account")).values("csrf").first ?? ""
       var again = try await guest.post("/account/password", Self.change(code: "999999"))
       for _ in 0..<5 { again = try await guest.post("/account/password", Self.change(code: "999999")) }
       #expect(again.status == 429 && again.response.headers["Retry-After"] == "1")
