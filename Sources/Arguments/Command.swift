@@ -40,6 +40,10 @@ package struct Parsed: Sendable {
   let values: [String: any Sendable]
 
   package subscript<Value: Sendable>(option: Option<Value>) -> Value { value(option.parameter.name) }
+  /// Nil: the command does not declare the option.
+  package subscript<Value: Sendable>(ifDeclared option: Option<Value>) -> Value? {
+    values[option.parameter.name] as? Value
+  }
   package subscript(flag: Flag) -> Bool { value(flag.parameter.name) }
   package subscript<Value: Sendable>(argument: Argument<Value>) -> Value { value(argument.parameter.name) }
 

@@ -172,7 +172,8 @@ enum ServeCommand {
       let standby = Standby(options, replica: replica, litestream: values[litestream])
       caller = try await standby.wait(manager, stopped: stopped) { address in
         options.listen = address
-        io.print("Signalbox \(Signalbox.version) in standby at \(address)")
+        io.announce(
+          "in standby", address: "\(address)", text: "Signalbox \(Signalbox.version) in standby at \(address)")
       }
       guard caller != nil else { return ExitCode.done }
     }
@@ -184,10 +185,19 @@ enum ServeCommand {
       guard let error = error as? SystemError else { throw error }
       throw CommandFailure("\(error). Choose another address with --listen.")
     }
-    caller?.finish(.success("Serving at \(service.url)"))
-    io.print("Signalbox \(Signalbox.version) at \(service.url)")
+    if let caller {
+      let (replica, now) = ("replica \(values[standby].map { Follower.place(of: $0) } ?? "")", io.now())
+      try await service.store.write {
+        try audit($0, "database.take_over", replica, by: actorName(of: caller.user), now: now)
+      }
+      caller.finish(.success("Serving at \(service.url)"))
+    }
+    io.announce("serving", address: service.url, text: "Signalbox \(Signalbox.version) at \(service.url)")
     if let path = try await service.console.firstStartPath() {
-      io.print("To start, choose a password here (the link works once and for 24 hours):\n  \(service.localURL)\(path)")
+      let link = service.localURL + path
+      io.announce(
+        "to start, choose a password at this address; it works once and for 24 hours", address: link,
+        text: "To start, choose a password here (the link works once and for 24 hours):\n  \(link)")
     }
     if let warning = try await service.keyWarning() { io.note(warning) }
     if let warning = options.tls?.warning { io.note(warning) }

@@ -152,6 +152,8 @@ final class Service: Sendable {
     configured.requestEnded = { [times = store.times] route, status, duration in
       times.note(.request(handler: MetricsRoute.handler(of: route), status: status / 100), duration)
     }
+    let activity = ActivityCopy(store, log: log)
+    try await activity.begin()
     server = Server(configured, router)
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
@@ -178,6 +180,7 @@ final class Service: Sendable {
       .init(name: Self.webhooks, loss: .isRestarted) { await webhooks.run() },
       .init(name: "smoke tests", loss: .isRestarted) { try await smoke.run(clock: clock, log: log) },
       .init(name: "jpush reports", loss: .isRestarted) { try await reports.run() },
+      .init(name: "activity copy", loss: .isRestarted) { try await activity.run() },
       .init(name: "topics", loss: .isRestarted) { try await engine.topics.run(log: log) },
       .init(name: Self.retention, loss: .isRestarted) { await trimmer.run() },
       .init(name: Self.sweep, loss: .isRestarted) {

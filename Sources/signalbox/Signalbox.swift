@@ -1,6 +1,7 @@
 import Arguments
 import Foundation
 import Glibc
+import Logging
 import Reactor
 
 /// The command line: finds the command and runs it with the remaining arguments.
@@ -64,7 +65,7 @@ enum Signalbox {
   }
 
   private static func carryOut(_ arguments: [String], _ io: CommandIO) async -> Int32 {
-    var command = program.root.name
+    var (io, command) = (io, program.root.name)
     do {
       switch try program.parse(arguments, environment: io.environment) {
       case .show(let text):
@@ -72,6 +73,7 @@ enum Signalbox {
         return ExitCode.done
       case .run(let action, let values):
         command = values.command
+        io.format = values[ifDeclared: LogOptions.format] ?? .text
         return try await action(values, io)
       }
     } catch let error as UsageError {
@@ -91,8 +93,9 @@ enum Signalbox {
   }
 
   private static func misused(_ command: String, _ message: String, _ io: CommandIO) -> Int32 {
-    io.complain(message)
-    io.writeError("See '\(command) --help'.\n")
+    let help = "See '\(command) --help'."
+    io.complain(io.format == .json ? "\(message) \(help)" : message)
+    if io.format == .text { io.writeError(help + "\n") }
     return ExitCode.usage
   }
 }

@@ -278,6 +278,23 @@ struct ServerTests {
     #expect(entries.all[1].method == nil && entries.all[1].status == 400)
   }
 
+  @Test("the access log has the address that the middleware found, also for errors")
+  func restoredAddress() async throws {
+    let entries = Recorder<AccessLogEntry>()
+    var router = testRouter()
+    router.use(
+      Middleware(prepare: { request in
+        if let host = request.header("X-Forwarded-For") { request.remoteAddress = SocketAddress(host: host, port: 0) }
+      }))
+    try await withServer(router, configure: { $0.accessLog = { entries.add($0) } }) { server in
+      for path in ["/number/5", "/number/x", "/nowhere"] {
+        _ = try await server.exchange("GET \(path) HTTP/1.1\r\nX-Forwarded-For: 192.0.2.7\r\n" + close)
+      }
+      _ = try await server.exchange("GET /number/5 HTTP/1.1\r\n" + close)
+    }
+    #expect(entries.all.map { $0.remoteAddress?.host } == ["192.0.2.7", "192.0.2.7", "192.0.2.7", "127.0.0.1"])
+  }
+
   @Test("several loops share the connections")
   func loops() async throws {
     let names = Recorder<UInt>()

@@ -276,6 +276,29 @@ struct AdministrationTests {
     }
   }
 
+  @Test("a token of a person ends with the person; of somebody unknown or disabled none is made")
+  func personalTokens() async throws {
+    try await CommandRunner.with { box in
+      let unknown = await box.run("tokens", "add", "x", "--user", "lin@example.com")
+      #expect(unknown.code == 1 && unknown.errors.contains("lin@example.com not found"))
+      await box.run("users", "add", "lin@example.com", "--role", "operator")
+      let secret = try #require(
+        await box.run("tokens", "add", "laptop", "--role", "operator", "--user", "Lin@example.com").lines.first)
+      let store = try DataDirectory(box.data).open(now: CommandRunner.noon)
+      defer { store.close() }
+      func find() throws -> APIToken? {
+        try store.readSync { try APIToken.find($0, hash: Digest.sha256(Array(secret.utf8)), now: CommandRunner.noon) }
+      }
+      let lin = try #require(try store.readSync { try User.find($0, name: "lin@example.com") })
+      #expect(try find()?.userID == lin.id)
+      #expect(await box.run("users", "disable", "lin@example.com").code == 0)
+      #expect(try find() == nil)
+      let late = await box.run("tokens", "add", "y", "--user", "lin@example.com")
+      #expect(late.code == 1 && late.errors.contains("is disabled"))
+      #expect(try store.readSync { try APIToken.all($0) }.count == 1)
+    }
+  }
+
   @Test("a certificate is kept, bound, shown, and not removed while an app needs it")
   func certificates() async throws {
     try await CommandRunner.with { box in

@@ -14,7 +14,7 @@ extension DeliveryScene {
       ], in: box.folder, limits: limits, seconds: seconds)
     try await eventually("signalbox serve listens") {
       guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
-      return child.outputText.contains("at http://")
+      return child.outputText.contains("http://")
     }
     return child
   }

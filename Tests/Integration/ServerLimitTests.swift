@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import JSON
 import OpenSSL
 import Model
 import Reactor
@@ -74,6 +75,47 @@ struct ServerLimitTests {
         #expect(child.outputText.contains("Signalbox \(Signalbox.version) at http://0.0.0.0:\(port)\n"))
         #expect(child.outputText.contains("http://localhost:\(port)/session/setup?token="))
       }
+    }
+  }
+
+  @Test("with the JSON log every line is an object, also the address, the first link, warnings and errors")
+  func lines() async throws {
+    try await CommandRunner.with { box in
+      let child = try Child(
+        [
+          try Child.signalbox(), "serve", "--data", box.data, "--listen", "0.0.0.0:0", "--insecure", "--log-format",
+          "json",
+        ], in: box.folder)
+      try await eventually("serve says where it is and warns") {
+        guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
+        return child.outputText.contains("/session/setup") && child.errorText.contains("--insecure")
+      }
+      func objects(_ text: String) throws -> [JSONValue] {
+        // The last line may be under way.
+        try text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+          .map { try JSONValue(parsing: Array($0.utf8)) }
+      }
+      let said = try objects(child.outputText)
+      #expect(said.map { $0["message"]?.string?.split(separator: ",").first } == ["serving", "to start"])
+      let addresses = said.compactMap { $0["address"]?.string }
+      let port = addresses.first?.split(separator: ":").last ?? ""
+      #expect(addresses.first == "http://0.0.0.0:\(port)")
+      #expect(addresses.last?.hasPrefix("http://localhost:\(port)/session/setup?token=") == true)
+      #expect(
+        try objects(child.errorText).contains { line in
+          line["level"] == "warning" && line["message"]?.string?.contains("--insecure") == true
+        })
+      // The folder is in use.
+      let second = try Child(
+        [try Child.signalbox(), "serve", "--data", box.data, "--listen", "127.0.0.1:0", "--log-format", "json"],
+        in: box.folder)
+      #expect(await second.status() == 1)
+      #expect(try objects(second.errorText).map { $0["level"]?.string } == ["error"], "\(second.errorText)")
+      let misused = await box.run("serve", "--listen", "0.0.0.0:0", "--log-format", "json")
+      #expect(misused.code == 64)
+      #expect(try objects(misused.errors).map { $0["level"]?.string } == ["error"], "\(misused.errors)")
+      child.send(SIGTERM)
+      #expect(await child.status() == 0)
     }
   }
 

@@ -101,6 +101,9 @@ struct StandbyTests {
       print("standby: \(before.total) of \(Self.devices) sent at the kill, serving after \(recovery): \(tally)")
       #expect(tally.missing == 0 && tally.lost == 0 && tally.strangers == 0 && tally.agrees, "\(tally)")
       #expect(tally.received == Self.devices, "\(tally)")
+      let audit = try await store.read { try AuditEntry.list($0, .init(action: "database.take_over"), limit: 2).items }
+      #expect(audit.map(\.entry.subject) == ["replica \(replica)"])
+      #expect(audit.first?.entry.actor == commandActor)
       let faults = try await store.pool.integrityCheck()
       #expect(faults.isEmpty, "\(faults)")
       #expect(!FileManager.default.fileExists(atPath: second + "/signalbox.sqlite-txid"))
@@ -131,19 +134,21 @@ struct StandbyTests {
     }
   }
 
-  @Test("a replica that cannot be read: the take-over says so, and the standby goes on")
+  @Test("a replica that cannot be read: the take-over says so without its password, and the standby goes on")
   func unreadable() async throws {
     try await CommandRunner.with { box in
       await box.run("apps", "add", "com.example.one", "--name", "One")
       let second = try Self.secondFolder(box)
       let standby = try await Self.serve(
-        box, ["--data", second, "--standby", "file://\(box.folder)/nothing", "--litestream", "/bin/false"],
+        box,
+        ["--data", second, "--standby", "sftp://ann:hunter2@127.0.0.1/x?key=hunter2", "--litestream", "/bin/false"],
         until: "in standby")
       defer { standby.send(SIGKILL) }
       for _ in 1...2 {
         let refused = await box.run("take-over", "--data", second, "--previous-is-stopped")
-        #expect(refused.code == 1 && refused.errors.contains("cannot be read"), "\(refused)")
+        #expect(refused.code == 1 && refused.errors.contains("sftp://127.0.0.1/x cannot be read"), "\(refused)")
       }
+      #expect(standby.errorText.contains("sftp://127.0.0.1/x") && !standby.errorText.contains("hunter2"))
       #expect(try await Self.answer(standby, "/readyz") == "standby: nothing copied yet\n 503")
       standby.send(SIGTERM)
       #expect(await standby.status() == 0, "\(standby.errorText)")

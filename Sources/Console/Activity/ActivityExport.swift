@@ -24,14 +24,8 @@ struct ActivityExport: Sendable {
     let entry = item.entry
     return [
       String(item.id), Timestamp.text(item.at), entry.actor, entry.action, entry.subject, entry.detail?.text() ?? "",
-      entry.address ?? "", Self.hexadecimal(item.hash),
+      entry.address ?? "", item.hashText,
     ]
-  }
-}
-
-extension ActivityExport {
-  static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }
 
@@ -46,7 +40,7 @@ extension AuditEntry: JSONWritable {
       json.member("subject", entry.subject)
       json.member("detail", entry.detail)
       json.member("address", entry.address)
-      json.member("hash", ActivityExport.hexadecimal(hash))
+      json.member("hash", hashText)
     }
   }
 }

@@ -15,7 +15,9 @@ enum SigningRequestPages {
     routes.page(.get, "/certificates/requests") { page in try await index(page, FieldErrors()) }
     routes.page(.post, "/certificates/requests", role: .admin, proof: true) { page in try await create(page) }
     routes.page(.get, "/certificates/requests/:uid/file") { page in try await file(page) }
-    routes.page(.post, "/certificates/requests/:uid/remove", role: .admin) { page in try await remove(page) }
+    routes.page(.post, "/certificates/requests/:uid/remove", role: .admin, proof: true) { page in
+      try await remove(page)
+    }
     routes.page(.post, "/certificates/:id/requests", role: .admin, proof: true) { page in try await renew(page) }
   }
 

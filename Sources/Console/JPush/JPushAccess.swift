@@ -8,7 +8,7 @@ import Text
 
 /// Finds the app whose key pair a request carries (HTTP Basic, RFC 7617), before any of its body is read.
 enum JPushAccess {
-  /// - Throws: ``JPushError``: not authenticated, or too many wrong secrets.
+  /// - Throws: ``JPushError``: not authenticated; ``WrongSecrets``.
   static func call(
     _ console: Console, _ request: Request, _ family: JPushFamily, now: Date
   ) async throws -> JPushCall {
@@ -16,7 +16,9 @@ enum JPushAccess {
       family.authentication, family == .push ? "Authen failed" : "Basic authentication failed")
     switch try await find(console, request, credentials(request), now: now) {
     case .refused: throw refusal
-    case .tooOften: throw JPushError(.tooOften, "Too many wrong secrets from this address. Wait a minute.")
+    case .tooOften(let seconds):
+      throw WrongSecrets(
+        error: JPushError(.tooOften, "Too many wrong secrets from this address. Wait \(seconds) s."), wait: seconds)
     case .found(let key, let app):
       return JPushCall(console: console, request: request, key: key, app: app, family: family, now: now)
     }
@@ -26,8 +28,14 @@ enum JPushAccess {
   enum Found {
     case found(JPushKey, App)
     case refused
-    /// Too many wrong secrets came from this address.
-    case tooOften
+    /// Too many wrong secrets came from this address: seconds to wait.
+    case tooOften(Int)
+  }
+
+  /// Too many wrong secrets, with the seconds to wait.
+  struct WrongSecrets: Error {
+    let error: JPushError
+    let wait: Int
   }
 
   /// Looks a key pair up, and counts wrong ones by address.
@@ -44,9 +52,9 @@ enum JPushAccess {
     let who = "app key \(found == nil ? "unknown" : name)"
     let entry = NewAuditEntry(
       actor: who, action: "token.refused", subject: who, address: request.remoteAddress?.host)
-    guard console.jpushLimits.mayTry(subject, now: now) else {
+    if let seconds = console.jpushLimits.wait(subject, now: now) {
       await console.noteRefusal(ofStranger: entry, request, .tooManyRequests, "too many wrong secrets", now: now)
-      return .tooOften
+      return .tooOften(seconds)
     }
     guard let (key, app) = found, key.isRight(secret) else {
       console.jpushLimits.countWrong(subject, now: now)
@@ -118,6 +126,9 @@ final class JPushLimits: Sendable {
     var count = 0
 
     func isOver(_ now: Date) -> Bool { !(0..<JPushLimits.length).contains(now.timeIntervalSince(start)) }
+
+    /// Seconds until it is over.
+    func left(_ now: Date) -> Int { max(1, Int((JPushLimits.length - now.timeIntervalSince(start)).rounded(.up))) }
   }
 
   private struct Subject: Hashable {
@@ -139,16 +150,15 @@ final class JPushLimits: Sendable {
       var window = state.calls[subject].flatMap { $0.isOver(now) ? nil : $0 } ?? Window(start: now)
       window.count = min(window.count + 1, family.quota + 1)
       state.calls[subject] = window
-      let left = Self.length - now.timeIntervalSince(window.start)
-      return Quota(
-        limit: family.quota, remaining: family.quota - window.count, reset: max(1, Int(left.rounded(.up))))
+      return Quota(limit: family.quota, remaining: family.quota - window.count, reset: window.left(now))
     }
   }
 
-  func mayTry(_ stranger: Stranger, now: Date) -> Bool {
+  /// Seconds until another secret is looked at; nil: now.
+  func wait(_ stranger: Stranger, now: Date) -> Int? {
     state.withLock { state in
-      guard let window = state.wrong[stranger], !window.isOver(now) else { return true }
-      return window.count < Self.wrongLimit
+      guard let window = state.wrong[stranger], !window.isOver(now), window.count >= Self.wrongLimit else { return nil }
+      return window.left(now)
     }
   }
 

@@ -75,10 +75,12 @@ enum JPushAPI {
     do {
       call = try await JPushAccess.call(console, request, family, now: now)
     } catch {
-      var response = try refusal(of: error, family, request, console.log)
+      let wrong = error as? JPushAccess.WrongSecrets
+      var response = try refusal(of: wrong?.error ?? error, family, request, console.log)
       // A call without the right keys counts for no app. Clients read the limits from every answer.
-      let isTooOften = response.status == .tooManyRequests
-      JPushLimits.Quota(limit: family.quota, remaining: isTooOften ? -1 : family.quota, reset: 60).add(to: &response)
+      JPushLimits.Quota(
+        limit: family.quota, remaining: wrong == nil ? family.quota : -1, reset: wrong?.wait ?? 60
+      ).add(to: &response)
       return response
     }
     let quota = console.jpushLimits.count(app: call.app.id, family, now: now)

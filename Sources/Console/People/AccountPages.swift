@@ -22,7 +22,9 @@ enum AccountPages {
 
   static func show(_ page: PageContext, errors: FieldErrors) async throws -> Response { try await show(page, errors) }
 
-  private static func show(_ page: PageContext, _ errors: FieldErrors = FieldErrors()) async throws -> Response {
+  private static func show(
+    _ page: PageContext, _ errors: FieldErrors = FieldErrors(), wait: Int? = nil
+  ) async throws -> Response {
     guard let user = page.user, let own = page.session else { throw PageError(.forbidden, "csrf") }
     let texts = page.texts
     let (person, passkeys, sessions) = try await page.store.read { database in
@@ -51,7 +53,8 @@ enum AccountPages {
       sessions: sessions.map { session in
         SessionRow(session: session, texts: texts, isOwn: session.idHash == own.idHash, now: page.now)
       })
-    return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
+    let status: Status = wait != nil ? .tooManyRequests : errors.isEmpty ? .ok : .unprocessableContent
+    return page.answer(view, status: status, retryAfter: wait)
   }
 
   // MARK: Password
@@ -60,26 +63,26 @@ enum AccountPages {
     guard let user = page.user, let session = page.session else { throw PageError(.forbidden, "csrf") }
     let now = page.now
     var errors = FieldErrors()
-    if let problem = try await Proof.problem(page, password: page.form.raw("current")) {
-      errors.add("current", problem)
-      let refusal = page.audit("session.refused", "user \(user.name)", ["step": "password"])
-      try await page.store.write { _ = try AuditEntry.add($0, refusal, now: now) }
+    let refusal = try await Proof.refusal(page, password: page.form.raw("current"))
+    if let refusal {
+      errors.add("current", refusal.text)
+      try await page.note(refusal, of: user, step: "password")
     }
     let password: String
     do {
       password = try await NewPassword.read(page, name: user.name)
     } catch let error as FieldErrors {
       for (field, texts) in error.byField { for text in texts { errors.add(field, text) } }
-      return try await show(page, errors)
+      return try await show(page, errors, wait: refusal?.wait)
     }
-    guard errors.isEmpty else { return try await show(page, errors) }
+    guard errors.isEmpty else { return try await show(page, errors, wait: refusal?.wait) }
     // Last, because a code works once.
     if try await page.store.read({ try Authenticator.isOn($0, user: user.id) }),
-      let problem = try await SecondStepCheck.problem(page, user, typed: page.form.raw("code"))
+      let refusal = try await SecondStepCheck.refusal(page, user, typed: page.form.raw("code"))
     {
-      errors.add("code", problem)
-      try await page.note(page.audit("session.refused", "user \(user.name)", ["step": "password"]))
-      return try await show(page, errors)
+      errors.add("code", refusal.text)
+      try await page.note(refusal, of: user, step: "password")
+      return try await show(page, errors, wait: refusal.wait)
     }
     let parameters = page.console.configuration.passwordCost.parameters
     let text = try await page.hashing(isKnown: true) {

@@ -79,10 +79,7 @@ enum OIDCPages {
     let attempt: SignInThrottle.Attempt
     switch try await page.store.write({ try SignInThrottle.begin($0, subjects, now: now) }) {
     case .go(let counted): attempt = counted
-    case .wait(let seconds):
-      return try await SessionPages.signInPage(
-        page, returnTo: "/", problem: page.texts("session.slow", count: seconds), status: .tooManyRequests,
-        retryAfter: seconds)
+    case .wait(let seconds): return try await SessionPages.tooOften(page, seconds, returnTo: "/")
     }
     let cookie = Cookies.value(Cookies.oidc, of: page.request) ?? ""
     let flow = OIDCFlow(cookie: cookie)

@@ -24,6 +24,16 @@ enum Proof {
     let text: String
     /// Whether the code was wrong, and not the password.
     var isOfCode = false
+    /// Seconds until the next attempt is looked at; nil: this one was.
+    var wait: Int?
+
+    /// Of the page that says so.
+    var status: Status { wait == nil ? .unprocessableContent : .tooManyRequests }
+
+    /// There were too many attempts: this one was not looked at.
+    static func tooOften(_ seconds: Int, _ texts: Texts) -> Refusal {
+      Refusal(text: texts("session.slow", count: seconds), wait: seconds)
+    }
   }
 
   enum Outcome {
@@ -74,8 +84,7 @@ enum Proof {
     guard case .user(let user, var session)? = page.principal else { throw PageError(.forbidden, "csrf") }
     let (refusal, secondStep) = try await shown(page, user, session, asksPassword: asksPassword)
     if let refusal {
-      let (now, audit) = (page.now, page.audit("session.refused", "user \(user.name)", ["step": "confirm"]))
-      try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+      try await page.note(refusal, of: user, step: "confirm")
       return .refused(refusal)
     }
     (session.provedAt, session.secondStep) = (page.now, secondStep ?? session.secondStep)
@@ -98,19 +107,16 @@ enum Proof {
     guard asksPassword ? person.provesByPassword(session) : person.hasAuthenticator else {
       return (Refusal(text: page.texts("proof.passkey_needed")), nil)
     }
-    if asksPassword, let problem = try await problem(page, password: page.form.raw(field)) {
-      return (Refusal(text: problem), nil)
-    }
+    if asksPassword, let refusal = try await refusal(page, password: page.form.raw(field)) { return (refusal, nil) }
     guard person.hasAuthenticator else { return (nil, nil) }
-    let problem = try await SecondStepCheck.problem(page, user, typed: page.form.raw(codeField))
-    return (problem.map { Refusal(text: $0, isOfCode: true) }, .own)
+    return (try await SecondStepCheck.refusal(page, user, typed: page.form.raw(codeField)), .own)
   }
 
   /// Why the password of the signed-in person is not accepted; nil if it is right. Guesses are slowed down.
-  static func problem(_ page: PageContext, password: String) async throws -> String? {
+  static func refusal(_ page: PageContext, password: String) async throws -> Refusal? {
     guard let user = page.user, let session = page.session else { throw PageError(.forbidden, "csrf") }
     guard try await page.store.read({ try OIDCSettings.allowsPasswords($0) }) else {
-      return page.texts("session.no_passwords")
+      return Refusal(text: page.texts("session.no_passwords"))
     }
     let hash = user.passwordHash.flatMap { PasswordHash($0) }
     let now = page.now
@@ -119,7 +125,7 @@ enum Proof {
       try SignInThrottle.begin(database, [.session(session.idHash)], now: now)
     }
     switch answer {
-    case .wait(let seconds): return page.texts("session.slow", count: seconds)
+    case .wait(let seconds): return .tooOften(seconds, page.texts)
     case .go(let attempt):
       let isRight: Bool
       do {
@@ -128,7 +134,7 @@ enum Proof {
         try await page.store.write { try SignInThrottle.takeBack($0, attempt) }
         throw error
       }
-      guard isRight else { return page.texts("account.current_wrong") }
+      guard isRight else { return Refusal(text: page.texts("account.current_wrong")) }
       try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
       return nil
     }
@@ -158,11 +164,26 @@ enum Proof {
         provider: isLinked
           ? LinkView(href: "\(OIDCPages.confirm)?return=\(back)", label: provider?.label ?? "") : nil,
         carried: carried.map { ProofView.Carried(name: $0.name, value: $0.value) }),
-      status: page.request.method.isSafe ? .ok : problem == nil ? .forbidden : .unprocessableContent)
+      status: page.request.method.isSafe ? .ok : problem?.status ?? .forbidden, retryAfter: problem?.wait)
   }
 
   /// Fields that the page sets anew.
   private static let own = Set([field, codeField, "csrf", "username"] + PasskeyPages.fields)
+}
+
+extension PageContext {
+  /// Writes to the activity log that what somebody showed was refused. Attempts that were not looked at are counted, so
+  /// that a flood of them does not fill the log.
+  func note(_ refusal: Proof.Refusal, of user: User, step: String) async throws {
+    let entry = audit("session.refused", "user \(user.name)", ["step": .string(step)])
+    guard refusal.wait != nil else { return try await note(entry) }
+    await noteTooOften(entry)
+  }
+
+  /// Counts an attempt that was not looked at.
+  func noteTooOften(_ entry: NewAuditEntry) async {
+    await console.noteRefusal(ofStranger: entry, request, .tooManyRequests, "too many attempts", now: now)
+  }
 }
 
 extension Person {

@@ -56,7 +56,9 @@ enum SecondStepPages {
       ["before": ["authenticator": .bool(!isOn)], "after": ["authenticator": .bool(isOn)]])
   }
 
-  private static func show(_ page: PageContext, codes: [String] = [], problem: String? = nil) async throws -> Response {
+  private static func show(
+    _ page: PageContext, codes: [String] = [], refusal: Proof.Refusal? = nil
+  ) async throws -> Response {
     let (user, _) = try person(page)
     let sealer = page.store.sealer
     let (found, secret, left) = try await page.store.read { database in
@@ -69,9 +71,9 @@ enum SecondStepPages {
     let address = secret.map { OneTimeCode.address($0, issuer: page.texts("layout.product"), account: user.name) }
     return page.answer(
       SecondStepView(
-        since: found?.confirmedAt, left: left, codes: codes, problem: problem,
+        since: found?.confirmedAt, left: left, codes: codes, problem: refusal?.text,
         symbol: address.flatMap { QRSymbol($0) }, secret: secret.map(Base32.encode)),
-      status: problem == nil ? .ok : .unprocessableContent)
+      status: refusal?.status ?? .ok, retryAfter: refusal?.wait)
   }
 
   /// Turns it on with the first code.
@@ -82,13 +84,13 @@ enum SecondStepPages {
       try Authenticator.find(database, user: user.id).map { $0.confirmedAt == nil } ?? false
     }
     guard isWaiting else { return page.redirect(to: path) }
-    if let problem = try await SecondStepCheck.problem(
+    if let refusal = try await SecondStepCheck.refusal(
       page, user,
       { database in
         try Authenticator.find(database, user: user.id)?.accept(code, database, sealer: sealer, now: now) ?? false
       })
     {
-      return try await show(page, problem: problem)
+      return try await show(page, refusal: refusal)
     }
     let codes = try await page.store.write { database in
       try Session.endAll(database, user: user.id, except: session.idHash)
@@ -107,20 +109,20 @@ enum SecondStepPages {
 /// Codes after a right password.
 enum SecondStepCheck {
   /// Why what was typed is neither a code of the app nor a recovery code; nil if it is one.
-  static func problem(_ page: PageContext, _ user: User, typed: String) async throws -> String? {
+  static func refusal(_ page: PageContext, _ user: User, typed: String) async throws -> Proof.Refusal? {
     let (sealer, now) = (page.store.sealer, page.now)
     // Recovery codes are longer, and have letters.
     let isRecovery = typed.filter { $0.isLetter || $0.isNumber }.count > 8
-    return try await problem(page, user) { database in
+    return try await refusal(page, user) { database in
       guard !isRecovery else { return try RecoveryCode.use(typed, database, user: user.id) }
       return try Authenticator.find(database, user: user.id)?.accept(typed, database, sealer: sealer, now: now) ?? false
     }
   }
 
   /// Why a code is not accepted; nil if it is. Guesses are counted for the person, as nobody else gets this far.
-  static func problem(
+  static func refusal(
     _ page: PageContext, _ user: User, _ accept: @escaping @Sendable (Database) throws -> Bool
-  ) async throws -> String? {
+  ) async throws -> Proof.Refusal? {
     let now = page.now
     let subjects: [SignInFailures.Subject] = [.code(user: user.id)]
     return try await page.store.write { database -> SignInThrottle.Answer? in
@@ -129,10 +131,13 @@ enum SecondStepCheck {
       try SignInThrottle.succeeded(database, attempt)
       return nil
     }.map { answer in
-      switch answer {
-      case .wait(let seconds): page.texts("session.slow", count: seconds)
-      case .go: page.texts("second_step.wrong")
-      }
+      var refusal =
+        switch answer {
+        case .wait(let seconds): Proof.Refusal.tooOften(seconds, page.texts)
+        case .go: Proof.Refusal(text: page.texts("second_step.wrong"))
+        }
+      refusal.isOfCode = true
+      return refusal
     }
   }
 }

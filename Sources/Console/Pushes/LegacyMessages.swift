@@ -29,8 +29,11 @@ enum LegacyMessages {
     case .refused:
       return .text(
         "Unauthorized: the request needs Authorization: key=<AppKey>:<master secret>.\n", status: .unauthorized)
-    case .tooOften:
-      return .text("Too many wrong keys from this address. Wait a minute.\n", status: .tooManyRequests)
+    case .tooOften(let seconds):
+      var response = Response.text(
+        "Too many wrong keys from this address. Wait \(seconds) s.\n", status: .tooManyRequests)
+      response.headers.append("Retry-After", String(seconds))
+      return response
     }
     let bytes = try await request.body.collect(upTo: 1 << 20)
     let json: JSONValue

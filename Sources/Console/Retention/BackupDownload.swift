@@ -45,7 +45,7 @@ struct BackupDownload: Sendable {
         stop.set()
       }
     } catch is BlockingPoolFull {
-      throw PageError(.serviceUnavailable, "backup_busy")
+      throw PageError(.serviceUnavailable, "backup_busy", retryAfter: 60)
     } catch is CancellationError {
       // Nobody receives this answer; it keeps the disconnect from being logged as an internal error.
       throw HTTPError(499, "The client disconnected.")

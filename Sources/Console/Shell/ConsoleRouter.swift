@@ -112,8 +112,7 @@ struct ConsoleRouter {
         console: console, request: request, principal: principal, texts: texts, csrf: session.csrf, form: Form(),
         now: now, openIncidents: try await IncidentPages.openCount(console.store, now: now))
       if let seconds = console.rateLimits.wait(session: session.idHash, request, now: now) {
-        var response = context.errorPage(PageError(.tooManyRequests, "too_many"))
-        response.headers.append("Retry-After", String(seconds))
+        var response = context.errorPage(PageError(.tooManyRequests, "too_many", retryAfter: seconds))
         response.actor = principal.name
         return response
       }
@@ -252,9 +251,7 @@ struct ConsoleRouter {
     } catch let error as PageError {
       return context.errorPage(error)
     } catch is PasswordsBusy {
-      var response = context.errorPage(PageError(.serviceUnavailable, "crowded"))
-      response.headers.append("Retry-After", String(PasswordsBusy.pause))
-      return response
+      return context.errorPage(PageError(.serviceUnavailable, "crowded", retryAfter: PasswordsBusy.pause))
     } catch let error as StoreError {
       switch error {
       case .notFound: return context.errorPage(PageError(.notFound, "not_found"))

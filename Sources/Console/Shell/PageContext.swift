@@ -127,11 +127,13 @@ struct PageContext: Sendable {
       let key = "errors.\(error.code).\(part)"
       return texts.known(key) == nil ? "" : texts(key, error.arguments)
     }
+    let wait = error.retryAfter.map { texts("errors.wait", count: $0) }
     return answer(
       ErrorView(
         status: error.status.code, title: text("title"), happened: text("happened"), kept: text("kept"),
-        next: text("next"), request: request.id,
-        action: error.action.map { LinkView(href: $0.href, label: texts($0.label)) }), status: error.status)
+        next: text("next").isEmpty ? wait ?? "" : text("next"), request: request.id,
+        action: error.action.map { LinkView(href: $0.href, label: texts($0.label)) }), status: error.status,
+      retryAfter: error.retryAfter)
   }
 }
 

@@ -10,15 +10,21 @@ struct PageError: HTTPResponseError {
   let arguments: [String: String]
   /// A suggested link: path, and the key of its label.
   let action: (href: String, label: String)?
+  /// Seconds until another attempt makes sense; what the page says if its `next` is empty.
+  let retryAfter: Int?
 
   var message: String { code }
-  var headers: Headers { Headers() }
+  var headers: Headers { retryAfter.map { ["Retry-After": String($0)] } ?? Headers() }
 
-  init(_ status: Status, _ code: String, _ arguments: [String: String] = [:], action: (String, String)? = nil) {
+  init(
+    _ status: Status, _ code: String, _ arguments: [String: String] = [:], action: (String, String)? = nil,
+    retryAfter: Int? = nil
+  ) {
     self.status = status
     self.code = code
     self.arguments = arguments
     self.action = action
+    self.retryAfter = retryAfter
   }
 
   static func notFound(_ noun: String, list: String) -> PageError {

@@ -67,12 +67,21 @@ enum SessionPages {
     let link = provider.map {
       LinkView(href: "\(OIDCPages.start)?return=\(ConsoleRouter.escaped(returnTo))", label: $0.label)
     }
-    var response = page.answer(
+    return page.answer(
       SignInView(
         problem: problem, notice: notice(page), returnTo: returnTo, email: page.form["email"], provider: link,
-        allowsPasswords: provider?.allowsPasswords ?? true), status: status)
-    if let retryAfter { response.headers.append("Retry-After", String(retryAfter)) }
-    return response
+        allowsPasswords: provider?.allowsPasswords ?? true), status: status, retryAfter: retryAfter)
+  }
+
+  /// Says how long to wait. The attempt was not looked at; such attempts are counted in the activity log.
+  static func tooOften(
+    _ page: PageContext, _ seconds: Int, of account: String = "unknown", returnTo: String
+  ) async throws -> Response {
+    let entry = page.audit("session.refused", "user \(account.prefix(255))")
+    await page.noteTooOften(entry)
+    return try await signInPage(
+      page, returnTo: returnTo, problem: page.texts("session.slow", count: seconds), status: .tooManyRequests,
+      retryAfter: seconds)
   }
 
   /// Why a page was left for this one.
@@ -106,12 +115,7 @@ enum SessionPages {
     let attempt: SignInThrottle.Attempt
     switch answer {
     case .go(let counted): attempt = counted
-    case .wait(let seconds):
-      let entry = page.audit("session.refused", "user \(name.prefix(255))")
-      await page.console.noteRefusal(ofStranger: entry, page.request, .tooManyRequests, "too many attempts", now: now)
-      return try await signInPage(
-        page, returnTo: returnTo, problem: page.texts("session.slow", count: seconds), status: .tooManyRequests,
-        retryAfter: seconds)
+    case .wait(let seconds): return try await tooOften(page, seconds, of: name, returnTo: returnTo)
     }
     let parameters = page.console.configuration.passwordCost.parameters
     let hash = found?.passwordHash.flatMap { PasswordHash($0) }
@@ -161,10 +165,7 @@ enum SessionPages {
     let attempt: SignInThrottle.Attempt
     switch try await page.store.write({ try SignInThrottle.begin($0, subjects, now: now) }) {
     case .go(let counted): attempt = counted
-    case .wait(let seconds):
-      return try await signInPage(
-        page, returnTo: returnTo, problem: page.texts("session.slow", count: seconds), status: .tooManyRequests,
-        retryAfter: seconds)
+    case .wait(let seconds): return try await tooOften(page, seconds, returnTo: returnTo)
     }
     guard let user = try await PasskeyPages.person(page) else {
       let audit = page.audit("session.refused", "user unknown", ["step": "passkey"])
@@ -185,12 +186,12 @@ enum SessionPages {
   }
 
   private static func codePage(
-    _ page: PageContext, _ user: User, returnTo: String, problem: String? = nil
+    _ page: PageContext, _ user: User, returnTo: String, refusal: Proof.Refusal? = nil
   ) -> Response {
     let ticket = "\(user.id).\(page.console.tickets.make(purpose(user), now: page.now))"
     return page.answer(
-      CodeView(name: user.name, ticket: ticket, returnTo: returnTo, problem: problem),
-      status: problem == nil ? .ok : .unprocessableContent)
+      CodeView(name: user.name, ticket: ticket, returnTo: returnTo, problem: refusal?.text),
+      status: refusal?.status ?? .ok, retryAfter: refusal?.wait)
   }
 
   /// A new password makes older tickets worthless.
@@ -209,14 +210,13 @@ enum SessionPages {
         page, returnTo: returnTo, problem: page.texts("session.code_late"), status: .unprocessableContent)
     }
     let (code, recovery) = (page.form.raw("code"), page.form.raw("recovery"))
-    let problem = try await SecondStepCheck.problem(page, user) { database in
+    let refusal = try await SecondStepCheck.refusal(page, user) { database in
       guard recovery.isEmpty else { return try RecoveryCode.use(recovery, database, user: id) }
       return try Authenticator.find(database, user: id)?.accept(code, database, sealer: sealer, now: now) ?? false
     }
-    if let problem {
-      let audit = page.audit("session.refused", "user \(user.name)", ["step": "code"])
-      try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
-      return codePage(page, user, returnTo: returnTo, problem: problem)
+    if let refusal {
+      try await page.note(refusal, of: user, step: "code")
+      return codePage(page, user, returnTo: returnTo, refusal: refusal)
     }
     return try await enter(page, user, returnTo: returnTo, with: recovery.isEmpty ? "code" : "recovery code", .own)
   }

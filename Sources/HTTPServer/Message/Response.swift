@@ -1,3 +1,5 @@
+package import Reactor
+
 /// An answer. The server adds `Date`, `Content-Length` or `Transfer-Encoding`, `Connection` and `X-Request-Id`, and
 /// ignores those in `headers`.
 package struct Response: Sendable {
@@ -7,6 +9,8 @@ package struct Response: Sendable {
   package var body: ResponseBody
   /// Who asked, for the access log; not sent.
   package var actor: String?
+  /// Where the request came from as the middleware sees it, for the access log; nil: as the connection has it.
+  package var remoteAddress: SocketAddress?
 
   package init(_ status: Status = .ok, headers: Headers = Headers(), body: ResponseBody = .none) {
     self.status = status

@@ -181,6 +181,8 @@ private struct Way {
 
   func finished(_ answer: Response) -> Response {
     var answer = answer
+    // Behind a proxy, a step has put the client's address there.
+    answer.remoteAddress = request.remoteAddress
     for index in (0..<prepared).reversed() { middleware[index].finish(&answer, request) }
     return answer
   }

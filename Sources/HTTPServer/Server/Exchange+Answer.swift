@@ -8,7 +8,7 @@ extension Exchange {
     precondition(loop.isCurrent, "a handler came back on another thread")
     guard let connection else { return nil }
     let response = replacement(for: answer) ?? answer
-    (status, actor) = (response.status.code, answer.actor)
+    (status, actor, remoteAddress) = (response.status.code, answer.actor, answer.remoteAddress)
     // A streamed answer may still read the body; whether to the end is not known yet.
     keepsAlive =
       head.keepsAlive && !mustClose && (response.body.isStreamed ? bodyIsOver : skipBody()) && !worker.isStopping
@@ -121,7 +121,8 @@ extension Exchange {
       AccessLogEntry(
         method: head.method, target: head.text(head.target), route: request?.route,
         status: status == 0 ? 499 : status, bytes: bytes, duration: duration,
-        remoteAddress: request?.remoteAddress, actor: actor, requestID: request?.id ?? RequestNumber.text(number)))
+        remoteAddress: remoteAddress ?? request?.remoteAddress, actor: actor,
+        requestID: request?.id ?? RequestNumber.text(number)))
   }
 }
 

@@ -36,6 +36,7 @@ final class Exchange: @unchecked Sendable {
   var status = 0
   /// The answer's.
   var actor: String?
+  var remoteAddress: SocketAddress?
   var bytes = 0
   var keepsAlive = false
   var isChunked = false

@@ -11,6 +11,8 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
   package let entry: NewAuditEntry
   /// Its place in the ``AuditChain``.
   package let hash: [UInt8]
+  /// ``hash`` in hexadecimal digits.
+  package var hashText: String { hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
   /// Adds an entry, in the transaction of the action.
   @discardableResult
@@ -78,18 +80,28 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
     let arguments = [try position(cursor) ?? .max] + filters.flatMap(\.values)
     let found = try database.fetchAll(
       """
-      SELECT id, at, actor, action, subject, detail, address, hash FROM audit
-      WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?
+      SELECT \(columns) FROM audit WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?
       """, arguments: arguments + [limit + 1]
-    ) { row in
-      AuditEntry(
-        id: row.int64(0), at: row.date(1),
-        entry: NewAuditEntry(
-          actor: row.text(2), action: row.text(3), subject: row.text(4),
-          detail: try json(row.optionalText(5), "audit.detail"), address: row.optionalText(6)),
-        hash: row.blob(7))
-    }
+    ) { try AuditEntry($0) }
     return Page(found, limit: limit, key: \.id)
+  }
+
+  /// Entries after one, oldest first.
+  package static func after(_ database: Database, id: Int64, limit: Int) throws -> [AuditEntry] {
+    try database.fetchAll("SELECT \(columns) FROM audit WHERE id > ? ORDER BY id LIMIT ?", id, limit) {
+      try AuditEntry($0)
+    }
+  }
+
+  private static let columns = "id, at, actor, action, subject, detail, address, hash"
+
+  /// Reads ``columns``.
+  private init(_ row: borrowing Row) throws {
+    (id, at) = (row.int64(0), row.date(1))
+    entry = NewAuditEntry(
+      actor: row.text(2), action: row.text(3), subject: row.text(4),
+      detail: try json(row.optionalText(5), "audit.detail"), address: row.optionalText(6))
+    hash = row.blob(7)
   }
 
   /// Everybody who has done something, in alphabetical order; at most `limit`.

@@ -3,6 +3,7 @@ import Console
 import Foundation
 import JSON
 import Model
+import SQLite
 import Store
 
 enum TokensCommand {
@@ -29,6 +30,10 @@ enum TokensCommand {
   private static let addresses = Option(
     repeated: "from", "cidr",
     "Only from this address or range, e.g. 10.0.0.0/8. Repeat for several (default: from anywhere).")
+  private static let user = Option<String?>(
+    "user", "name",
+    "The person whose token it is: it may send to production and approve as the person may, and ends when the person is "
+      + "disabled (default: nobody's).")
   private static let expires = Option<Int?>(
     "expires-in", "days", "The lifetime, e.g. 30d, or never.", default: APIToken.usualDays, showing: "90d"
   ) { text throws(BadValue) in text == "never" ? nil : try parseDays(text) }
@@ -41,7 +46,8 @@ enum TokensCommand {
       Command(
         "add", "Create a token and print it. It is shown only once.",
         parameters: [
-          name.parameter, role.parameter, scopes.parameter, apps.parameter, addresses.parameter, expires.parameter,
+          name.parameter, role.parameter, scopes.parameter, apps.parameter, addresses.parameter, user.parameter,
+          expires.parameter,
         ] + common, action: add),
       Command(
         "remove", "Revoke a token.", parameters: [id.parameter, CommonOptions.data.parameter], action: remove),
@@ -82,8 +88,9 @@ enum TokensCommand {
     let (answer, secret) = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
         for app in form.apps ?? [] { _ = try App.named(app, database) }
+        let owner = try values[user].map { try active($0, database).id }
         let added = try form.add(
-          database, user: nil, audit: NewAuditEntry(actor: commandActor, action: "", subject: ""), now: now)
+          database, user: owner, audit: NewAuditEntry(actor: commandActor, action: "", subject: ""), now: now)
         return (try TokenAnswer(database, added.token, now: now, secret: added.secret), added.secret)
       }
     }
@@ -94,6 +101,15 @@ enum TokensCommand {
       io.note("Copy it now: only its hash is stored. To use it: Authorization: Bearer <token>")
     }
     return ExitCode.done
+  }
+
+  /// A person who can sign in.
+  private static func active(_ name: String, _ database: Database) throws -> User {
+    let user = try UsersCommand.named(name, database)
+    guard user.state != .disabled else {
+      throw CommandFailure("User \(name) is disabled. See: signalbox users enable")
+    }
+    return user
   }
 
   private static let remove: Action = { values, io in

@@ -155,7 +155,7 @@ enum UsersCommand {
     }
   }
 
-  private static func named(_ name: String, _ database: Database) throws -> User {
+  static func named(_ name: String, _ database: Database) throws -> User {
     guard let user = try User.find(database, name: name) else {
       throw CommandFailure("User \(name) not found. See: signalbox users list")
     }

@@ -1,6 +1,7 @@
 import Arguments
 import Foundation
 import Glibc
+import Logging
 import Model
 import Reactor
 import Text
@@ -17,6 +18,9 @@ struct CommandIO: Sendable {
   var isWatched: Bool
   var environment: [String: String]
   var now: @Sendable () -> Date
+  /// How announcements, notices and errors are written: as text, or each as a line of the JSON log. Results stay as
+  /// they are.
+  var format = LogFormat.text
   /// Which connections go through a proxy; see ``proxied(_:)``.
   var proxies = ProxyRules.none
   /// The first error of standard output; nil if all writes succeeded.
@@ -52,11 +56,40 @@ struct CommandIO: Sendable {
 
   func print(_ line: String) { write(line + "\n") }
 
+  /// Writes an address to standard output.
+  ///
+  /// - Parameters:
+  ///   - message: for the JSON log, which has the address as a value.
+  ///   - text: for people, with the address in it.
+  func announce(_ message: String, address: String, text: String) {
+    switch format {
+    case .text: print(text)
+    case .json: write(logLine(.notice, message, [("address", address)]))
+    }
+  }
+
   /// Writes an error to standard error.
-  func complain(_ message: String) { writeError("signalbox: error: \(message)\n") }
+  func complain(_ message: String) {
+    switch format {
+    case .text: writeError("signalbox: error: \(message)\n")
+    case .json: writeError(logLine(.error, message))
+    }
+  }
 
   /// Writes a notice to standard error, so that standard output holds only results.
-  func note(_ message: String) { writeError("signalbox: \(message)\n") }
+  func note(_ message: String) {
+    switch format {
+    case .text: writeError("signalbox: \(message)\n")
+    case .json: writeError(logLine(.warning, message))
+    }
+  }
+
+  private func logLine(
+    _ level: LogLevel, _ message: String, _ metadata: [(key: String, value: String)] = []
+  ) -> String {
+    LogFormat.json.line(
+      LogEntry(time: now(), level: level, label: "signalbox", message: message, metadata: metadata))
+  }
 
   /// Shows progress on one line; only on a terminal.
   func progress(_ text: String) { if isWatched { writeError("\r\u{1B}[K\(text)") } }

@@ -116,20 +116,24 @@ func withStore<Result>(
   return try body(store)
 }
 
-/// Who runs this command, for the activity log: `cli` and the name of the system's user.
-let commandActor: String = {
+/// Who runs this command, for the activity log.
+let commandActor = actorName(of: getuid())
+
+/// A system's user in the activity log: `cli` and the name.
+func actorName(of user: uid_t) -> String {
   // Nil for a user that the system does not know, as in some containers.
-  guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else { return "cli \(getuid())" }
+  guard let entry = getpwuid(user), let name = entry.pointee.pw_name else { return "cli \(user)" }
   return "cli \(String(cString: name))"
-}()
+}
 
 /// Writes an audit entry for a command.
 func audit(
-  _ database: Database, _ action: String, _ subject: String, _ detail: [String: JSONValue] = [:], now: Date
+  _ database: Database, _ action: String, _ subject: String, _ detail: [String: JSONValue] = [:],
+  by actor: String = commandActor, now: Date
 ) throws {
   try AuditEntry.add(
     database,
     NewAuditEntry(
-      actor: commandActor, action: action, subject: subject, detail: detail.isEmpty ? nil : .object(detail)),
+      actor: actor, action: action, subject: subject, detail: detail.isEmpty ? nil : .object(detail)),
     now: now)
 }

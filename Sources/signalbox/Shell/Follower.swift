@@ -15,6 +15,16 @@ struct Follower: Sendable {
   let program: String
   /// As `s3://bucket/path` or `file:///mnt/replica`.
   let replica: String
+  /// The replica without what may be secret in its URL.
+  var place: String { Self.place(of: replica) }
+
+  /// A URL without name, password and query.
+  static func place(of replica: String) -> String {
+    guard var parts = URLComponents(string: replica) else { return "the replica" }
+    (parts.user, parts.password, parts.query) = (nil, nil, nil)
+    return parts.string ?? "the replica"
+  }
+
   /// The copy.
   let database: String
   let log: Logger
@@ -62,7 +72,7 @@ struct Follower: Sendable {
       return cells.count > 2 ? UInt64(cells[2], radix: 16) : nil
     }.max()
     guard status == 0, let last else {
-      throw CommandFailure("\(replica) cannot be read, or has no transactions; see what litestream says above.")
+      throw CommandFailure("\(place) cannot be read, or has no transactions; see what litestream says above.")
     }
     return last
   }

@@ -33,8 +33,8 @@ struct Standby: Sendable {
     defer { door.shut() }
     let server = try standIn()
     started(try await server.start())
-    manager.isReady("Standby: following \(follower.replica)")
-    options.log.notice("standby: following the replica", ["replica": follower.replica])
+    manager.isReady("Standby: following \(follower.place)")
+    options.log.notice("standby: following the replica", ["replica": follower.place])
     let follow = Task { await follower.run() }
     let watch = Task { await manager.watch { await server.turn() } }
     let caller = await withTaskGroup(of: TakeOverDoor.Caller?.self) { group in

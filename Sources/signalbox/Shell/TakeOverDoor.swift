@@ -13,6 +13,8 @@ final class TakeOverDoor: Sendable {
   /// Somebody who asked, and waits.
   struct Caller: Sendable {
     fileprivate let descriptor: Int32
+    /// The system's user who asked.
+    let user: uid_t
 
     /// Shows how far it is.
     func tell(_ line: String) {
@@ -52,11 +54,11 @@ final class TakeOverDoor: Sendable {
         let caller = accept(descriptor, nil, nil)
         if caller < 0, errno == EINTR || errno == ECONNABORTED { continue }
         guard caller >= 0 else { break }
-        guard Self.mayAsk(caller) else {
+        guard let user = Self.user(of: caller), user == 0 || user == geteuid() else {
           close(caller)
           continue
         }
-        continuation.yield(Caller(descriptor: caller))
+        continuation.yield(Caller(descriptor: caller, user: user))
       }
       continuation.finish()
       close(descriptor)
@@ -108,11 +110,10 @@ final class TakeOverDoor: Sendable {
     return address
   }
 
-  /// Whether the process at the other end belongs to this user or to root (`SO_PEERCRED`, unix(7)).
-  private static func mayAsk(_ caller: Int32) -> Bool {
+  /// Whose process is at the other end (`SO_PEERCRED`, unix(7)).
+  private static func user(of caller: Int32) -> uid_t? {
     var peer = (process: Int32(0), user: UInt32.max, group: UInt32.max)
     var size = socklen_t(12)
-    guard getsockopt(caller, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 else { return false }
-    return peer.user == 0 || peer.user == geteuid()
+    return getsockopt(caller, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.user : nil
   }
 }

@@ -100,7 +100,10 @@ struct AccountPageTests {
       #expect(refused.count == 2 && refused.allSatisfy { $0.detail?["step"] == "password" })
       for _ in 0..<4 { _ = try await Self.change(&anna, "wrong") }
       let slow = try await Self.change(&anna, ConsoleScene.password)
-      #expect(slow.status == 422 && ScenePage(slow).error("current").contains("Too many attempts"))
+      #expect(slow.status == 429 && ScenePage(slow).error("current").contains("Too many attempts"))
+      #expect(slow.response.headers["Retry-After"] == "1")
+      let both = try await Self.change(&anna, ConsoleScene.password, "short")
+      #expect(both.status == 429 && ScenePage(both).failedFields.isSuperset(of: ["current", "password"]))
       scene.clock.advance(2)
       #expect(try await Self.change(&anna, ConsoleScene.password).status == 303)
     }

@@ -144,7 +144,13 @@ struct ProofTests {
       }
       for _ in 0..<5 { _ = try await anna.post("/session/confirm", [("proof", "a guess")]) }
       let slow = try await anna.post("/session/confirm", [("proof", ConsoleScene.password)])
-      #expect(slow.status == 422 && ScenePage(slow).error("proof").contains("Too many attempts"))
+      #expect(slow.status == 429 && ScenePage(slow).error("proof").contains("Too many attempts"))
+      #expect(slow.response.headers["Retry-After"] == "1")
+      // A form that asks for the proof itself.
+      let before = try await scene.count("tokens")
+      let form = try await anna.post("/settings/tokens", [("name", "ci"), ("proof", ConsoleScene.password)])
+      #expect(form.status == 429 && form.response.headers["Retry-After"] == "1")
+      #expect(try await scene.count("tokens") == before)
       scene.clock.advance(2)
       #expect(try await anna.post("/session/confirm", [("proof", ConsoleScene.password)]).status == 303)
     }

@@ -41,6 +41,11 @@ struct SecondStepTests {
     return (anna, user, secret, codes)
   }
 
+  private static func change(code: String) -> [(String, String)] {
+    let chosen = "a brand new long sentence"
+    return [("current", ConsoleScene.password), ("password", chosen), ("repeat", chosen), ("code", code)]
+  }
+
   private func passwordRight(_ scene: ConsoleScene) async throws -> (SceneBrowser, ticket: String) {
     var guest = try await SignInTests.guest(scene)
     let answer = try await guest.post("/session", [("email", "anna@example.com"), ("password", ConsoleScene.password)])
@@ -88,9 +93,20 @@ struct SecondStepTests {
       }
       var (guest, ticket) = try await passwordRight(scene)
       let slow = try await guest.post("/session/code", [("ticket", ticket), ("code", code(scene, secret))])
-      #expect(slow.status == 422 && ScenePage(slow).error("code").contains("Too many attempts"))
+      #expect(slow.status == 429 && ScenePage(slow).error("code").contains("Too many attempts"))
+      #expect(slow.response.headers["Retry-After"] == "1")
+      for _ in 0..<50 { _ = try await guest.post("/session/code", [("ticket", ticket), ("code", "999999")]) }
+      let refused = try await scene.audit("session.refused")
+      #expect(refused.count { $0.detail?["step"] == "code" } == 5)
+      let counted = refused.filter { $0.detail?["status"] == 429 }
+      #expect(counted.map(\.subject) == ["user anna@example.com"], "a flood is counted, and fills no log")
       scene.clock.advance(2)
       #expect(try await guest.post("/session/code", [("ticket", ticket), ("code", code(scene, secret))]).status == 303)
+      guest.csrf = ScenePage(try await guest.get("/account")).values("csrf").first ?? ""
+      var again = try await guest.post("/account/password", Self.change(code: "999999"))
+      for _ in 0..<5 { again = try await guest.post("/account/password", Self.change(code: "999999")) }
+      #expect(again.status == 429 && again.response.headers["Retry-After"] == "1")
+      #expect(ScenePage(again).error("code").contains("Too many attempts"))
     }
   }
 

@@ -160,8 +160,13 @@ struct LegacyMessageTests {
   func refused() async throws {
     try await JPushScene.with { jpush in
       let device = try await jpush.addDevices([])[0].tokenText
-      for key in ["", "x", "\(jpush.appKey):wrong", jpush.appKey] {
-        #expect(try await Self.send(jpush, ["to": "x"], key: key).status == 401, "\(key)")
+      let routes = jpush.scene.router.routes.filter { $0.name == "legacy" }
+      #expect(routes.map { "\($0.method) \($0.pattern)" } == ["POST /fcm/send", "POST /gcm/send"])
+      for route in routes {
+        for key in ["", "x", "\(jpush.appKey):wrong", jpush.appKey] {
+          let answer = try await Self.send(jpush, ["to": "x"], key: key, path: route.pattern)
+          #expect(answer.status == 401, "\(route.pattern) with \(key)")
+        }
       }
       let ids = JSONValue.array(Array(repeating: .string(device), count: 1001))
       for body in [[:], ["to": "x", "condition": "y"], ["registration_ids": []], ["registration_ids": ids]]
@@ -179,6 +184,11 @@ struct LegacyMessageTests {
         #expect(answer.status == 200 && Self.words(answer) == [word, word], "\(answer.text)")
         #expect(answer.json?["failure"] == 2)
       }
+      jpush.scene.clock.advance(61)
+      for _ in 0..<10 { _ = try await Self.send(jpush, ["to": "x"], key: "\(jpush.appKey):wrong") }
+      jpush.scene.clock.advance(20)
+      let tooOften = try await Self.send(jpush, ["to": .string(device)])
+      #expect(tooOften.status == 429 && tooOften.response.headers["Retry-After"] == "40", "\(tooOften.text)")
       #expect(try await jpush.scene.count("pushes") == 0)
     }
   }

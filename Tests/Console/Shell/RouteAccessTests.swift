@@ -129,6 +129,28 @@ struct RouteAccessTests {
     ("POST /settings/tokens/:id/revoke", .admin),
   ]
 
+  /// What gives access, or takes it: asked for anew 15 minutes after the last proof of who is there.
+  private static let proven: Set = [
+    "GET /account/second-step", "POST /account/second-step", "POST /account/second-step/begin",
+    "POST /account/second-step/codes", "POST /account/second-step/remove", "POST /account/passkeys",
+    "POST /account/passkeys/:id/remove", "POST /account/sessions/end", "POST /apps/:id/approval",
+    "POST /apps/:id/client-keys", "POST /apps/:id/client-keys/remove", "POST /apps/:id/credentials/:environment",
+    "POST /apps/:id/credentials/:environment/unbind", "POST /apps/:id/jpush-key", "POST /apps/:id/jpush-key/remove",
+    "POST /apps/:id/remove", "POST /certificates", "POST /certificates/:id/remove", "POST /certificates/:id/requests",
+    "POST /certificates/:id/successor", "POST /certificates/:id/successor/:uid", "POST /certificates/:id/undo",
+    "POST /certificates/calendar", "POST /certificates/key", "POST /certificates/requests",
+    "POST /certificates/requests/:uid/remove", "POST /settings/about/backup", "POST /settings/about/bundle",
+    "POST /settings/mail", "POST /settings/oidc", "POST /settings/people", "POST /settings/people/second-step",
+    "POST /settings/people/:id", "POST /settings/people/:id/disable", "POST /settings/people/:id/enable",
+    "POST /settings/people/:id/link", "POST /settings/people/:id/production/allow",
+    "POST /settings/people/:id/production/forbid", "POST /settings/people/:id/remove",
+    "POST /settings/people/:id/second-step/reset", "POST /settings/people/:id/sessions/end",
+    "POST /settings/people/:id/unlink", "POST /settings/receivers", "POST /settings/receivers/:id",
+    "POST /settings/receivers/:id/remove", "POST /settings/tokens", "POST /settings/tokens/:id/revoke",
+    "POST /settings/webhooks", "POST /settings/webhooks/:id", "POST /settings/webhooks/:id/remove",
+    "POST /settings/webhooks/:id/secret",
+  ]
+
   private struct Entry {
     let method: HTTPServer.Method
     let pattern: String
@@ -178,6 +200,26 @@ struct RouteAccessTests {
             #expect(answer.location?.hasPrefix("/session/new") != true, "\(entry.pattern) as \(role)")
           }
         }
+      }
+    }
+  }
+
+  @Test("15 minutes after the last proof, what gives access asks who is there and changes nothing; nothing else asks")
+  func proofs() async throws {
+    #expect(Self.proven.isSubset(of: Set(Self.table.map(\.0))))
+    try await ConsoleScene.with(simulator: true) { scene in
+      var browser = try await scene.signIn(.admin)
+      scene.clock.advance(901)
+      for entry in Self.entries where entry.role != nil {
+        if ["/session/end", "/session/confirm"].contains(entry.pattern) { continue }
+        let (target, line) = (Self.target(entry.pattern), "\(entry.method) \(entry.pattern)")
+        let before = try await scene.changes()
+        let answer = entry.method == .get ? try await browser.get(target) : try await browser.post(target)
+        let asks = ScenePage(answer).tags.contains { $0.name == "input" && $0.attributes["name"] == "proof" }
+        #expect(asks == Self.proven.contains(line), "\(line): \(answer.status)")
+        guard asks else { continue }
+        #expect(answer.status == (entry.method == .get ? 200 : 403), "\(line)")
+        #expect(try await scene.changes() == before, "\(line)")
       }
     }
   }
@@ -265,7 +307,9 @@ struct RouteAccessTests {
   @Test("a browser that is not signed in needs the token of its own cookie")
   func strangersForms() async throws {
     try await ConsoleScene.with { scene in
-      for target in ["/session", "/session/setup", "/session/link", "/language"] {
+      let targets = Self.entries.filter { $0.role == nil && $0.method == .post }.map(\.pattern)
+      #expect(targets.count >= 5)
+      for target in targets {
         var browser = SceneBrowser(router: scene.router)
         #expect(try await browser.post(target, [("csrf", "")]).status == 403, "\(target) without a cookie")
         _ = try await browser.get("/session/new")

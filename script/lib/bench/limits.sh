@@ -27,8 +27,9 @@ limits() {
     -others-fields "Authorization: Bearer $token"
   occupy "answers, read slowly" readers 500 -path /api/openapi.json
   occupy "requests without a pause" busy 512 -path /healthz -one-address
-  for path in /activity.csv /pushes/:id/deliveries.csv "/pushes?q=nothing" "/devices?q=nothing" \
-    "/audiences/suggestions?app=1&q=t" /pushes/:id "/pushes/:id?outcome=failed" /api/openapi.json; do
+  local audience="/audiences/explanation?app=com.example.app&environment=production&audience=all"
+  for path in /devices.csv /devices.json /pushes/:id/deliveries.csv "/pushes?q=nothing" "/devices?q=nothing" \
+    "/audiences/suggestions?app=1&q=t" "$audience" /pushes/:id "/pushes/:id?outcome=failed" /api/openapi.json; do
     occupy "viewer: \`$path\`" busy 64 -path "${path/:id/$uid}" -one-address \
       -others-fields "Cookie: signalbox_session=$viewer"
   done

@@ -67,7 +67,7 @@ struct PageViews: Sendable {
 
 extension PageContext {
   /// Answers with a page, including the flash message of the previous page.
-  func answer<V: PageView>(_ view: V, status: Status = .ok) -> Response {
+  func answer<V: PageView>(_ view: V, status: Status = .ok, retryAfter: Int? = nil) -> Response {
     var frame = console.views.frame(texts)
     frame.csrf = CSRFToken.masked(csrf)
     frame.path = request.path
@@ -87,6 +87,7 @@ extension PageContext {
     frame.flash = flash.map { FrameFlash(text: $0) }
     var response = console.views.page(view, frame, status: status)
     if flash != nil { Cookies.set(Cookies.flash, "", age: 0, on: &response, request) }
+    if let retryAfter { response.headers.append("Retry-After", String(retryAfter)) }
     return response
   }
 }
