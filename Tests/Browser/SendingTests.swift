@@ -119,7 +119,7 @@ extension InBrowser {
         try await fillForm(scene)
         try await scene.press("Review")
         try await scene.press("Send to 1 device")
-        try await scene.sees("1 device will be retried at")
+        try await scene.sees("1 device will be retried on")
         let reason = "//*[@class='cause'][.//*[contains(@class,'tag')][.='ServiceUnavailable']]"
         try await scene.browser.wait(for: reason + "//p[1][normalize-space(.)!='']")
         try await scene.browser.wait(for: reason + "//p[2][normalize-space(.)!='']")

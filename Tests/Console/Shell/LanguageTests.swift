@@ -329,7 +329,9 @@ struct ChinesePageTests {
     let texts = locales["zh-Hans"]
     #expect(texts.day(ConsoleScene.noon) == "2026年11月20日")
     #expect(texts.minute(ConsoleScene.noon).hasPrefix("2026年11月20日 "))
-    #expect(locales["en"].day(ConsoleScene.noon) == "2026-11-20")
+    #expect(locales["en"].day(ConsoleScene.noon) == "20 Nov 2026")
+    #expect(locales["en"].minute(ConsoleScene.noon) == "20 Nov 2026, 12:00 UTC")
+    #expect(locales["en"].localized("2026-03-05 09:00 Asia/Shanghai") == "5 Mar 2026, 09:00 Asia/Shanghai")
     #expect(texts.localized("2026-03-05 09:00 UTC") == "2026年3月5日 09:00 UTC")
     #expect(texts.localized("20260305") == "20260305")
     #expect(texts.list(["a", "b"]) == "a、b" && texts.clauses(["a", "b"]) == "a，b")
