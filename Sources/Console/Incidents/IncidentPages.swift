@@ -49,8 +49,8 @@ enum IncidentPages {
 
   private static func index(_ page: PageContext) async throws -> Response {
     let (texts, now, pager) = (page.texts, page.now, Pager(page.request))
-    let state = page.filled("state").flatMap(IncidentState.init) ?? .open
-    let app = page.filled("app").flatMap(Int64.init)
+    let state = try page.filter("state", IncidentState.init) ?? .open
+    let app = try await page.filterByApp()
     let (list, counts, apps) = try await page.store.read { database in
       (
         try Incident.list(

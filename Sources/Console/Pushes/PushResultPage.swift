@@ -40,7 +40,7 @@ enum PushResultPage {
   static func show(_ page: PageContext) async throws -> Response {
     let uid: String = try page.request.parameter("uid")
     let pager = Pager(page.request)
-    let filter = DeliverySearch.filter(page)
+    let filter = try DeliverySearch.filter(page)
     let may = page.may(.operator)
     let user = page.user?.id ?? 0
     // One read for everything: if the push ended between two reads, the page would say "sending" and follow nothing.
