@@ -67,7 +67,7 @@ enum PushResultPage {
         approval: try ApprovalView(database, .push(push.id), "/pushes/\(push.uid)", page),
         detailsGone: try detailsGone(database, push, page.texts),
         tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
-          ? try MovedTokens.find(database, push: push) : nil,
+          ? try MovedTokens.find(database, .push(push)) : nil,
         credentials: try Credential.all(database, app: push.appID)
           .filter { $0.environment == push.environment }.map(\.id))
     }

@@ -285,7 +285,7 @@ struct PushControlTests {
       #expect(try await scene.call(.post, "\(Self.api)/\(push.uid)/move-back", as: .operator).status == 409)
       let again = try await scene.call(.post, "\(Self.api)/\(push.uid)/move", as: .operator)
       #expect(again.json == ["devices": 14, "environment": "production"], "\(again.text)")
-      let parked = try await scene.store.read { try MovedTokens.find($0, push: push) }
+      let parked = try await scene.store.read { try MovedTokens.find($0, .push(push)) }
       #expect(parked.parked.isEmpty && parked.moved.count == 14)
       var viewer = try await scene.signIn(.viewer)
       #expect(try await !viewer.get(target).text.contains("Move 14"))

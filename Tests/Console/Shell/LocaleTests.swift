@@ -61,6 +61,7 @@ struct LocaleTests {
     }
     let environments = Environment.allCases.map(\.rawValue)
     let outcomes = OutcomeKind.allCases.map(\.name)
+    for origin in ["push", "incident"] { add("move.\(origin).", ["again", "back", "nobody", "reversible"]) }
     let roles = User.Role.allCases.map(\.rawValue)
     add("words.", PushState.allCases.map(\.rawValue) + outcomes + environments + ["pending", "waiting"])
     add("outcome.", outcomes)
