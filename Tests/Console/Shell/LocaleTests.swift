@@ -85,7 +85,7 @@ struct LocaleTests {
     add("schedules.", ScheduleState.allCases.map(\.rawValue))
     add("phones.", ["payload", "headers", "callbacks"])
     add("severity.", Lint.Severity.allCases.map(\.rawValue))
-    add("dialects.", Dialect.allCases.map(\.rawValue))
+    add("dialects.", Dialect.written.map(\.rawValue))
     add("actor.", Reason.Actor.allCases.map(\.rawValue))
     add("state.", DeviceState.allCases.map(\.name))
     add("state.", DeviceState.allCases.map { "\($0)" })
