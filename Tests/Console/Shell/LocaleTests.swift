@@ -71,6 +71,7 @@ struct LocaleTests {
     add("people.required_of.", SecondStepRule.Reach.allCases.map(\.rawValue))
     add("passkeys.refused.", PasskeyCeremony.Refusal.allCases.map(\.rawValue))
     add("receipts.", ReceiptKind.allCases.map(\.name))
+    add("delivery.steps.", ReceiptKind.allCases.map(\.name))
     add("account.", ["name", "role", "since"])
     add("tokens.scopes.", TokenScope.allCases.map(\.rawValue))
     add("tokens.reach.", ["all", "some"])
