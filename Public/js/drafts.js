@@ -4,7 +4,8 @@ import { isForgotten, key } from './forget.js';
 import { makeRows } from './languages.js';
 import { debounced } from './page.js';
 
-const kept = (field) => field.name && field.name !== 'preview_language' && !['hidden', 'password', 'file', 'submit', 'button', 'reset'].includes(field.type);
+const kept = (field) => field.name && !['preview_language', 'pasted'].includes(field.name)
+  && !['hidden', 'password', 'file', 'submit', 'button', 'reset'].includes(field.type);
 
 /** Keeps and restores the form with data-preview; discarding forgets it. */
 export function startDrafts() {

@@ -6,6 +6,9 @@ const dates = language === 'en' ? 'en-GB' : language;
 // 24 hours in every language: logs are compared, and "12:05 AM" is misread.
 const moment = new Intl.DateTimeFormat(dates, { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' });
 const exact = new Intl.DateTimeFormat(dates, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+const inUTC = new Intl.DateTimeFormat(dates, {
+  dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23', timeZone: 'UTC',
+});
 // A day without an hour is the same day everywhere: never moved to another zone.
 const day = new Intl.DateTimeFormat(dates, { dateStyle: 'medium', timeZone: 'UTC' });
 // "tomorrow" for what is 47 hours away, or "next month" for 31 days, is too loose beside a certificate: count.
@@ -18,8 +21,11 @@ const spans = [
 ];
 const dayOnly = /^\d{4}-\d\d-\d\d$/;
 
-// As the server writes a time within a sentence.
-const sentenceTime = /(\d{4})(?:-|年)(\d{1,2})(?:-|月)(\d{1,2})日? (\d\d:\d\d) UTC/;
+// As the server writes a time within a sentence: 22 Nov 2026, 07:52 UTC, or 2026年11月22日 07:52 UTC.
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const sentenceTime = new RegExp(
+  `(?:(?<year>\\d{4})年(?<month>\\d{1,2})月(?<day>\\d{1,2})日 |(?<d>\\d{1,2}) (?<name>${months.join('|')}) (?<y>\\d{4}), )`
+    + '(?<clock>\\d\\d:\\d\\d) UTC');
 
 /** Dresses every <time datetime> below `root`, also those within sentences, and fills in the zone's name. */
 export function showTimes(root = document) {
@@ -37,10 +43,12 @@ function findTimes(root) {
       ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP);
   while (texts.nextNode()) {
     const text = texts.currentNode;
-    const [whole, year, month, day, clock] = sentenceTime.exec(text.data);
+    const { 0: whole, groups } = sentenceTime.exec(text.data);
+    const month = groups.month ?? `${months.indexOf(groups.name) + 1}`;
+    const [year, day] = [groups.year ?? groups.y, groups.day ?? groups.d];
     text.splitText(text.data.indexOf(whole)).splitText(whole.length);
     const time = document.createElement('time');
-    time.dateTime = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}T${clock}Z`;
+    time.dateTime = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}T${groups.clock}Z`;
     time.textContent = whole;
     text.nextSibling.replaceWith(time);
     texts.currentNode = time;
@@ -58,7 +66,7 @@ function show(element) {
   // Durations are good <time> values too, and no date.
   if (Number.isNaN(date.getTime())) return;
   const whole = dayOnly.test(written);
-  element.title = whole ? written : `${date.toISOString().replace('T', ' ').replace(/(\.000)?Z$/, '')} UTC`;
+  if (!whole) element.title = `${inUTC.format(date)} UTC`;
   const text = 'relative' in element.dataset ? spaced(distance(date))
     : whole ? day.format(date)
     : 'exact' in element.dataset ? exact.format(date) : moment.format(date);

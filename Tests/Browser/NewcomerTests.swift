@@ -34,7 +34,7 @@ extension InBrowser {
         try await scene.seesFinished()
         try await scene.sees(count: 7, of: "accepted")
         try await scene.sees("FCM")
-        try await browser.wait(for: "//td[@data-receipt='displayed'][.='7']")
+        try await browser.wait(for: "//b[@data-receipt='displayed'][.='7']")
 
         // Each kind lights up without a reload, and a tap on each opens the app.
         try await browser.go(toWindow: phones)
@@ -50,7 +50,7 @@ extension InBrowser {
           try await browser.wait(for: "//section[.//*[@id='message']]//dt[.='Tapped']")
         }
         try await browser.go(toWindow: form)
-        try await browser.wait(for: "//td[@data-receipt='opened'][.='2']")
+        try await browser.wait(for: "//b[@data-receipt='opened'][.='2']")
         try await scene.sees("Reported by 7 of 7 devices")
         #expect(try await browser.complaints() == [])
       }

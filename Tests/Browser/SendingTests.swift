@@ -71,8 +71,8 @@ extension InBrowser {
         try await tap(scene)
         // The phone reports by itself, and the result page counts it without a reload.
         try await browser.go(toWindow: form)
-        try await browser.wait(for: "//td[@data-receipt='displayed'][.='1']")
-        try await browser.wait(for: "//td[@data-receipt='opened'][.='1']")
+        try await browser.wait(for: "//b[@data-receipt='displayed'][.='1']")
+        try await browser.wait(for: "//b[@data-receipt='opened'][.='1']")
         try await scene.sees("Reported by 1 of 1 device")
         #expect(try await browser.complaints() == [])
       }
@@ -119,7 +119,7 @@ extension InBrowser {
         try await fillForm(scene)
         try await scene.press("Review")
         try await scene.press("Send to 1 device")
-        try await scene.sees("1 device will be retried at")
+        try await scene.sees("1 device will be retried on")
         let reason = "//*[@class='cause'][.//*[contains(@class,'tag')][.='ServiceUnavailable']]"
         try await scene.browser.wait(for: reason + "//p[1][normalize-space(.)!='']")
         try await scene.browser.wait(for: reason + "//p[2][normalize-space(.)!='']")

@@ -32,15 +32,14 @@ enum AudiencePages {
   }
 
   /// The app that the address names; nil without one: the first.
-  static func app(_ page: PageContext, _ apps: [App]) -> App? {
-    let bundleID = page.filled("app")
-    return apps.first { $0.bundleID == bundleID } ?? apps.first
+  static func app(_ page: PageContext, _ apps: [App]) throws -> App? {
+    try page.filter("app") { bundleID in apps.first { $0.bundleID == bundleID } } ?? apps.first
   }
 
   private static func index(_ page: PageContext) async throws -> Response {
-    let kind = page.filled("kind").flatMap(Kind.init) ?? .segments
+    let kind = try page.filter("kind", Kind.init) ?? .segments
     let apps = try await page.store.read { try App.all($0) }
-    let app = app(page, apps)
+    let app = try app(page, apps)
     let pager = Pager(page.request)
     let prefix = page.filled("q") ?? ""
     var rows: [AudienceRow] = []

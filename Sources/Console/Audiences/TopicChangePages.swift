@@ -62,7 +62,7 @@ enum TopicChangePages {
   private static func show(_ page: PageContext) async throws -> Response {
     let app = try await AppPages.find(page)
     let id = try page.id("change")
-    let state = TopicChange.State.allCases.first { $0.name == page.query["state"] }
+    let state = try page.filter("state") { name in TopicChange.State.allCases.first { $0.name == name } }
     let pager = Pager(page.request)
     let (change, members) = try await page.store.read { database in
       guard let change = try TopicChange.find(database, app: app.id, id: id) else {

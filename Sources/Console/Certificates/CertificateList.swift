@@ -39,7 +39,7 @@ struct CertificateList {
   }
 
   func view() async throws -> ExpiryListView {
-    let (pager, filter, now) = (Pager(page.request, path: "/certificates"), filter(), now)
+    let (pager, filter, now) = (Pager(page.request, path: "/certificates"), try filter(), now)
     let ranges = Self.bands.map { Expiry.ends(of: $0, now: now) ?? 0...0 }
     let cursor = page.request.method.isSafe ? pager.cursor : nil
     let facts = try await page.store.read { database in
@@ -65,25 +65,24 @@ struct CertificateList {
 
   // MARK: Filter
 
-  func filter() -> ExpiryList.Filter {
+  func filter() throws -> ExpiryList.Filter {
     var filter = ExpiryList.Filter(now: now)
-    if let band = page.filled("band").flatMap(Expiry.Band.init(rawValue:)) { filter = Expiry.filter(band, now: now) }
-    filter.isFailing = page.filled("band") == Self.failing
-    filter.kind = page.filled("kind").flatMap(CertificateKind.init(rawValue:))?.filter
-    filter.app = page.filled("app").flatMap { name in apps.first { $0.bundleID == name }?.id }
+    let isFailing = page.filled("band") == Self.failing
+    if !isFailing, let band = try page.filter("band", Expiry.Band.init(rawValue:)) {
+      filter = Expiry.filter(band, now: now)
+    }
+    filter.isFailing = isFailing
+    filter.kind = try page.filter("kind", CertificateKind.init(rawValue:))?.filter
+    filter.app = try page.filter("app") { name in apps.first { $0.bundleID == name }?.id }
     filter.search = page.filled("q").map { String($0.prefix(200)) }
-    if let from = Self.day(page.filled("from")), let before = Self.day(page.filled("before")), from < before {
-      filter.ends = from...(before - 1)
+    if let from = try page.day("from"), let before = try page.day("before"), from < before {
+      filter.ends = Self.milliseconds(from)...(Self.milliseconds(before) - 1)
       filter.withoutReplaced = true
     }
     return filter
   }
 
-  /// The start of a UTC day written as `2026-11-20`, in milliseconds since 1970.
-  private static func day(_ text: String?) -> Int64? {
-    guard let text, text.utf8.count == 10, let date = Timestamp.parse("\(text)T00:00:00Z") else { return nil }
-    return Int64(date.timeIntervalSince1970) * 1000
-  }
+  private static func milliseconds(_ day: Date) -> Int64 { Int64(day.timeIntervalSince1970) * 1000 }
 
   private func filterView(isActive: Bool) -> ExpiryFilterView {
     ExpiryFilterView(

@@ -68,9 +68,9 @@ enum CertificatePages {
 
   /// The list as a file, which the activity log records.
   private static func export(_ page: PageContext, _ format: String) async throws -> CertificateListExport {
-    let apps = try await page.store.read { try App.all($0) }
+    let filter = try CertificateList(page, apps: try await page.store.read { try App.all($0) }).filter()
     try await page.note(page.audit("certificate.export", "certificates", ["format": .string(format)]))
-    return CertificateListExport(page.store, CertificateList(page, apps: apps).filter(), now: page.now)
+    return CertificateListExport(page.store, filter, now: page.now)
   }
 
   // MARK: Looking into a file, and keeping it

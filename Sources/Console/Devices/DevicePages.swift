@@ -37,7 +37,7 @@ enum DevicePages {
     let texts = page.texts
     let pager = Pager(page.request)
     let apps = try await page.store.read { try AppOverview.all($0) }
-    let (base, text) = (filter(page, apps.map(\.app)), page.filled("q"))
+    let (base, text) = (try filter(page, apps.map(\.app)), page.filled("q"))
     var problem: String?
     var found = Page<Device>(items: [], next: nil)
     do {
@@ -84,20 +84,20 @@ enum DevicePages {
   }
 
   /// The chosen filters, apart from the search.
-  private static func filter(_ page: PageContext, _ apps: [App]) -> DeviceFilter {
-    var filter = DeviceFilter(app: page.filled("app").flatMap { name in apps.first { $0.bundleID == name }?.id })
-    filter.environment = page.filled("environment").flatMap(Environment.init)
-    filter.platform = page.filled("platform").flatMap(Platform.init)
-    filter.provider = page.filled("provider").flatMap(ProviderKind.init)
-    filter.state = page.filled("state").flatMap(DeviceState.init(name:))
+  private static func filter(_ page: PageContext, _ apps: [App]) throws -> DeviceFilter {
+    var filter = DeviceFilter(app: try page.filter("app") { name in apps.first { $0.bundleID == name }?.id })
+    filter.environment = try page.filter("environment", Environment.init)
+    filter.platform = try page.filter("platform", Platform.init)
+    filter.provider = try page.filter("provider", ProviderKind.init)
+    filter.state = try page.filter("state", DeviceState.init(name:))
     return filter
   }
 
   /// The devices of the list as a file, which the activity log records.
   private static func export(_ page: PageContext, _ format: String) async throws -> DeviceListExport {
-    let apps = try await page.store.read { try App.all($0) }
+    let filter = try filter(page, try await page.store.read { try App.all($0) })
     try await page.note(page.audit("device.export", "devices", ["format": .string(format)]))
-    return DeviceListExport(page.store, filter(page, apps), search: page.filled("q"))
+    return DeviceListExport(page.store, filter, search: page.filled("q"))
   }
 
   /// The devices of an app that a filter finds, from counters.

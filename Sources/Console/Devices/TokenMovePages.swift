@@ -6,86 +6,148 @@ import Model
 import SQLite
 import Store
 
-/// Moves the devices that a push parked for the wrong environment to the other environment, or back.
+/// Moves devices that were parked for the wrong environment to the other environment, or back.
 struct TokenMove {
-  let push: Push
+  let origin: MovedTokens.Origin
   let back: Bool
 
-  init(_ push: Push, back: Bool) {
-    self.push = push
+  init(_ origin: MovedTokens.Origin, back: Bool) {
+    self.origin = origin
     self.back = back
   }
 
-  /// - Parameter audit: makes the audit entry for an action.
+  /// Where the devices go.
+  var environment: Environment { back ? origin.environment : origin.environment.other }
+
+  /// Whether the app's name must be typed, as for a push to production.
+  var mustType: Bool { !back && environment == .production }
+
+  /// - Parameter audit: makes the audit entry of an action, subject and detail.
   /// - Returns: the number of devices moved. If it is 0, nothing is written to the audit log.
   func carryOut(
-    _ store: Store, by actor: String, now: Date, audit: (String, [String: JSONValue]) -> NewAuditEntry
+    _ store: Store, by actor: String, now: Date, audit: (String, String, JSONValue) -> NewAuditEntry
   ) async throws -> Int {
-    let (push, back) = (push, back)
-    let environment = back ? push.environment : push.environment.other
+    let (origin, back) = (origin, back)
     let entry = audit(
-      back ? "push.move_back" : "push.move",
+      origin.noun + (back ? ".move_back" : ".move"), origin.subject,
       ["environment": .string(environment.rawValue), "reason": .string(MovedTokens.reason)])
     return try await store.write { database in
       let count =
         back
-        ? try MovedTokens.moveBack(database, push: push, by: actor, now: now)
-        : try MovedTokens.move(database, push: push, by: actor, now: now)
+        ? try MovedTokens.moveBack(database, origin, by: actor, now: now)
+        : try MovedTokens.move(database, origin, by: actor, now: now)
       if count > 0 { try AuditEntry.add(database, entry, now: now) }
       return count
     }
   }
+
+  /// The last word of a call's path.
+  static func word(back: Bool) -> String { back ? "move-back" : "move" }
+
+  /// The same for the API.
+  func answer(_ call: APIContext) async throws -> Response {
+    let devices = try await carryOut(call.store, by: call.actor, now: call.now) { call.audit($0, $1, $2) }
+    guard devices > 0 else { throw HTTPError(.conflict, "This \(origin.noun) has no devices to move.") }
+    return APIContext.answer { json in
+      json.member("devices", devices)
+      json.member("environment", environment.rawValue)
+    }
+  }
 }
 
-/// `/pushes/:uid/move`: asks for confirmation, then moves.
-enum TokenMovePages {
-  static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/pushes/:uid/move", role: .operator) { page in try await ask(page) }
-    routes.page(.post, "/pushes/:uid/move", role: .operator) { page in try await move(page) }
+extension MovedTokens.Origin {
+  /// As the activity log names it, and the texts.
+  fileprivate var noun: String {
+    switch self {
+    case .push: "push"
+    case .incident: "incident"
+    }
   }
 
-  /// Whether the app's name must be typed, as for a push to production.
-  private static func mustType(_ push: Push, back: Bool) -> Bool { !back && push.environment.other == .production }
+  fileprivate var subject: String {
+    switch self {
+    case .push(let push): "push \(push.uid)"
+    case .incident(let incident): incident.subject
+    }
+  }
+
+  fileprivate var path: String {
+    switch self {
+    case .push(let push): "/pushes/\(push.uid)"
+    case .incident(let incident): "/incidents/\(incident.id)"
+    }
+  }
+
+  fileprivate func heading(_ texts: Texts) -> String {
+    switch self {
+    case .push(let push): push.heading(texts)
+    case .incident(let incident): texts("incidents.numbered", ["number": "\(incident.id)"])
+    }
+  }
+
+  fileprivate func list(_ texts: Texts) -> LinkView {
+    switch self {
+    case .push: LinkView(href: "/pushes", label: texts("pushes.title"))
+    case .incident: LinkView(href: "/incidents", label: texts("incidents.title"))
+    }
+  }
+}
+
+/// `/pushes/:uid/move` and `/incidents/:id/move`: asks for confirmation, then moves, there or back.
+enum TokenMovePages {
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/pushes/:uid/move", role: .operator) { page in try await ask(page, push(page)) }
+    routes.page(.post, "/pushes/:uid/move", role: .operator) { page in try await move(page, push(page)) }
+    routes.page(.get, "/incidents/:id/move", role: .operator) { page in try await ask(page, incident(page)) }
+    routes.page(.post, "/incidents/:id/move", role: .operator) { page in try await move(page, incident(page)) }
+  }
+
+  private static func push(_ page: PageContext) async throws -> MovedTokens.Origin {
+    .push(try await PushPages.find(page))
+  }
+
+  private static func incident(_ page: PageContext) async throws -> MovedTokens.Origin {
+    let id = try page.id()
+    return .incident(try await page.store.read { try IncidentPages.find($0, id) })
+  }
 
   /// - Parameter error: why what was typed is not enough.
-  private static func ask(_ page: PageContext, error: String? = nil) async throws -> Response {
-    let (push, texts) = (try await PushPages.find(page), page.texts)
-    let isBack = (error == nil ? page.query["back"] : page.form["back"]) == "1"
+  private static func ask(
+    _ page: PageContext, _ origin: MovedTokens.Origin, error: String? = nil
+  ) async throws -> Response {
+    let texts = page.texts
+    let move = TokenMove(origin, back: (error == nil ? page.query["back"] : page.form["back"]) == "1")
     let (found, app) = try await page.store.read {
-      (try MovedTokens.find($0, push: push), try App.get($0, id: push.appID).name)
+      (try MovedTokens.find($0, origin), try App.get($0, id: origin.app).name)
     }
-    let count = isBack ? found.moved.count : found.parked.count
-    let environment = isBack ? push.environment : push.environment.other
-    var means = [texts(isBack ? "move.back_means" : "move.means", ["environment": environment.word(texts)])]
-    if !isBack { means.append(MoveWords(push.environment, found, texts).evidence) }
-    means.append(texts(isBack ? "move.again" : "move.reversible", ["environment": push.environment.word(texts)]))
+    let count = move.back ? found.moved.count : found.parked.count
+    let words = MoveWords(origin.environment, found, texts)
+    var means = [texts(move.back ? "move.back_means" : "move.means", ["environment": move.environment.word(texts)])]
+    if !move.back { means.append(words.evidence) }
+    let way = "move.\(origin.noun).\(move.back ? "again" : "reversible")"
+    means.append(texts(way, ["environment": origin.environment.word(texts)]))
     if count == MovedTokens.limit { means.append(texts("move.limit", ["limit": count.grouped])) }
     return page.answer(
       TokenMoveView(
-        list: LinkView(href: "/pushes", label: texts("pushes.title")),
-        origin: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)), back: texts("move.to_push"),
-        nobody: texts("move.nobody_next"), isBack: isBack, count: count,
-        action: MoveWords(push.environment, found, texts).label(back: isBack), means: means,
-        question: mustType(push, back: isBack) ? texts("move.type_app", ["app": app]) : nil,
+        list: origin.list(texts), origin: LinkView(href: origin.path, label: origin.heading(texts)),
+        back: texts("move.\(origin.noun).back"), nobody: texts("move.\(origin.noun).nobody"), isBack: move.back,
+        count: count, action: words.label(back: move.back), means: means,
+        question: move.mustType ? texts("move.type_app", ["app": app]) : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: error ?? "")),
       status: error == nil ? .ok : .unprocessableContent)
   }
 
-  private static func move(_ page: PageContext) async throws -> Response {
-    let push = try await PushPages.find(page)
-    let isBack = page.form["back"] == "1"
-    if mustType(push, back: isBack) {
-      let app = try await page.store.read { try App.get($0, id: push.appID).name }
+  private static func move(_ page: PageContext, _ origin: MovedTokens.Origin) async throws -> Response {
+    let move = TokenMove(origin, back: page.form["back"] == "1")
+    if move.mustType {
+      let app = try await page.store.read { try App.get($0, id: origin.app).name }
       guard page.form["confirm"] == app else {
-        return try await ask(page, error: page.texts("confirm.differs", ["app": app]))
+        return try await ask(page, origin, error: page.texts("confirm.differs", ["app": app]))
       }
     }
-    let count = try await TokenMove(push, back: isBack).carryOut(page.store, by: page.actor, now: page.now) {
-      page.audit($0, "push \(push.uid)", .object($1))
-    }
+    let count = try await move.carryOut(page.store, by: page.actor, now: page.now) { page.audit($0, $1, $2) }
     return page.redirect(
-      to: "/pushes/\(push.uid)",
-      flash: count == 0 ? "devices_unmoved" : isBack ? "devices_moved_back" : "devices_moved")
+      to: origin.path, flash: count == 0 ? "devices_unmoved" : move.back ? "devices_moved_back" : "devices_moved")
   }
 }
 
@@ -143,6 +205,12 @@ struct MoveWords {
     return texts(
       back ? "move.back" : "move.action", count: back ? found.moved.count : found.parked.count,
       ["environment": environment])
+  }
+
+  /// The move there if devices are parked, or else the move back if some were moved; nil: neither.
+  func link(_ path: String) -> LinkView? {
+    if !found.parked.isEmpty { return LinkView(href: path, label: label(back: false)) }
+    return found.moved.isEmpty ? nil : LinkView(href: path + "?back=1", label: label(back: true))
   }
 
   /// Why the devices seem to belong to the other environment.

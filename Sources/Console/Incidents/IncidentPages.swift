@@ -18,7 +18,6 @@ enum IncidentPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/incidents") { page in try await index(page) }
     routes.page(.get, "/incidents/:id") { page in try await show(page, FieldErrors()) }
-    IncidentMovePages.add(to: &routes)
     routes.page(.post, "/incidents/:id/assign", role: .operator) { page in
       let name = page.form["person"]
       let change = IncidentChange(assignee: .some(name.isEmpty ? nil : name))
@@ -47,10 +46,17 @@ enum IncidentPages {
     }
   }
 
+  static func find(_ database: Database, _ id: Int64) throws -> Incident {
+    guard let incident = try Incident.find(database, id: id) else {
+      throw PageError.notFound("incident", list: "/incidents")
+    }
+    return incident
+  }
+
   private static func index(_ page: PageContext) async throws -> Response {
     let (texts, now, pager) = (page.texts, page.now, Pager(page.request))
-    let state = page.filled("state").flatMap(IncidentState.init) ?? .open
-    let app = page.filled("app").flatMap(Int64.init)
+    let state = try page.filter("state", IncidentState.init) ?? .open
+    let app = try await page.filterByApp()
     let (list, counts, apps) = try await page.store.read { database in
       (
         try Incident.list(
@@ -78,15 +84,13 @@ enum IncidentPages {
   private static func show(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {
     let (id, now, texts, mayAct) = (try page.id(), page.now, page.texts, page.may(.operator))
     let (incident, app, pushes, history, people, tokens) = try await page.store.read { database in
-      guard let incident = try Incident.find(database, id: id) else {
-        throw PageError.notFound("incident", list: "/incidents")
-      }
+      let incident = try find(database, id)
       return (
         incident, try AppOverview.find(database, id: incident.place.app),
         try Incident.pushes(database, id: id, limit: shown),
         try AuditEntry.list(database, AuditEntry.Filter(subject: incident.subject), limit: shown).items,
         mayAct ? try User.all(database).filter { $0.disabledAt == nil } : [],
-        mayAct ? try IncidentMovePages.found(database, incident) : nil
+        mayAct ? try MovedTokens.find(database, .incident(incident)) : nil
       )
     }
     return page.answer(
@@ -96,13 +100,8 @@ enum IncidentPages {
           IncidentPushRow(one: $0, reason: incident.cause.reason, texts: texts, now: now)
         },
         history: history.map { IncidentEventRow(entry: $0, texts: texts, now: now) }, mayAct: mayAct,
-        move: tokens.flatMap { tokens in
-          tokens.parked.isEmpty
-            ? nil
-            : LinkView(
-              href: "/incidents/\(id)/move",
-              label: MoveWords(incident.place.environment, tokens, texts).label(back: false))
-        },
+        move: tokens.flatMap { MoveWords(incident.place.environment, $0, texts).link("/incidents/\(id)/move") },
+        movesBack: tokens?.parked.isEmpty ?? true,
         people: ChoiceView.list(
           [("", texts("incidents.nobody"))] + people.map { ($0.name, $0.name) }, chosen: incident.assignee ?? ""),
         form: page.form, errors: errors), status: errors.isEmpty ? .ok : .unprocessableContent)
@@ -112,9 +111,7 @@ enum IncidentPages {
     let (id, now, entry) = (try page.id(), page.now, page.audit("", ""))
     do {
       try await page.store.write { database in
-        guard try Incident.find(database, id: id) != nil else {
-          throw PageError.notFound("incident", list: "/incidents")
-        }
+        _ = try find(database, id)
         try change.carryOut(database, id: id, by: entry, now: now)
       }
     } catch let problems as Problems {

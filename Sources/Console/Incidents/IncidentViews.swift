@@ -73,8 +73,10 @@ struct IncidentView: PageView {
   let pushes: [IncidentPushRow]
   let history: [IncidentEventRow]
   let mayAct: Bool
-  /// Moves the parked devices where their tokens belong; nil: nothing is to move.
+  /// Moves the parked devices where their tokens belong, or those that were moved back; nil: nothing is to move.
   let move: LinkView?
+  /// Whether ``move`` undoes a move: then it is not what the page advises.
+  let movesBack: Bool
   let people: [ChoiceView]
   let form: Form
   let errors: FieldErrors
@@ -97,6 +99,7 @@ struct IncidentView: PageView {
     .view("words") { ReasonWords($0.reason, $0.words.texts) },
     .view("remedy") { $0.words.remedy },
     .view("move") { $0.move },
+    .flag("moves_back") { $0.movesBack },
     .view("first") { MomentView(date: $0.incident.firstAt, now: $0.words.now) },
     .view("last") { MomentView(date: $0.incident.lastAt, now: $0.words.now) },
     .number("devices") { $0.incident.devices },
@@ -156,13 +159,18 @@ struct IncidentEventRow: View {
     .text("text") { row in
       row.texts(
         "\(row.entry.entry.action.replacing("incident.", with: "incidents.did."))",
-        ["name": ActivityActor(row.entry.entry.actor).name(row.texts)])
+        ["name": ActivityActor(row.entry.entry.actor).name(row.texts), "environment": row.environment])
     },
     .optional("said") { $0.entry.entry.detail?["remark"]?.string },
     .optional("detail") { $0.detail },
     .text("tone") { $0.tone },
     .view("at") { MomentView(date: $0.entry.at, now: $0.now) },
   ]
+
+  /// Where devices were moved.
+  private var environment: String {
+    entry.entry.detail?["environment"]?.string.flatMap(Environment.init)?.word(texts) ?? ""
+  }
 
   private var detail: String? {
     let detail = entry.entry.detail

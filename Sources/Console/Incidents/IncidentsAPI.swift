@@ -16,6 +16,14 @@ enum IncidentsAPI {
     routes.call(.patch, "/incidents/:id", role: .operator, scope: .send, reach: .incident) { call in
       try await update(call)
     }
+    for back in [false, true] {
+      let path = "/incidents/:id/" + TokenMove.word(back: back)
+      routes.call(.post, path, role: .operator, scope: .devices, reach: .incident) { call in
+        let id: Int64 = try call.request.parameter("id")
+        let incident = try await call.store.read { try Incident.get($0, id: id) }
+        return try await TokenMove(.incident(incident), back: back).answer(call)
+      }
+    }
   }
 
   private static func list(_ call: APIContext) async throws -> Response {

@@ -17,11 +17,11 @@ struct DeliveryExport: Sendable {
   private let draft: PushDraft?
   private let pages: PagedExport<Delivery.WithDevice>
 
-  init(_ page: PageContext, _ push: Push) {
+  init(_ page: PageContext, _ push: Push) throws {
     self.push = push
     let draft = push.draft
     self.draft = draft
-    let filter = DeliverySearch.filter(page)
+    let filter = try DeliverySearch.filter(page)
     pages = PagedExport(store: page.store, name: "push-\(push.uid)") { database, cursor, limit in
       try Delivery.list(
         database, push: push.id, filter, isLocalized: draft?.languages != nil, cursor: cursor, limit: limit)

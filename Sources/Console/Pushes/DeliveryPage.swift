@@ -76,6 +76,7 @@ enum DeliveryPage {
           clock: [.afterCredential, .resignOnce].contains(reason.retry) ? clock(credential, page) : "")
       },
       facts: facts(push, item, credential, badge: badge, text, page),
+      steps: waiting == nil ? DeliverySteps(push, item, name: nil, texts) : nil,
       attempt: exchange.request.map { request in
         DeliveryAttemptView(
           number: Int(delivery.attempts), at: waiting == nil ? MomentView(date: delivery.at) : nil,

@@ -7,6 +7,8 @@ import Store
 struct PushDevicesView: View {
   let search: String
   let outcomes: [ChoiceView]
+  /// Whether the outcomes are final: then each is shown with its number, and those without devices are left out.
+  let isCounted: Bool
   let isFiltered: Bool
   let csv: String
   let json: String
@@ -24,6 +26,8 @@ struct PushDevicesView: View {
   static let fields: [Field<Self>] = [
     .text("q") { $0.search },
     .view("outcome") { FieldView(choices: $0.outcomes) },
+    .flag("counted") { $0.isCounted },
+    .flag("has_choice") { $0.outcomes.count > 2 },
     .flag("active") { $0.isFiltered },
     .text("csv") { $0.csv },
     .text("json") { $0.json },
@@ -81,7 +85,7 @@ struct DeliveryRow: View {
     .written("status") { $1.write(Int($0.item.delivery.status)) },
     .optional("reason") { $0.item.delivery.reason },
     .flag("failed") { $0.item.delivery.outcome == .failed },
-    .flag("retried") { $0.item.delivery.attempts > 1 },
+    .flag("tried") { $0.item.delivery.attempts > 0 },
     .written("attempts") { $1.write(Int($0.item.delivery.attempts)) },
     .text("duration") { $0.duration },
     .text("reported") { $0.reported },

@@ -7,10 +7,12 @@ enum DeliverySearch {
   /// In place of an outcome: devices that wait for another attempt.
   static let waiting = "pending"
 
-  static func filter(_ page: PageContext) -> DeliveryFilter {
+  static func filter(_ page: PageContext) throws -> DeliveryFilter {
     var filter = DeliveryFilter()
-    filter.outcome = OutcomeKind.allCases.first { $0.name == page.query["outcome"] }
-    filter.isWaiting = page.query["outcome"] == waiting
+    filter.isWaiting = page.filled("outcome") == waiting
+    if !filter.isWaiting {
+      filter.outcome = try page.filter("outcome") { name in OutcomeKind.allCases.first { $0.name == name } }
+    }
     filter.reason = page.filled("reason")
     if let text = page.filled("q") {
       filter.search = [.alias(text), .registrationID(text)]

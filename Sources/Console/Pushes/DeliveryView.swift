@@ -14,6 +14,8 @@ struct DeliveryView: PageView {
   let heading: String
   let cause: DeliveryCauseView?
   let facts: [FactView]
+  /// Nil: nothing was sent, or it is not over.
+  let steps: DeliverySteps?
   let attempt: DeliveryAttemptView?
   let curl: String?
   /// Where the command leads, or why there is none; nil: it needs no word.
@@ -29,6 +31,7 @@ struct DeliveryView: PageView {
     .text("heading") { $0.heading },
     .view("cause") { $0.cause },
     .list("facts") { $0.facts },
+    .view("steps") { $0.steps },
     .view("attempt") { $0.attempt },
     .optional("curl") { $0.curl },
     .optional("curl_note") { $0.curlNote },

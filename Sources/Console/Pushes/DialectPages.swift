@@ -15,7 +15,7 @@ enum DialectPages {
       let draft = try PushDraft(json: try await call.body())
       let address = call.console.address(call.request)
       return APIContext.answer { json in
-        json.array("dialects", Dialect.allCases) { json, dialect in
+        json.array("dialects", Dialect.written) { json, dialect in
           let text = DialectText(draft, in: dialect, sentAt: call.now, address: address)
           json.object { json in
             json.member("dialect", dialect.rawValue)
@@ -49,18 +49,17 @@ enum DialectPages {
     }
   }
 
-  /// Fills the form from a pasted text. What the text leaves open stays open.
+  /// Fills the form from a pasted text. What the text leaves open stays as it was typed.
   private static func paste(_ page: PageContext) async throws -> Response {
-    var view = PastedPushView(text: page.form.raw("pasted"))
+    var view = PastedPushView(text: page.form.raw(PastedPushView.field))
     do {
       let reading = try DialectReading(view.text, now: page.now)
-      (view.dialect, view.losses) = (reading.dialect, reading.losses.map { page.texts.line($0) })
+      (view.dialect, view.losses) = (reading.dialect, reading.losses.map { LossView($0, page.texts) })
       view.text = ""
-      return try await SendPages.formPage(page, Form(reading), pasted: view)
+      return try await SendPages.formPage(page, Form(reading, over: page.form), pasted: view)
     } catch let problems as Problems {
       view.error = problems.all.map { page.texts.line($0) }.joined(separator: " ")
-      let form = Form([(name: "platforms", value: "ios")])
-      return try await SendPages.formPage(page, form, pasted: view, status: .unprocessableContent)
+      return try await SendPages.formPage(page, page.form, pasted: view, status: .unprocessableContent)
     }
   }
 }
@@ -73,9 +72,24 @@ extension Texts {
 }
 
 extension Form {
-  /// The form that a reading fills, without what it leaves open.
-  init(_ reading: DialectReading) {
-    self.init(Form(reading.draft).all.filter { !reading.missing.contains($0.name) })
+  /// The form with what a reading says; what it leaves open stays as it was typed.
+  init(_ reading: DialectReading, over typed: Form) {
+    let read = Form(reading.draft)
+    let blank = Form(
+      PushDraft(
+        app: "", environment: .development, platforms: [], audience: .all, notification: Notification()))
+    let said = read.all.filter { field in
+      DialectReading.required.contains(field.name)
+        ? !reading.missing.contains(field.name) : read.all(field.name) != blank.all(field.name)
+    }
+    // Parts of another audience, time or text would mix with the new ones.
+    var replaced = Set(said.map(\.name))
+    if replaced.contains("audience") { replaced.formUnion(SendForm.audienceFields + ["channel"]) }
+    if replaced.contains("when") { replaced.formUnion(SendForm.timeFields) }
+    if said.contains(where: { SendForm.isOfRow($0.name) }) {
+      replaced.formUnion(typed.all.map(\.name).filter(SendForm.isOfRow))
+    }
+    self.init(typed.all.filter { !replaced.contains($0.name) } + said)
   }
 }
 
@@ -83,26 +97,38 @@ extension Form {
 struct PastedPushView: View {
   /// Bytes; larger than any push.
   static let limit = 64 * 1024
+  /// The name of the box.
+  static let field = "pasted"
 
   var text = ""
   var error = ""
   /// Nil: nothing was read.
   var dialect: Dialect?
-  var losses: [String] = []
+  var losses: [LossView] = []
 
   static let fields: [Field<Self>] = [
     .view("pasted") { FieldView(value: $0.text, error: $0.error) },
     .flag("open") { !$0.error.isEmpty },
     .optional("dialect") { $0.dialect?.name },
-    .list("losses") { $0.losses.map { LossView(text: $0) } },
+    .list("losses") { $0.losses },
+    .flag("has_losses") { !$0.losses.isEmpty },
   ]
 }
 
-/// One thing that a push loses on its way into a dialect, or out of one.
+/// One thing that a pasted text lost on its way into a form, or that is wrong with it.
 struct LossView: View {
-  let text: String
+  private let field: String
+  private let text: String
 
-  static let fields: [Field<Self>] = [.text("text") { $0.text }]
+  init(_ loss: Problem, _ texts: Texts) { (field, text) = (loss.field, texts.text(loss)) }
+
+  /// - Parameter text: with its field.
+  init(text: String) { (field, self.text) = ("", text) }
+
+  static let fields: [Field<Self>] = [
+    .optional("field") { $0.field.isEmpty ? nil : $0.field },
+    .text("text") { $0.text },
+  ]
 }
 
 /// One push in one dialect, to copy.

@@ -26,11 +26,12 @@ enum PushControlAPI {
     routes.call(.post, "/pushes/:id/retry", role: .operator, scope: .send, reach: .push) { call in try await retry(call)
     }
     ApprovalPages.addCalls(to: &routes)
-    routes.call(.post, "/pushes/:id/move", role: .operator, scope: .devices, reach: .push) { call in
-      try await move(call, back: false)
-    }
-    routes.call(.post, "/pushes/:id/move-back", role: .operator, scope: .devices, reach: .push) { call in
-      try await move(call, back: true)
+    for back in [false, true] {
+      let path = "/pushes/:id/" + TokenMove.word(back: back)
+      routes.call(.post, path, role: .operator, scope: .devices, reach: .push) { call in
+        let push = try await call.store.read { try PushesAPI.find($0, call) }
+        return try await TokenMove(.push(push), back: back).answer(call)
+      }
     }
   }
 
@@ -47,20 +48,6 @@ enum PushControlAPI {
       return try PushesAPI.json(database, try Push.get(database, id: push.id))
     }
     return APIContext.answer(answer)
-  }
-
-  /// Moves devices that were rejected for their environment to the other one, or back.
-  private static func move(_ call: APIContext, back: Bool) async throws -> Response {
-    let push = try await call.store.read { try PushesAPI.find($0, call) }
-    let devices = try await TokenMove(push, back: back).carryOut(call.store, by: call.actor, now: call.now) {
-      call.audit($0, "push \(push.uid)", .object($1))
-    }
-    guard devices > 0 else { throw HTTPError(.conflict, "This push has no devices to move.") }
-    let environment = back ? push.environment : push.environment.other
-    return APIContext.answer { json in
-      json.member("devices", devices)
-      json.member("environment", environment.rawValue)
-    }
   }
 
   private static func retry(_ call: APIContext) async throws -> Response {

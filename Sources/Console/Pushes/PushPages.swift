@@ -40,14 +40,16 @@ enum PushPages {
   /// The devices of a push as a file, which the activity log records.
   private static func export(_ page: PageContext, _ format: String) async throws -> DeliveryExport {
     let push = try await find(page)
+    let export = try DeliveryExport(page, push)
     try await page.note(page.audit("push.export", "push \(push.uid)", ["format": .string(format)]))
-    return DeliveryExport(page, push)
+    return export
   }
 
   /// The pushes of the list as a file, which the activity log records.
   private static func exportList(_ page: PageContext, _ format: String) async throws -> PushListExport {
+    let filter = try await filter(page)
     try await page.note(page.audit("push.export_list", "pushes", ["format": .string(format)]))
-    return PushListExport(page.store, filter(page))
+    return PushListExport(page.store, filter)
   }
 
   /// The push named in the URL.
@@ -84,7 +86,7 @@ enum PushPages {
   private static func index(_ page: PageContext) async throws -> Response {
     let texts = page.texts
     let pager = Pager(page.request)
-    let chosen = filter(page)
+    let chosen = try await filter(page)
     let isFiltered = ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }
     let found = try await page.kept { database, now in
       let list = try Push.list(database, chosen, cursor: pager.cursor, limit: pageSize)
@@ -120,16 +122,16 @@ enum PushPages {
         exports: ExportLinks(page, "/pushes"), pager: PagerView(pager, next: list.next)))
   }
 
-  private static func filter(_ page: PageContext) -> PushFilter {
+  private static func filter(_ page: PageContext) async throws -> PushFilter {
     var filter = PushFilter()
-    filter.app = page.filled("app").flatMap(Int64.init)
-    filter.environment = page.filled("environment").flatMap(Environment.init)
-    filter.states = page.filled("state").flatMap(PushState.init).map { [$0] } ?? []
-    filter.source = page.filled("source").flatMap(PushSource.init)
+    filter.app = try await page.filterByApp()
+    filter.environment = try page.filter("environment", Environment.init)
+    filter.states = try page.filter("state", PushState.init).map { [$0] } ?? []
+    filter.source = try page.filter("source", PushSource.init)
     filter.search = page.filled("q")
-    filter.from = page.day("from")
+    filter.from = try page.day("from")
     // Includes the whole last day.
-    filter.before = page.day("to")?.addingTimeInterval(86_400)
+    filter.before = try page.day("to")?.addingTimeInterval(86_400)
     return filter
   }
 

@@ -51,7 +51,7 @@ struct PushPreview: Sendable {
     self.shown = draft
     payload = APNsPayload(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
     preview = Preview(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature, sentAt: now, address: address)
-    dialects = Dialect.allCases.map { DialectText(check.draft, in: $0, sentAt: now, address: address) }
+    dialects = Dialect.written.map { DialectText(check.draft, in: $0, sentAt: now, address: address) }
     switch Self.providers(check)[0] {
     case .apns:
       request = Request(

@@ -40,7 +40,7 @@ enum PushResultPage {
   static func show(_ page: PageContext) async throws -> Response {
     let uid: String = try page.request.parameter("uid")
     let pager = Pager(page.request)
-    let filter = DeliverySearch.filter(page)
+    let filter = try DeliverySearch.filter(page)
     let may = page.may(.operator)
     let user = page.user?.id ?? 0
     // One read for everything: if the push ended between two reads, the page would say "sending" and follow nothing.
@@ -67,7 +67,7 @@ enum PushResultPage {
         approval: try ApprovalView(database, .push(push.id), "/pushes/\(push.uid)", page),
         detailsGone: try detailsGone(database, push, page.texts),
         tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
-          ? try MovedTokens.find(database, push: push) : nil,
+          ? try MovedTokens.find(database, .push(push)) : nil,
         credentials: try Credential.all(database, app: push.appID)
           .filter { $0.environment == push.environment }.map(\.id))
     }
@@ -110,7 +110,7 @@ enum PushResultPage {
         && (push.state != .queued || push.waits(now: page.now) == nil),
       subscribers: subscribers, held: held(push, page), approval: found.approval, actions: actions(found, page),
       related: found.related.views(texts),
-      progress: numbers(push, progress, texts),
+      progress: numbers(push, progress, texts), steps: steps(found, pager, page),
       receipts: push.signature == nil || push.target == nil
         ? nil : ReceiptFunnelView(push, found.receipts, texts, now: page.now),
       reasons: ReasonGroups(
@@ -194,6 +194,14 @@ enum PushResultPage {
       waiting: json.waitingText, repeats: json.repeatsText)
   }
 
+  /// The first device of the whole list as an example.
+  private static func steps(_ found: Found, _ pager: Pager, _ page: PageContext) -> DeliverySteps? {
+    let isWhole = pager.cursor == nil && ["q", "outcome", "reason"].allSatisfy { page.filled($0) == nil }
+    guard found.progress.isFinal, isWhole, let item = found.deliveries.items.first else { return nil }
+    let name = item.device?.name ?? item.device?.token.abbreviated ?? page.texts("push.removed_device")
+    return DeliverySteps(found.push, item, name: name, page.texts)
+  }
+
   private static func devices(_ found: Found, _ pager: Pager, _ page: PageContext) -> PushDevicesView {
     let (push, texts, rows) = (found.push, page.texts, found.deliveries.items)
     let draft = push.draft
@@ -207,9 +215,7 @@ enum PushResultPage {
         of: OutcomeKind.allCases.first { $0.name == chosen }.map { push.counts[$0] } ?? push.counts.total, texts) : nil
     return PushDevicesView(
       search: page.filled("q") ?? "",
-      outcomes: (OutcomeKind.allCases.map(\.name) + [DeliverySearch.waiting]).map {
-        ChoiceView(value: $0, label: texts("words.\($0)"), isSelected: $0 == chosen)
-      },
+      outcomes: outcomes(push, chosen: chosen, texts), isCounted: push.state.isOver,
       isFiltered: ["q", "outcome", "reason"].contains { page.filled($0) != nil },
       csv: "/pushes/\(push.uid)/deliveries.csv\(export)", json: "/pushes/\(push.uid)/deliveries.json\(export)",
       gone: found.detailsGone, isWaiting: isWaiting,
@@ -218,6 +224,18 @@ enum PushResultPage {
       rows: rows.map { DeliveryRow($0, push: push, draft, texts: texts) },
       shown: position ?? texts("push.shown", count: isWaiting ? waiting.items.count : rows.count),
       pager: PagerView(pager, next: isWaiting ? waiting.next : found.deliveries.next))
+  }
+
+  private static func outcomes(_ push: Push, chosen: String, _ texts: Texts) -> [ChoiceView] {
+    guard push.state.isOver else {
+      return ChoiceView.list(
+        (OutcomeKind.allCases.map(\.name) + [DeliverySearch.waiting]).map { ($0, texts("words.\($0)")) },
+        chosen: chosen)
+    }
+    let counted = OutcomeKind.allCases.filter { push.counts[$0] > 0 || $0.name == chosen }
+    return ChoiceView.list(
+      [("", "\(texts("push.all_outcomes")) \(push.counts.total.grouped)")]
+        + counted.map { ($0.name, "\(texts("words.\($0.name)")) \(push.counts[$0].grouped)") }, chosen: chosen)
   }
 
   private static func facts(

@@ -34,6 +34,8 @@ struct PushResultView: PageView {
   let actions: PushActionsView
   let related: [RelatedView]
   let progress: PushProgressView
+  /// Of the first device; nil: nothing was sent to it, or it is not over.
+  let steps: DeliverySteps?
   /// Nil: the push has no devices yet, or is from before receipts.
   let receipts: ReceiptFunnelView?
   let reasons: [ReasonGroupView]
@@ -68,6 +70,7 @@ struct PushResultView: PageView {
     .view("actions") { $0.actions },
     .list("related") { $0.related },
     .view("progress") { $0.progress },
+    .view("steps") { $0.steps },
     .view("receipts") { $0.receipts },
     .list("reasons") { $0.reasons },
     .flag("has_reasons") { !$0.reasons.isEmpty },

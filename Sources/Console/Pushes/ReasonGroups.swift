@@ -41,12 +41,7 @@ struct ReasonGroups {
 
   /// The button that fixes the cause.
   private func action(_ reason: Reason, _ move: MoveWords?, _ texts: Texts) -> LinkView? {
-    if let move, tokens?.parked.isEmpty == false {
-      return LinkView(href: "/pushes/\(push.uid)/move", label: move.label(back: false))
-    }
-    if let move, tokens?.moved.isEmpty == false {
-      return LinkView(href: "/pushes/\(push.uid)/move?back=1", label: move.label(back: true))
-    }
+    if let link = move?.link("/pushes/\(push.uid)/move") { return link }
     if reason.suspectsEnvironment {
       return LinkView(
         href: "/devices?app=\(ConsoleRouter.escaped(app?.bundleID ?? ""))&state=quarantined",

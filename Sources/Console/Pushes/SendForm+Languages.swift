@@ -19,6 +19,9 @@ extension SendForm {
     return Set(numbers.filter { $0 > 0 }).sorted()
   }
 
+  /// Whether a field belongs to a row.
+  static func isOfRow(_ name: String) -> Bool { name.hasPrefix("localization.") }
+
   var rowFields: [String] { rows.flatMap { row in (["language"] + Self.texts).map { Self.field(row, $0) } } }
 
   /// Nil: there are none.

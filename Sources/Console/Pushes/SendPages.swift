@@ -230,7 +230,10 @@ enum SendPages {
   ) -> Response {
     let texts = page.texts
     let isProduction = preview.draft.environment == .production
-    let passing = ["csrf", "confirm", "edit", "review", "fix", "validate", "preview_language", "idempotency_key"]
+    let passing = [
+      "csrf", "confirm", "edit", "review", "fix", "validate", "preview_language", "idempotency_key",
+      PastedPushView.field,
+    ]
     let kept = page.form.all.filter { !passing.contains($0.name) }
     let isLater = preview.draft.recurrence != nil || preview.draft.sendAt != nil
     let waits = isProduction && preview.check.app.needsApproval

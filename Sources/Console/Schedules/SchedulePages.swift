@@ -42,7 +42,7 @@ enum SchedulePages {
     _ page: PageContext, undo: String? = nil, errors: FieldErrors = FieldErrors()
   ) async throws -> Response {
     let pager = Pager(page.request)
-    let state = page.filled("state").flatMap(ScheduleState.init)
+    let state = try page.filter("state", ScheduleState.init)
     let usual = page.console.configuration.undoSeconds
     let (texts, now) = (page.texts, page.now)
     let (list, seconds, rows) = try await page.store.read { database in

@@ -96,7 +96,13 @@ struct Texts: Sendable {
 
   /// The problem's text in this language, or in English if the table lacks its code.
   func text(_ problem: Problem) -> String {
-    guard let template = flat["messages." + problem.code] else { return problem.text }
+    guard let template = flat["messages." + problem.code] else {
+      // The sources' English needs no other words, only the dates of pages.
+      let dated = problem.arguments.reduce(into: problem.arguments) { all, one in
+        if Self.dates.contains(one.key) { all[one.key] = localized(one.value) }
+      }
+      return Problem("", code: problem.code, problem.template, dated).text
+    }
     return Problem("", code: problem.code, template, arguments(of: problem)).text
   }
 
@@ -111,13 +117,15 @@ struct Texts: Sendable {
   func cause(_ reason: Reason) -> String { flat["messages." + reason.causeCode] ?? reason.cause }
   func remedy(_ reason: Reason) -> String { flat["messages." + reason.remedyCode] ?? reason.remedy }
 
+  /// Arguments of problems that may be dates.
+  private static let dates: Set = ["begin", "date", "due", "end", "first", "limit", "new", "old"]
+
   /// A problem's arguments in this language: dates, lists, words of the API such as `production`, and the remedy that
   /// goes with a reason. Names and values stay as they are.
   private func arguments(of problem: Problem) -> [String: String] {
     var arguments = problem.arguments
     for (name, value) in arguments {
       switch name {
-      case "begin", "date", "due", "end", "first", "limit": arguments[name] = localized(value)
       case "environment", "environments":
         arguments[name] = list(value.components(separatedBy: ", ").map { flat["words.\($0)"] ?? $0 })
       case "choices", "keys", "known", "topics", "types":
@@ -126,6 +134,7 @@ struct Texts: Sendable {
       case "unit": arguments[name] = flat["when.every_\(value)"] ?? value
       case "kind", "new", "old":
         arguments[name] = flat["certificates.kinds.\(value.replacing(" ", with: "_"))"] ?? localized(value)
+      case _ where Self.dates.contains(name): arguments[name] = localized(value)
       default: break
       }
     }

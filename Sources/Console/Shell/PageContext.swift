@@ -101,9 +101,40 @@ struct PageContext: Sendable {
     return text.isEmpty ? nil : text
   }
 
-  /// A query parameter as `2026-11-20`: its first moment in UTC. Nil if empty or no date.
-  func day(_ name: String) -> Date? {
-    filled(name).flatMap { $0.utf8.count == 10 ? Timestamp.parse($0 + "T00:00:00Z") : nil }
+  /// A filter of the address; nil if empty.
+  ///
+  /// - Parameter known: the value that a text names; nil: there is none.
+  /// - Throws: a page that says so. A list of everything would look like the answer.
+  func filter<Value>(_ name: String, _ known: (String) throws -> Value?) throws -> Value? {
+    guard let text = filled(name) else { return nil }
+    if let value = try known(text) { return value }
+    throw PageError(
+      .unprocessableContent, "unknown_filter", ["filter": name, "value": String(text.prefix(100))],
+      action: (list, "errors.unknown_filter.action"))
+  }
+
+  /// The app that a filter names by its row ID; nil if empty.
+  ///
+  /// - Throws: as ``filter(_:_:)``.
+  func filterByApp() async throws -> Int64? {
+    guard filled("app") != nil else { return nil }
+    let ids = try await store.read { try App.all($0).map(\.id) }
+    return try filter("app") { text in Int64(text).flatMap { ids.contains($0) ? $0 : nil } }
+  }
+
+  /// The list of this address, or of this file.
+  private var list: String {
+    for ending in [".csv", ".json"] where request.path.hasSuffix(ending) {
+      return String(request.path.dropLast(ending.count))
+    }
+    return request.path
+  }
+
+  /// A query parameter as `2026-11-20`: its first moment in UTC. Nil if empty.
+  ///
+  /// - Throws: as ``filter(_:_:)``, for what is no date.
+  func day(_ name: String) throws -> Date? {
+    try filter(name) { $0.utf8.count == 10 ? Timestamp.parse($0 + "T00:00:00Z") : nil }
   }
 
   /// The row ID in the path.

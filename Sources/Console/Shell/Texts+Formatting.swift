@@ -18,7 +18,7 @@ extension Int {
 }
 
 extension Date {
-  /// As `2026-11-20 23:58 UTC`. A script replaces it with the viewer's local time.
+  /// As `2026-11-20 23:58 UTC`, in every language.
   var utcText: String {
     let text = Timestamp.text(self)
     return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
@@ -52,10 +52,10 @@ extension Texts {
 
 /// Dates, lists and punctuation as the language writes them.
 extension Texts {
-  /// As `2026-11-20`.
+  /// As `20 Nov 2026`.
   func day(_ date: Date) -> String { written { $0.write(day: date) } }
 
-  /// As `2026-11-20 23:58 UTC`.
+  /// As `20 Nov 2026, 23:58 UTC`.
   func minute(_ date: Date) -> String { written { $0.write(utc: date) } }
 
   private func written(_ write: (inout Output) -> Void) -> String {
@@ -65,16 +65,20 @@ extension Texts {
     return String(decoding: output.array, as: UTF8.self)
   }
 
-  /// A date in the language's form, with what follows it; a text that does not begin with a date is unchanged.
+  /// A date such as `2026-11-20` or `2026-11-20 23:58 UTC` in the language's form, with what follows it; a text that does
+  /// not begin with a date is unchanged.
   func localized(_ text: String) -> String {
     guard text.utf8.count >= 10, let date = Timestamp.parse("\(text.prefix(10))T00:00:00Z") else { return text }
-    return Timestamp.parse(text).map(minute) ?? (day(date) + String(text.dropFirst(10)))
+    if let moment = Timestamp.parse(text) { return minute(moment) }
+    let rest = text.dropFirst(10)
+    guard rest.prefixMatch(of: #/ \d\d:\d\d/#) != nil else { return day(date) + String(rest) }
+    return self("time.day_clock", ["day": day(date), "clock": String(rest.dropFirst())])
   }
 
   /// Names, as “vip, beta”.
   func list(_ words: [String]) -> String { words.joined(separator: self("between.words")) }
 
-  /// Parts of a sentence, as “every day at 09:00, until 2027-01-01”.
+  /// Parts of a sentence, as “every day at 09:00, until 1 Jan 2027”.
   func clauses(_ parts: [String]) -> String { parts.joined(separator: self("between.clauses")) }
 
   func phrases(_ parts: [String]) -> String { parts.joined(separator: self("between.phrases")) }
@@ -109,7 +113,7 @@ extension Texts {
     }
   }
 
-  /// As “2026-12-01 09:00 Europe/Berlin (08:00 UTC)”.
+  /// As “1 Dec 2026, 09:00 Europe/Berlin (08:00 UTC)”.
   func moment(_ date: Date, _ zone: NamedZone) -> String {
     guard zone != .utc else { return minute(date) }
     let (local, utc) = (zone.text(date), date.utcText)
@@ -118,7 +122,7 @@ extension Texts {
     return noted("\(localized(local)) \(zone.name)", short)
   }
 
-  /// As “every 2 weeks on Mon, Thu at 09:00, Europe/Berlin, until 2027-01-01 00:00, 10 times”.
+  /// As “every 2 weeks on Mon, Thu at 09:00, Europe/Berlin, until 1 Jan 2027, 00:00, 10 times”.
   func rule(_ rule: RepeatRule) -> String {
     let days: String =
       switch rule.days {

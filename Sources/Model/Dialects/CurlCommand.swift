@@ -6,6 +6,8 @@ struct CurlCommand: Sendable {
   /// Names in lower case.
   private(set) var headers: [(name: String, value: String)] = []
   private(set) var body = ""
+  /// Why there is no body; nil: there is one.
+  private(set) var unread: Problem?
   /// Whether it signs in with `--user` or a client certificate.
   private(set) var hasCredential = false
 
@@ -53,12 +55,12 @@ struct CurlCommand: Sendable {
       if word.hasPrefix("--"), word.count > 2 {
         let name = String(word.dropFirst(2))
         guard Self.withValue.contains(name) else { continue }
-        try take(name, value(word), &parts)
+        take(name, try value(word), &parts)
       } else if word.hasPrefix("-"), word.count > 1 {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
           guard let name = Self.short[letter] else { continue }
-          try take(name, letters.isEmpty ? value(word) : String(letters), &parts)
+          take(name, letters.isEmpty ? try value(word) : String(letters), &parts)
           break
         }
       } else {
@@ -68,10 +70,13 @@ struct CurlCommand: Sendable {
     body = parts.joined(separator: "&")
   }
 
-  private mutating func take(_ name: String, _ value: String, _ parts: inout [String]) throws(Problem) {
+  private mutating func take(_ name: String, _ value: String, _ parts: inout [String]) {
     if Self.data.contains(name) {
-      if value.hasPrefix("@"), name != "data-raw" { throw Problem("", DialectMessage.curlFile, ["file": value]) }
-      parts.append(value)
+      if value.hasPrefix("@"), name != "data-raw" {
+        unread = Problem("", DialectMessage.curlFile, ["file": value])
+      } else {
+        parts.append(value)
+      }
     } else if name == "header" {
       guard let colon = value.firstIndex(of: ":") else { return }
       let text = value[value.index(after: colon)...].trimmingCharacters(in: .whitespaces)

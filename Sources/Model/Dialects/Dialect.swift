@@ -1,7 +1,8 @@
 package import Foundation
 import JSON
 
-/// The five ways to write one push: the requests of three services, our own, and a file for Apple's Simulator.
+/// The ways to write one push: the requests of three services, our own, and a file for Apple's Simulator; and one more
+/// that is only read.
 package enum Dialect: String, Sendable, CaseIterable {
   /// A `curl` command to APNs.
   case apns
@@ -13,6 +14,11 @@ package enum Dialect: String, Sendable, CaseIterable {
   case signalbox
   /// A file for `xcrun simctl push`, with the key `Simulator Target Bundle`.
   case simulator
+  /// The body of the legacy `POST /fcm/send`. Google has shut that protocol down: its pushes are read, never written.
+  case legacy
+
+  /// Those in which a push is shown and copied.
+  package static let written: [Dialect] = [.apns, .jpush, .fcm, .signalbox, .simulator]
 
   /// As its makers write it.
   package var name: String {
@@ -22,6 +28,7 @@ package enum Dialect: String, Sendable, CaseIterable {
     case .fcm: "FCM v1"
     case .signalbox: "Signalbox"
     case .simulator: "Apple’s Simulator"
+    case .legacy: "legacy FCM"
     }
   }
 
@@ -63,7 +70,7 @@ package struct DialectText: Sendable, Hashable {
       var members = APNsPayload(draft).json.object ?? [:]
       members[Dialect.bundleKey] = .string(draft.app)
       text = JSONValue.object(members).text(pretty: true)
-    case .fcm:
+    case .fcm, .legacy:
       text = Self.fcm(draft, token: token, sentAt: date).text(pretty: true)
     case .jpush:
       text = JPushText.json(draft).text(pretty: true)
@@ -150,6 +157,7 @@ package enum DialectMessage: String, MessageSet {
   case counted = "dialect.counted"
   case refused = "dialect.refused"
   case notTaken = "dialect.not_taken"
+  case token = "dialect.token"
   case ours = "dialect.ours"
   case differs = "dialect.differs"
   case rawPayload = "dialect.raw_payload"
@@ -170,15 +178,16 @@ package enum DialectMessage: String, MessageSet {
     case .counted: "A number stands here: {dialect} does not count the badge for each device, as Signalbox does."
     case .refused: "JPush would refuse this: {text}"
     case .notTaken: "Not imported: a push in Signalbox has no such setting."
+    case .token: "Not imported: this is not a device token. Choose the audience yourself."
     case .ours: "Not imported: Signalbox sets this for each push."
     case .differs: "Android would get this differently than FCM’s request says."
     case .rawPayload: "Kept as raw JSON for iOS, because the form’s fields cannot express it."
     case .unknown:
       """
-      This is not a push. Paste a curl command to APNs or Signalbox, the JSON of JPush’s /v3/push or of FCM’s \
-      messages:send, or an .apns file.
+      This is not a push. Paste a curl command to APNs or Signalbox, the JSON of JPush’s /v3/push, of FCM’s \
+      messages:send or of its legacy /fcm/send, or an .apns file.
       """
-    case .invalid: "This push is not valid: {text}"
+    case .invalid: "Not imported: {text}"
     case .curlQuote: "This command ends inside of quotes. Copy all of it."
     case .curlValue: "This command ends after {option}. Copy all of it."
     case .curlFile: "This command reads its data from the file {file}. Paste that file’s content instead."

@@ -3,28 +3,20 @@ import JSON
 /// The requests of Signalbox, JPush and FCM.
 extension DialectReader {
   mutating func readOwn() throws(Problems) {
-    var members = json.object ?? [:]
-    let given = missing.filter { members[$0] != nil && members[$0] != .null }
-    missing.subtract(given)
-    let standIns: [String: JSONValue] = [
-      "app": .string(Self.noApp), "environment": .string(draft.environment.rawValue), "audience": "all",
-    ]
-    for name in missing { members[name] = standIns[name] }
-    draft = try PushDraft(json: .object(members))
+    missing = []
+    draft = try PushDraft(json: completed(json))
   }
 
   // MARK: JPush
 
   mutating func readJPush() throws(Problems) {
     var members = json.object ?? [:]
-    let isOpen = members["audience"]?["registration_id"] == [.string(Dialect.registrationPlaceholder)]
+    let isOpen =
+      members["audience"] == nil
+      || members["audience"]?["registration_id"] == [.string(Dialect.registrationPlaceholder)]
     if isOpen { members["audience"] = "all" }
-    let request: JPushRequest
-    do throws(JPushError) {
-      request = try JPushRequest(.object(members), app: Self.noApp)
-    } catch {
-      throw Problems([Problem("", DialectMessage.invalid, ["text": error.message])])
-    }
+    if members["platform"] == nil { members["platform"] = "all" }
+    let request = try jpushRequest(members)
     draft = request.draft
     if !isOpen { missing.remove("audience") }
     // JPush's documents and its libraries disagree on the default: a person chooses.
@@ -45,20 +37,43 @@ extension DialectReader {
     }
   }
 
+  /// A request without content is read for all else that it says.
+  private mutating func jpushRequest(_ members: [String: JSONValue]) throws(Problems) -> JPushRequest {
+    do throws(JPushError) {
+      return try JPushRequest(.object(members), app: Self.noApp)
+    } catch {
+      let problem = Problem(error)
+      guard error.code == .missing, error.field == JPushContent.field else { throw Problems([problem]) }
+      lose(problem)
+    }
+    var members = members
+    (members["notification"], members["message"]) = (["alert": .string(Self.noApp)], nil)
+    do throws(JPushError) {
+      let request = try JPushRequest(.object(members), app: Self.noApp)
+      return request.without(content: Notification())
+    } catch {
+      throw Problems([Problem(error)])
+    }
+  }
+
   // MARK: FCM
 
   mutating func readFCM() throws(Problems) {
     var violations: [FCMField.Violation] = []
     let request = FCMField.request.read(json, "", &violations)
-    guard violations.isEmpty, var message = request?["message"]?.object else {
-      let said = violations.map { Problem($0.field, DialectMessage.invalid, ["text": $0.description]) }
-      throw Problems(said.isEmpty ? [Problem("", DialectMessage.unknown)] : said)
+    let wrong = violations.map { violation in
+      violation.member.map { Problem("\(violation.field).\($0)", DialectMessage.notTaken) }
+        ?? Problem(violation.field, DialectMessage.invalid, ["text": violation.description])
     }
+    guard var message = request?["message"]?.object else {
+      throw Problems(wrong.isEmpty ? [Problem("", DialectMessage.unknown)] : wrong)
+    }
+    for problem in wrong { lose(problem) }
     if request?["validate_only"] == true { draft.options.dryRun = true }
     for name in ["name", "webpush", "fcm_options", "fid"] where message[name] != nil { lose(name) }
     let target = message.filter { ["topic", "condition"].contains($0.key) }
     if !target.isEmpty {
-      try take(target: target)
+      take(target: target)
       // A push to a topic is made for Android, whoever subscribed.
       if message.removeValue(forKey: "apns") != nil { lose("apns") }
     }
@@ -81,11 +96,46 @@ extension DialectReader {
     take(headers: headers.compactMapValues(\.string).filter { APNsHeader.all.contains($0.key) })
   }
 
+  // MARK: Legacy FCM
+
+  mutating func readLegacy() throws(Problems) {
+    var members = json.object ?? [:]
+    let receivers = ["to", "registration_ids", "condition"]
+    let isOpen = receivers.allSatisfy { (members[$0] ?? .null) == .null }
+    if isOpen { members["to"] = .string(Dialect.tokenPlaceholder) }
+    let request: LegacyRequest
+    do {
+      request = try LegacyRequest(.object(members), app: Self.noApp)
+    } catch let error as LegacyRequest.Refused {
+      throw Problems([Problem(error.field, DialectMessage.invalid, ["text": error.reason])])
+    } catch {
+      // The receivers cannot be read. Without them the rest can.
+      let text = (error as? LegacyRequest.Malformed)?.text ?? ""
+      let given = receivers.filter { members[$0] != nil }
+      throw Problems(given.map { Problem($0, DialectMessage.invalid, ["text": text]) })
+    }
+    var read = request.draft
+    (read.environment, read.options.allowEmptyAudience) = (draft.environment, false)
+    read.options.dryRun = request.isDryRun
+    draft = read
+    switch request.target {
+    case .topics(let audience, _):
+      (draft.audience, draft.platforms) = (audience, [.android])
+      missing.remove("audience")
+    case .tokens(let texts): take(tokens: texts)
+    }
+    for name in request.unused { lose(name) }
+  }
+
   /// A topic or a condition, which a push through FCM alone has.
-  private mutating func take(target: [String: JSONValue]) throws(Problems) {
+  private mutating func take(target: [String: JSONValue]) {
     let fields = JSONFields(["audience": .object(target)])
-    guard let audience = Audience.read(fields, platforms: [.android]) else { throw Problems(fields.problems) }
-    (draft.audience, draft.platforms) = (audience, [.android])
+    draft.platforms = [.android]
+    guard let audience = Audience.read(fields, platforms: [.android]), fields.problems.isEmpty else {
+      for problem in fields.problems { lose(problem) }
+      return
+    }
+    draft.audience = audience
     missing.remove("audience")
   }
 
@@ -139,5 +189,13 @@ extension DialectReader {
       }
     }
     return patch
+  }
+}
+
+extension Problem {
+  /// As JPush would refuse it, without the path, which is the problem's field.
+  fileprivate init(_ error: JPushError) {
+    let text = error.message.trimmingPrefix(error.field.prefix { $0 != "[" }).trimmingPrefix(":").trimmingPrefix(" ")
+    self.init(error.field, DialectMessage.invalid, ["text": String(text)])
   }
 }

@@ -11,23 +11,46 @@ package struct DialectReading: Sendable, Hashable {
   package let losses: [Problem]
   package let draft: PushDraft
 
-  /// Reads a text of any dialect; which one is decided by the text itself.
+  /// What a push cannot be without.
+  package static let required = ["app", "environment", "audience"]
+
+  /// Reads a text of any dialect; which one is decided by the text itself. What cannot be taken over is left out and
+  /// named, and the rest is read without it.
   ///
   /// - Parameter now: turns an expiration into a time to live.
-  /// - Throws: all problems.
+  /// - Throws: all problems, if nothing can be taken over.
   package init(_ text: String, now: Date) throws(Problems) {
-    var reader: DialectReader
+    var source: DialectSource
     do throws(Problem) {
-      reader = try DialectReader(text, now: now)
+      source = try DialectSource(text)
     } catch {
       throw Problems([error])
     }
-    dialect = reader.dialect
-    try reader.read()
-    // A draft is kept as JSON: what cannot be read back is refused now, by its name.
-    draft = try PushDraft(json: reader.draft.json)
-    missing = ["app", "environment", "audience"].filter(reader.missing.contains)
-    losses = reader.losses
+    dialect = source.dialect
+    var left = source.unread.map { [$0] } ?? []
+    var reader = DialectReader(source, now: now)
+    while true {
+      do throws(Problems) {
+        try reader.read()
+        break
+      } catch {
+        source.json = try error.without(source.json, &left)
+        reader = DialectReader(source, now: now)
+      }
+    }
+    // A draft is kept as JSON: what cannot be read back is left out, too.
+    var json = reader.draft.json
+    while true {
+      do throws(Problems) {
+        draft = try PushDraft(json: json)
+        break
+      } catch {
+        json = reader.completed(try error.without(json, &left))
+      }
+    }
+    missing = Self.required.filter(reader.missing.contains)
+    losses = left + reader.losses
+    if !left.isEmpty, missing == Self.required, draft.isBlank { throw Problems(losses) }
   }
 
   /// The body of `POST /api/v1/pushes`, without what is ``missing``.
@@ -45,37 +68,26 @@ struct DialectReader {
   var draft = PushDraft(
     app: noApp, environment: .development, platforms: Set(Platform.allCases), audience: .all,
     notification: Notification())
-  var missing: Set<String> = ["app", "environment", "audience"]
+  var missing = Set(DialectReading.required)
   private(set) var losses: [Problem] = []
   let json: JSONValue
   private let command: CurlCommand?
   private let now: Date
 
-  init(_ text: String, now: Date) throws(Problem) {
-    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    let command = try CurlCommand.isCommand(text[...]) ? CurlCommand(text) : nil
-    let body = command?.body ?? text
-    guard command != nil || body.hasPrefix("{") else { throw Problem("", DialectMessage.unknown) }
-    json = try JSONValue(checking: Array(body.utf8))
-    guard let dialect = Self.dialect(of: json, path: command?.path) else { throw Problem("", DialectMessage.unknown) }
-    (self.dialect, self.command, self.now) = (dialect, command, now)
+  init(_ source: DialectSource, now: Date) {
+    (dialect, command, json, self.now) = (source.dialect, source.command, source.json, now)
   }
 
-  /// By the address where there is one, else by members that only one dialect has.
-  private static func dialect(of json: JSONValue, path: Substring?) -> Dialect? {
-    guard json.object != nil else { return nil }
-    let path = path ?? ""
-    if path.hasPrefix("/3/device") { return .apns }
-    if path.hasSuffix("messages:send") { return .fcm }
-    if path.hasSuffix("/api/v1/pushes") { return .signalbox }
-    if path.hasPrefix("/v3/push") { return .jpush }
-    if json[Dialect.bundleKey] != nil { return .simulator }
-    if json["platform"] != nil { return .jpush }
-    if json["aps"] != nil || json["mdm"] != nil { return .apns }
-    if let message = json["message"]?.object, json["msg_content"] == nil, json["audience"] == nil {
-      return message.isEmpty ? nil : .fcm
+  /// A body of our own API with stand-ins for what it lacks, which is ``missing`` from now on.
+  mutating func completed(_ json: JSONValue) -> JSONValue {
+    var members = json.object ?? [:]
+    let standIns: [String: JSONValue] = ["app": .string(Self.noApp), "environment": "development", "audience": "all"]
+    for name in DialectReading.required where (members[name] ?? .null) == .null {
+      missing.insert(name)
+      members[name] = standIns[name]
     }
-    return json["notification"] != nil || json["app"] != nil || json["apns"] != nil ? .signalbox : nil
+    if members["notification"] == nil { members["notification"] = [:] }
+    return .object(members)
   }
 
   mutating func read() throws(Problems) {
@@ -93,27 +105,30 @@ struct DialectReader {
     case .signalbox: try readOwn()
     case .jpush: try readJPush()
     case .fcm: try readFCM()
+    case .legacy: try readLegacy()
     }
   }
 
-  mutating func lose(_ field: String, _ message: DialectMessage = .notTaken) {
-    losses.append(Problem(field, message))
-  }
+  mutating func lose(_ field: String, _ message: DialectMessage = .notTaken) { lose(Problem(field, message)) }
+
+  mutating func lose(_ problem: Problem) { losses.append(problem) }
 
   mutating func take(app: String) {
     draft.app = app
     missing.remove("app")
   }
 
-  /// A receiver; a placeholder leaves the choice open.
-  mutating func take(token: String) {
-    guard !token.hasPrefix("$"), !token.hasPrefix("<") || token.count > 40 else { return }
-    guard let token = try? DeviceToken(parsing: token, platforms: draft.platforms) else {
-      // Not a token of this service: which receiver is meant is unknown.
-      return lose("audience.device_token")
-    }
+  mutating func take(token: String) { take(tokens: [token]) }
+
+  /// The receivers; placeholders leave the choice open.
+  mutating func take(tokens texts: [String]) {
+    let texts = texts.filter { !$0.hasPrefix("$") && (!$0.hasPrefix("<") || $0.count > 40) }
+    let tokens = texts.compactMap { try? DeviceToken(parsing: $0, platforms: draft.platforms) }
+    // Not a token of this service: which receiver is meant is unknown.
+    guard tokens.count == texts.count else { return lose("audience.device_token", .token) }
+    if tokens.isEmpty { return }
     var rule = Audience.Rule()
-    rule.deviceToken = [token]
+    rule.deviceToken = tokens
     draft.audience = .rule(rule)
     missing.remove("audience")
   }

@@ -15,6 +15,8 @@ package struct JPushContent {
   static let iosLimit = 2000
   /// Bytes of `notification.android` and `message` together, and of `message` on iOS.
   static let messageLimit = 4000
+  /// The field of a request without content.
+  static let field = "notification"
   /// The key of `message` in the payload.
   package static let messageKey = "message"
 
@@ -57,7 +59,8 @@ package struct JPushContent {
     }
     guard ios != nil || android != nil else {
       throw JPushError(
-        .missing, "Missing parameter: notification or message, with content for at least one of the platforms.")
+        .missing, "Missing parameter: notification or message, with content for at least one of the platforms.",
+        field: Self.field)
     }
     platforms = Set((ios == nil ? [] : [.ios]) + (android == nil ? [] : [.android]))
     self.unused = unused
@@ -84,13 +87,16 @@ package struct JPushContent {
   private static func add(_ message: JSONValue, to notification: inout Notification) throws(JPushError) {
     guard notification.extras.updateValue(message, forKey: messageKey) == nil else {
       throw JPushError(
-        .invalid, "extras must not have the key “\(messageKey)” in a push with a message: the message is sent there.")
+        .invalid, "extras must not have the key “\(messageKey)” in a push with a message: the message is sent there.",
+        field: messageKey)
     }
   }
 
   private static func check(_ value: JSONValue, _ place: String, limit: Int) throws(JPushError) {
     let count = value.bytes.count
-    guard count <= limit else { throw JPushError(.tooLarge, "\(place) has \(count) bytes; the limit is \(limit).") }
+    guard count <= limit else {
+      throw JPushError(.tooLarge, "\(place) has \(count) bytes; the limit is \(limit).", field: place)
+    }
   }
 
   /// Nil if absent; JPush's documents show an empty one for none.
@@ -98,7 +104,9 @@ package struct JPushContent {
     guard let value = fields["message"], value != [:] else { return nil }
     let message = try JPushFields(
       value, at: "message", known: ["msg_content", "title", "content_type", "extras"])
-    guard message["msg_content"] != nil else { throw JPushError(.missing, "Missing parameter: message.msg_content") }
+    guard message["msg_content"] != nil else {
+      throw JPushError(.missing, "Missing parameter: message.msg_content", field: "message")
+    }
     _ = try message.text("title")
     _ = try message.text("content_type")
     _ = try message.object("extras")
@@ -197,7 +205,8 @@ package struct JPushContent {
     let size = value.bytes.count + (message?.bytes.count ?? 0)
     guard size <= messageLimit else {
       throw JPushError(
-        .tooLarge, "notification.android and message have \(size) bytes; the limit is \(messageLimit).")
+        .tooLarge, "notification.android and message have \(size) bytes; the limit is \(messageLimit).",
+        field: fields.path)
     }
     var notification = Notification()
     notification.title = try fields.text("title")

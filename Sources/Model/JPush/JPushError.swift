@@ -51,10 +51,13 @@ package struct JPushError: Error, Sendable, Hashable {
   package let code: JPushCode
   /// What is wrong, and where. Never a secret.
   package let message: String
+  /// The path of what is wrong, such as `options.time_to_live`; empty: no single field.
+  package let field: String
 
-  package init(_ code: JPushCode, _ message: String) {
+  package init(_ code: JPushCode, _ message: String, field: String = "") {
     self.code = code
     self.message = message
+    self.field = field
   }
 
   /// Device and schedule calls have one code of their own for everything that is wrong with their input.

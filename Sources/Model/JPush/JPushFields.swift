@@ -16,14 +16,15 @@ struct JPushFields {
     refused: [String: (code: JPushCode, why: String)] = [:]
   ) throws(JPushError) {
     guard let object = value.object else {
-      throw JPushError(.invalid, "\(path.isEmpty ? "The body" : path) must be a JSON object.")
+      throw JPushError(.invalid, "\(path.isEmpty ? "The body" : path) must be a JSON object.", field: path)
     }
     self.path = path
     members = object.filter { $0.value != .null }
     for name in members.keys.sorted() where !known.contains(name) {
       let shown = path.isEmpty ? name : "\(path).\(name)"
-      if let refusal = refused[name] { throw JPushError(refusal.code, "\(shown): \(refusal.why)") }
-      throw JPushError(.unknownKey, "\(shown.abbreviated(to: 100)) is not supported. Remove this key.")
+      if let refusal = refused[name] { throw JPushError(refusal.code, "\(shown): \(refusal.why)", field: shown) }
+      throw JPushError(
+        .unknownKey, "\(shown.abbreviated(to: 100)) is not supported. Remove this key.", field: shown)
     }
   }
 
@@ -31,7 +32,9 @@ struct JPushFields {
 
   func place(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
-  func invalid(_ name: String, _ text: String) -> JPushError { JPushError(.invalid, "\(place(name)) \(text)") }
+  func invalid(_ name: String, _ text: String) -> JPushError {
+    JPushError(.invalid, "\(place(name)) \(text)", field: place(name))
+  }
 
   /// Nil if absent or empty.
   func text(_ name: String) throws(JPushError) -> String? {
@@ -73,7 +76,8 @@ struct JPushFields {
     for element in array {
       guard let text = element.string else { throw invalid(name, "must contain strings only.") }
       if let problem = check(text) {
-        throw JPushError(.invalid, "Invalid \(name) value “\(text.abbreviated(to: 60))”: \(problem.text)")
+        throw JPushError(
+          .invalid, "Invalid \(name) value “\(text.abbreviated(to: 60))”: \(problem.text)", field: place(name))
       }
       texts.append(text)
     }

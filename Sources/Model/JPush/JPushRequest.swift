@@ -93,6 +93,13 @@ package struct JPushRequest: Sendable, Hashable {
     draft.options.collapseID = collapseID
   }
 
+  /// The same request with another content.
+  func without(content notification: Notification) -> JPushRequest {
+    var request = self
+    (request.draft.notification, request.draft.apns.payload) = (notification, nil)
+    return request
+  }
+
   // MARK: Who
 
   private static func cid(_ fields: JPushFields) throws(JPushError) -> String? {
@@ -115,9 +122,10 @@ package struct JPushRequest: Sendable, Hashable {
       throw fields.invalid("platform", "must be \"all\" or a list of ios and android.")
     }
     var platforms: Set<Platform> = []
-    for word in words {
+    for (index, word) in words.enumerated() {
       if ["winphone", "hmos", "quickapp"].contains(word) {
-        throw JPushError(.noRight, "platform: Signalbox does not send to \(word). Use ios and android.")
+        throw JPushError(
+          .noRight, "platform: Signalbox does not send to \(word). Use ios and android.", field: "platform[\(index)]")
       }
       guard let platform = Platform(rawValue: word) else {
         throw fields.invalid("platform", "“\(word.abbreviated(to: 40))” is not ios or android.")
@@ -157,7 +165,8 @@ package struct JPushRequest: Sendable, Hashable {
     rule.segment = try kinds.texts("segment", atMost: segmentsLimit, check: Audience.problem(withSegment:))
     guard !rule.isEmpty else {
       throw JPushError(
-        .invalid, "audience names nobody. Use \"all\", or at least one tag, alias, registration_id or segment.")
+        .invalid, "audience names nobody. Use \"all\", or at least one tag, alias, registration_id or segment.",
+        field: "audience")
     }
     return .rule(rule)
   }
@@ -182,7 +191,7 @@ package struct JPushRequest: Sendable, Hashable {
   private static func collapseID(_ options: JPushFields) throws(JPushError) -> String? {
     guard let text = try options.text("apns_collapse_id") else { return nil }
     if let problem = APNsHeader.problem(with: APNsHeader.collapseID, value: text) {
-      throw JPushError(.invalid, "options.apns_collapse_id: \(problem.text)")
+      throw JPushError(.invalid, "options.apns_collapse_id: \(problem.text)", field: options.place("apns_collapse_id"))
     }
     return text
   }

@@ -23,10 +23,13 @@ package indirect enum FCMField: Sendable {
     /// As `message.android.ttl`.
     package var field: String
     package var description: String
+    /// A name that `field` does not have; nil: its value is wrong.
+    package let member: String?
 
-    package init(field: String, description: String) {
+    package init(field: String, description: String, member: String? = nil) {
       self.field = field
       self.description = description
+      self.member = member
     }
   }
 
@@ -67,7 +70,7 @@ package indirect enum FCMField: Sendable {
         violations.append(
           .init(field: place, description: "Invalid value at '\(place)' (TYPE_STRING), \(member.text().prefix(100))"))
       }
-      return value
+      return .object(members.filter { $0.value.string != nil })
     case .object: return value.object == nil ? wrong("TYPE_MESSAGE") : value
     case .list(let element):
       guard let elements = value.array else { return wrong("TYPE_LIST") }
@@ -92,7 +95,8 @@ package indirect enum FCMField: Sendable {
         violations.append(
           .init(
             field: path,
-            description: "Invalid JSON payload received. Unknown name \"\(name)\"\(at): Cannot find field."))
+            description: "Invalid JSON payload received. Unknown name \"\(name)\"\(at): Cannot find field.",
+            member: name))
         continue
       }
       guard let value = field.read(member, place, &violations) else { continue }

@@ -27,8 +27,12 @@ package struct LegacyRequest: Sendable, Hashable {
     /// One of the protocol's.
     package let word: String
     package let reason: String
+    /// The path of what is wrong, such as `notification.badge`; empty: no single field.
+    package let field: String
 
-    package init(_ word: String, _ reason: String) { (self.word, self.reason) = (word, reason) }
+    package init(_ word: String, _ reason: String, field: String = "") {
+      (self.word, self.reason, self.field) = (word, reason, field)
+    }
 
     /// What the checks of every push say, in the protocol's words.
     package init(_ problems: Problems) {
@@ -39,6 +43,7 @@ package struct LegacyRequest: Sendable, Hashable {
       default: word = "InvalidParameters"
       }
       reason = problem?.description ?? ""
+      field = ""
     }
   }
 
@@ -71,7 +76,8 @@ package struct LegacyRequest: Sendable, Hashable {
     case nil: break
     case "high"?: draft.options.priority = .high
     case "normal"?: draft.options.priority = .normal
-    case let word?: throw Refused("InvalidParameters", "priority must be high or normal, not \(word.prefix(20)).")
+    case let word?:
+      throw Refused("InvalidParameters", "priority must be high or normal, not \(word.prefix(20)).", field: "priority")
     }
     draft.notification.contentAvailable = members["content_available"] == true
     draft.notification.mutableContent = members["mutable_content"] == true
@@ -81,7 +87,7 @@ package struct LegacyRequest: Sendable, Hashable {
     var unused = members.keys.filter { !Self.keys.contains($0) }
     if let shown = members["notification"] {
       guard let shown = shown.object?.filter({ $0.value != .null }) else {
-        throw Refused("InvalidParameters", "notification must be an object.")
+        throw Refused("InvalidParameters", "notification must be an object.", field: "notification")
       }
       unused += try Self.read(shown, &draft.notification, &android)
     }
@@ -119,7 +125,7 @@ package struct LegacyRequest: Sendable, Hashable {
     if name == "to", !text.hasPrefix("/topics/") { return .tokens([text]) }
     let topic = String(text.dropFirst(8))
     let problem = name == "to" ? TopicCondition.problem(withTopic: topic) : TopicCondition.problem(with: text)
-    if let problem { throw Refused("InvalidParameters", problem.text) }
+    if let problem { throw Refused("InvalidParameters", problem.text, field: name) }
     return name == "to"
       ? .topics(.topic(topic), tags: TopicCondition.topic(topic).asTags)
       : .topics(.condition(text), tags: TopicCondition(text)?.asTags)
@@ -129,23 +135,29 @@ package struct LegacyRequest: Sendable, Hashable {
     guard let value else { return nil }
     let seconds = value.integer ?? value.string.flatMap { Int64($0) }
     guard let seconds = seconds.flatMap({ Int(exactly: $0) }), PushLimits.timeToLive.contains(seconds) else {
-      throw Refused("InvalidTtl", "time_to_live must be from 0 to \(PushLimits.timeToLive.upperBound) seconds.")
+      throw Refused(
+        "InvalidTtl", "time_to_live must be from 0 to \(PushLimits.timeToLive.upperBound) seconds.",
+        field: "time_to_live")
     }
     return seconds
   }
 
-  private static func text(_ members: [String: JSONValue], _ name: String) throws -> String? {
+  private static func text(_ members: [String: JSONValue], _ name: String, in group: String = "") throws -> String? {
     guard let value = members[name] else { return nil }
-    guard let text = value.string else { throw Refused("InvalidParameters", "\(name) must be a string.") }
+    guard let text = value.string else {
+      throw Refused("InvalidParameters", "\(name) must be a string.", field: group + name)
+    }
     return text.isEmpty ? nil : text
   }
 
   /// The legacy protocol turns all values into text.
   private static func data(_ value: JSONValue?) throws -> [String: JSONValue] {
     guard let value else { return [:] }
-    guard let members = value.object else { throw Refused("InvalidParameters", "data must be an object.") }
+    guard let members = value.object else {
+      throw Refused("InvalidParameters", "data must be an object.", field: "data")
+    }
     if let key = members.keys.filter(FCMMessage.isReserved).min() {
-      throw Refused("InvalidDataKey", "“\(key)” is reserved by FCM.")
+      throw Refused("InvalidDataKey", "“\(key)” is reserved by FCM.", field: "data[\"\(key)\"]")
     }
     return members.mapValues { .string($0.string ?? $0.text()) }
   }
@@ -154,18 +166,21 @@ package struct LegacyRequest: Sendable, Hashable {
   private static func read(
     _ shown: [String: JSONValue], _ notification: inout Notification, _ android: inout [String: JSONValue]
   ) throws -> [String] {
-    notification.title = try text(shown, "title")
-    notification.body = try text(shown, "body")
-    notification.subtitle = try text(shown, "subtitle")
-    notification.sound = try text(shown, "sound")
-    notification.image = try text(shown, "image")
+    let group = "notification."
+    notification.title = try text(shown, "title", in: group)
+    notification.body = try text(shown, "body", in: group)
+    notification.subtitle = try text(shown, "subtitle", in: group)
+    notification.sound = try text(shown, "sound", in: group)
+    notification.image = try text(shown, "image", in: group)
     // On iOS it names the category of the notification.
-    notification.category = try text(shown, "click_action")
+    notification.category = try text(shown, "click_action", in: group)
     if let badge = shown["badge"] {
       // Clients write the number as a text, too.
       let number = badge.string.flatMap { $0.first?.isNumber == true ? Int64($0) : nil }.map(JSONValue.integer)
       guard let badge = Badge(json: number ?? badge) else {
-        throw Refused("InvalidParameters", "badge must be a number from 0 to \(PushLimits.badge.upperBound).")
+        throw Refused(
+          "InvalidParameters", "badge must be a number from 0 to \(PushLimits.badge.upperBound).",
+          field: "notification.badge")
       }
       notification.badge = badge
     }

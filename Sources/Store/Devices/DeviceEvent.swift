@@ -10,7 +10,7 @@ package struct DeviceEvent: Sendable, Hashable {
     case registered
     /// Reactivated by a new registration: `from`, `reason`.
     case revived
-    /// Moved to the other environment: `from`, `to`, and `push` if a push's answers were the reason.
+    /// Moved to the other environment: `from`, `to`, and `push` or `incident` if it was moved from the page of one.
     case environmentChanged = "environment_changed"
     /// Now another platform: `from`, `to`.
     case platformChanged = "platform_changed"
@@ -24,7 +24,7 @@ package struct DeviceEvent: Sendable, Hashable {
     case tokenChanged = "token_changed"
     /// Another name: `from`, `to`.
     case nameChanged = "name_changed"
-    /// Parked: `reason`, `push`.
+    /// Parked: `reason`, and `push` or `incident`.
     case quarantined
     /// The provider says that the token is gone: `reason`, `push`, `since`.
     case declaredDead = "declared_dead"

@@ -14,8 +14,8 @@ extension DeviceWriter {
     var details = DeviceDetails.Changes()
     /// Whether the app itself registered.
     var isRegistration = false
-    /// The push that caused a move to another environment, for the timeline.
-    var push: String?
+    /// What caused a move to another environment, for the timeline.
+    var origin: MovedTokens.Origin?
   }
 
   /// Why a change exceeds a limit, nil if it does not.
@@ -101,8 +101,15 @@ extension DeviceWriter {
         "from": .string(try Environment(code: before.kind.environment).rawValue),
         "to": .string(try Environment(code: kind.environment).rawValue),
       ]
-      if let push = target.push { detail["push"] = .string(push) }
+      if let origin = target.origin { detail.merge(origin.detail) { $1 } }
       try note(before.id, .environmentChanged, detail)
+      if let incident = target.origin?.incidentID {
+        try database.run(
+          """
+          UPDATE device_events SET incident_id = ?1
+          WHERE device_id = ?2 AND number = (SELECT max(number) FROM device_events WHERE device_id = ?2)
+          """, incident, before.id)
+      }
       detail["change"] = "environment"
       news.append(DeviceNews(device: before.id, app: before.app, event: .deviceMoved, detail: detail))
     }

@@ -1,20 +1,53 @@
 package import Foundation
 import JSON
-import Model
+package import Model
 package import SQLite
 
-/// Devices whose token a push found to be of the other environment: development builds have tokens of one, TestFlight
-/// and App Store builds of the other.
+/// Devices whose token was found to be of the other environment: development builds have tokens of one, TestFlight and
+/// App Store builds of the other.
 ///
 /// They can be moved together to the other environment, where they are active again, and back, where they are parked as
-/// before. Both sets derive from the push's deliveries and the devices' timelines; no list is stored.
+/// before. Both sets derive from a push's deliveries and the devices' timelines; no list is stored.
 package struct MovedTokens: Sendable, Hashable {
-  /// Parked devices in the push's environment, which may be moved. At most ``limit``, lowest IDs first.
+  /// Whose devices are moved: those that a push was refused for, or all that are parked where an incident is.
+  package enum Origin: Sendable, Hashable {
+    case push(Push)
+    case incident(Incident)
+
+    package var app: Int64 {
+      switch self {
+      case .push(let push): push.appID
+      case .incident(let incident): incident.place.app
+      }
+    }
+
+    /// Where the devices are, or were before they were moved.
+    package var environment: Environment {
+      switch self {
+      case .push(let push): push.environment
+      case .incident(let incident): incident.place.environment
+      }
+    }
+
+    var incidentID: Int64? {
+      if case .incident(let incident) = self { incident.id } else { nil }
+    }
+
+    /// As the timelines of the devices name it.
+    var detail: [String: JSONValue] {
+      switch self {
+      case .push(let push): ["push": .string(push.uid)]
+      case .incident(let incident): ["incident": .integer(incident.id)]
+      }
+    }
+  }
+
+  /// Parked devices in the origin's environment, which may be moved. At most ``limit``, lowest IDs first.
   package var parked: [Int64] = []
   /// How many of ``parked`` were once in the other environment, by registration or by a person: evidence that they
   /// belong there.
   package var proven = 0
-  /// Devices moved because of this push and still there, which may be moved back. At most ``limit``.
+  /// Devices moved from there and still where they were moved to, which may be moved back. At most ``limit``.
   package var moved: [Int64] = []
 
   package init() {}
@@ -25,8 +58,15 @@ package struct MovedTokens: Sendable, Hashable {
   /// The provider's reason for a token that may belong to the other environment.
   package static let reason = "BadDeviceToken"
 
+  package static func find(_ database: Database, _ origin: Origin) throws -> MovedTokens {
+    switch origin {
+    case .push(let push): try find(database, push: push)
+    case .incident(let incident): try find(database, incident)
+    }
+  }
+
   /// Finds the devices of a push, checking at most ``limit`` refusals.
-  package static func find(_ database: Database, push: Push) throws -> MovedTokens {
+  private static func find(_ database: Database, push: Push) throws -> MovedTokens {
     var found = MovedTokens()
     guard let reason = try Reasons.find(database, reason) else { return found }
     let other: Environment = push.environment == .production ? .development : .production
@@ -58,9 +98,12 @@ package struct MovedTokens: Sendable, Hashable {
     return found
   }
 
-  /// Finds the devices of an incident's place that are parked for ``reason``, whichever push parked them.
-  package static func find(_ database: Database, in place: IncidentPlace) throws -> MovedTokens {
+  /// Finds the devices of an incident's place that are parked for ``reason``, whichever push parked them. Incidents of
+  /// another cause have none.
+  private static func find(_ database: Database, _ incident: Incident) throws -> MovedTokens {
     var found = MovedTokens()
+    guard incident.cause == IncidentCause(.parked, reason) else { return found }
+    let place = incident.place
     let platforms = Platform.allCases.filter { $0.providers.contains(place.provider) }.map(\.code)
     let other: Environment = place.environment == .production ? .development : .production
     try database.forEach(
@@ -78,54 +121,49 @@ package struct MovedTokens: Sendable, Hashable {
       if row.int(1) == 1 { found.proven += 1 }
       return .continue
     }
+    found.moved = try database.fetchAll(
+      """
+      SELECT DISTINCT d.id FROM device_events e INDEXED BY device_events_incident CROSS JOIN devices d ON d.id = e.device_id
+      WHERE e.incident_id = ?1 AND d.app_id = ?2 AND d.environment = ?3 AND d.state = ?4
+        AND e.number = (SELECT max(n.number) FROM device_events n WHERE n.device_id = d.id
+          AND n.kind = 'environment_changed')
+      ORDER BY d.id LIMIT \(limit)
+      """, incident.id, place.app, other.code, DeviceState.active.rawValue
+    ) { $0.int64(0) }
     return found
   }
 
   /// Moves the parked devices to the other environment and activates them.
   ///
   /// - Returns: how many.
-  package static func move(_ database: Database, push: Push, by actor: String, now: Date) throws -> Int {
-    try move(
-      database, try find(database, push: push).parked, from: push.environment, push: push.uid, by: actor, now: now)
-  }
-
-  /// Likewise for an incident's place.
-  package static func move(
-    _ database: Database, in place: IncidentPlace, by actor: String, now: Date
-  ) throws -> Int {
-    try move(
-      database, try find(database, in: place).parked, from: place.environment, push: nil, by: actor, now: now)
-  }
-
-  private static func move(
-    _ database: Database, _ ids: [Int64], from environment: Environment, push: String?, by actor: String, now: Date
-  ) throws -> Int {
+  package static func move(_ database: Database, _ origin: Origin, by actor: String, now: Date) throws -> Int {
+    let ids = try find(database, origin).parked
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
       for id in ids {
         guard let before = try writer.find(id) else { continue }
         var kind = before.kind
         kind.state = DeviceState.active.rawValue
-        kind.environment = (environment == .production ? Environment.development : .production).code
-        try writer.change(before, to: DeviceWriter.Target(kind: kind, push: push))
+        kind.environment = (origin.environment == .production ? Environment.development : .production).code
+        try writer.change(before, to: DeviceWriter.Target(kind: kind, origin: origin))
       }
     }
     return ids.count
   }
 
-  /// Reverts ``move(_:push:by:now:)``, and parks the devices again.
+  /// Reverts ``move(_:_:by:now:)``, and parks the devices again.
   ///
   /// - Returns: how many.
-  package static func moveBack(_ database: Database, push: Push, by actor: String, now: Date) throws -> Int {
-    let ids = try find(database, push: push).moved
+  package static func moveBack(_ database: Database, _ origin: Origin, by actor: String, now: Date) throws -> Int {
+    let ids = try find(database, origin).moved
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
       for id in ids {
         guard let before = try writer.find(id) else { continue }
         var kind = before.kind
         kind.state = DeviceState.quarantined.rawValue
-        kind.environment = push.environment.code
-        try writer.change(before, to: DeviceWriter.Target(kind: kind, push: push.uid))
+        kind.environment = origin.environment.code
+        try writer.change(before, to: DeviceWriter.Target(kind: kind, origin: origin))
         try database.run("UPDATE devices SET state_reason = ?, state_at = ? WHERE id = ?", reason, now, id)
-        try writer.note(id, .quarantined, ["reason": .string(reason), "push": .string(push.uid)])
+        try writer.note(id, .quarantined, origin.detail.merging(["reason": .string(reason)]) { $1 })
       }
     }
     return ids.count

@@ -6,6 +6,14 @@ extension Schema {
     id: "2026-11-23 device names",
     sql: "CREATE INDEX devices_name ON devices(name COLLATE NOCASE) WHERE name IS NOT NULL;")
 
+  /// Devices that were moved from an incident's page are found to be moved back.
+  static let incidentMoves = Migration(
+    id: "2026-11-24 incident moves",
+    sql: """
+      ALTER TABLE device_events ADD COLUMN incident_id INTEGER;  -- of a move to another environment
+      CREATE INDEX device_events_incident ON device_events(incident_id) WHERE incident_id IS NOT NULL;
+      """)
+
   /// Designed for 10 million devices: each way to choose an audience has an index that yields device IDs in order.
   ///
   /// `DeviceWriter` keeps the counters in the transaction that changes the devices; tests compare them with the rows.

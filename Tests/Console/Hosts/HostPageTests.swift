@@ -113,7 +113,7 @@ struct HostPageTests {
       let page = ScenePage(try await lin.get(path))
       #expect(page.forms.contains { $0.attributes["action"] == "\(path)/acknowledge" })
       let wrong = try await lin.post("\(path)/acknowledge", [("until", "2027-11-20")])
-      #expect(wrong.status == 422 && ScenePage(wrong).text.contains("Choose a date between today and 2026-12-09"))
+      #expect(wrong.status == 422 && ScenePage(wrong).text.contains("Choose a date between today and 9 Dec 2026"))
       #expect(ScenePage(wrong).values("until") == ["2027-11-20"])
       #expect(try await lin.post("\(path)/acknowledge", [("until", "2026-11-30")]).location == path)
       for target in [path, "/certificates", "/"] {
@@ -252,7 +252,7 @@ struct ExpiryListPageTests {
       let soon = ScenePage(try await anna.get("/certificates?band=soon"))
       #expect(soon.text.contains("N9") && !soon.text.contains("N50") && soon.text.contains("mail.example.com"))
       let week = ScenePage(try await anna.get("/certificates?from=2026-12-01&before=2026-12-08"))
-      #expect(week.text.contains("Expires from 2026-12-01") && week.text.contains("N14"))
+      #expect(week.text.contains("Expires from 1 Dec 2026") && week.text.contains("N14"))
       #expect(!week.text.contains("N30"))
     }
   }
@@ -318,7 +318,7 @@ struct ExpiryListPageTests {
       #expect(page.text.contains("4 scheduled, 2 repeating"))
       #expect(page.links.contains("/schedules/endless") && page.links.contains("/schedules/short"))
       #expect(page.text.contains("every day at 09:00, Europe/Berlin"))
-      #expect(page.text.contains("first failure 2027-11-21 08:00 UTC · 30 times in the 30 days after expiry."))
+      #expect(page.text.contains("first failure 21 Nov 2027, 08:00 UTC · 30 times in the 30 days after expiry."))
       #expect(!page.text.contains("repeating push continues"), "a year ahead that is no news")
       #expect(page.text.contains("2 pushes are scheduled after it expires."))
       #expect(page.text.contains("In 300 days") && page.text.contains("In 400 days"))

@@ -86,6 +86,45 @@ struct IncidentPageTests {
     }
   }
 
+  @Test("devices that an incident's page moved are moved back from there, on the page and by API")
+  func moveBack() async throws {
+    try await ConsoleScene.with { scene in
+      try await refused(scene, "BadDeviceToken", count: 8)
+      var anna = try await scene.signIn(.operator)
+      let asked = ScenePage(try await anna.get("/incidents/1/move"))
+      #expect(asked.text.contains("the incident’s page lets you move them back to development"))
+      _ = try await anna.post("/incidents/1/move", [("confirm", "Shop")])
+      let after = ScenePage(try await anna.get("/incidents/1"))
+      #expect(after.text.contains("Move 5 devices back to development"))
+      #expect(after.text.contains("moved the parked devices to production"))
+      #expect(after.links.contains("/incidents/1/move?back=1"))
+      let back = ScenePage(try await anna.get("/incidents/1/move?back=1"))
+      #expect(back.text.contains("parked in development again") && !back.text.contains("Type the app’s name"))
+      // A device that somebody moved by hand since then stays where it is.
+      try await scene.store.write { database in
+        try Device.release(database, id: 1, environment: .development, by: "x", now: ConsoleScene.noon)
+        try Device.release(database, id: 1, environment: .production, by: "x", now: ConsoleScene.noon)
+      }
+      #expect(try await anna.post("/incidents/1/move", [("back", "1")]).location == "/incidents/1")
+      #expect(try await scene.count("devices WHERE environment = 2") == 1)
+      #expect(try await scene.count("devices WHERE environment = 1 AND state = 2") == 4)
+      #expect(try await scene.audit("incident.move_back").map(\.subject) == ["incident 1"])
+      let parked = ScenePage(try await anna.get("/incidents/1")).text
+      #expect(parked.contains("moved the devices back to development"))
+      #expect(parked.contains("Move 4 devices to production"))
+      let document = try OpenAPIDocument()
+      for (word, environment) in [("move", "production"), ("move-back", "development")] {
+        let answer = try await scene.call(.post, "/api/v1/incidents/1/\(word)", as: .operator)
+        #expect(answer.json == ["devices": 4, "environment": .string(environment)], "\(answer.text)")
+        let path = "/api/v1/incidents/{id}/\(word)"
+        #expect(try document.errors(answer, to: .init(method: "POST", path: path)) == [])
+      }
+      #expect(try await scene.call(.post, "/api/v1/incidents/1/move-back", as: .operator).status == 409)
+      #expect(try await scene.call(.post, "/api/v1/incidents/1/move", as: .viewer).status == 403)
+      #expect(try await scene.audit("incident.move").count == 2)
+    }
+  }
+
   @Test("961 of 964 devices parked without a push that says so: the Overview does")
   func parked() async throws {
     try await ConsoleScene.with { scene in

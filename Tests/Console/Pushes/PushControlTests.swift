@@ -118,7 +118,7 @@ struct PushControlTests {
       #expect(list.text.contains("Next attempt") && !list.text.contains("No outcomes yet"))
       #expect(ScenePage(try await anna.get("\(target)?outcome=failed")).text.contains("No devices match"))
       let one = ScenePage(try await anna.get(waiting[0]))
-      #expect(one.text.contains("Will be tried again at") && one.text.contains(ConsoleScene.token(0).hexadecimal))
+      #expect(one.text.contains("Will be tried again on") && one.text.contains(ConsoleScene.token(0).hexadecimal))
       scene.provider.answer { _ in .retry(RetryCause(status: 503, reason: "ServiceUnavailable")) }
       #expect(try await anna.post("\(target)/resume", []).status == 303)
       _ = try await scene.finished(push.uid)
@@ -238,8 +238,8 @@ struct PushControlTests {
           circuit: .open(reason: "InvalidProviderToken", since: scene.now, until: scene.now + 5), limit: 60,
           stormShare: 0.31, stormAt: scene.now, lost: 900))
       let page = try await anna.get("/apps/\(app.id)").text
-      #expect(page.contains("sent with this credential since 2026-11-20 12:00 UTC: InvalidProviderToken"))
-      #expect(page.contains("31 % of requests around 2026-11-20 12:00 UTC were refused"))
+      #expect(page.contains("sent with this credential since 20 Nov 2026, 12:00 UTC: InvalidProviderToken"))
+      #expect(page.contains("31 % of requests around 20 Nov 2026, 12:00 UTC were refused"))
       #expect(page.contains("Connections closed before 900 requests were answered"))
       let told = try await scene.call(.get, path, as: .viewer)
       #expect(told.text.contains("\"open\"") && told.text.contains("\"slowed_to\":60"))
@@ -285,7 +285,7 @@ struct PushControlTests {
       #expect(try await scene.call(.post, "\(Self.api)/\(push.uid)/move-back", as: .operator).status == 409)
       let again = try await scene.call(.post, "\(Self.api)/\(push.uid)/move", as: .operator)
       #expect(again.json == ["devices": 14, "environment": "production"], "\(again.text)")
-      let parked = try await scene.store.read { try MovedTokens.find($0, push: push) }
+      let parked = try await scene.store.read { try MovedTokens.find($0, .push(push)) }
       #expect(parked.parked.isEmpty && parked.moved.count == 14)
       var viewer = try await scene.signIn(.viewer)
       #expect(try await !viewer.get(target).text.contains("Move 14"))

@@ -24,8 +24,9 @@ struct PushRowTests {
     #expect(RawJSON(object: draft).flatMap(ListedPush.audience) == whole.flatMap(Audience.init(draft:)))
   }
 
-  private static func written(_ write: (inout Output) -> Void) -> String {
+  private static func written(_ language: String = "en", _ write: (inout Output) -> Void) -> String {
     var output = Output(capacity: 1)
+    output.language = language
     write(&output)
     return String(decoding: output.array, as: UTF8.self)
   }
@@ -36,8 +37,20 @@ struct PushRowTests {
   func instants(seconds: Double) {
     let date = Date(timeIntervalSince1970: seconds)
     #expect(Self.written { $0.write(timestamp: date) } == Timestamp.text(date))
-    #expect(Self.written { $0.write(utc: date) } == date.utcText)
-    #expect(Self.written { $0.write(day: date) } == date.dayText)
+    #expect(Self.written { $0.write(machineDay: date) } == date.dayText)
+  }
+
+  @Test(
+    "instants for people are in the language's form, to the minute, or exact on hover",
+    arguments: [
+      ("en", "22 Nov 2026", "22 Nov 2026, 07:52 UTC", "22 Nov 2026, 07:52:09 UTC"),
+      ("zh-Hans", "2026年11月22日", "2026年11月22日 07:52 UTC", "2026年11月22日 07:52:09 UTC"),
+    ])
+  func forPeople(language: String, day: String, minute: String, exact: String) {
+    let date = Date(timeIntervalSince1970: 1_795_333_929.6)
+    #expect(Self.written(language) { $0.write(day: date) } == day)
+    #expect(Self.written(language) { $0.write(utc: date) } == minute)
+    #expect(Self.written(language) { $0.write(exact: date) } == exact)
   }
 
   @Test("hundredths", arguments: [(0, "0"), (5, "0.05"), (100, "1"), (1234, "12.34"), (10_000, "100")])

@@ -66,7 +66,7 @@ struct SendPageTests {
       var ben = try await scene.signIn(.operator)
       let live = try await ben.post("/pushes/preview", Self.fields, headers: ["Accept": "application/json"])
       let review = ScenePage(try await ben.post("/pushes/preview", Self.fields))
-      for dialect in Dialect.allCases {
+      for dialect in Dialect.written {
         let text = try #require(live.json?["dialect_\(dialect.rawValue)"]?.string)
         #expect(text.contains("World"), "\(dialect)")
         #expect(review.text.contains("World"))
@@ -81,6 +81,39 @@ struct SendPageTests {
       #expect(wrong.status == 422 && ScenePage(wrong).error("pasted").contains("This is not a push"))
       #expect(ScenePage(wrong).values("pasted") == ["hello & <b>"])
       #expect(try await scene.count("pushes") == 0)
+    }
+  }
+
+  @Test("a paste keeps what was typed where it says nothing, names what it could not take over, and mixes no audiences")
+  func pasteOver() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(3, of: scene.addApp())
+      var ben = try await scene.signIn(.operator)
+      let typed = [
+        ("app", ConsoleScene.bundleID), ("environment", "development"), ("platforms", "ios"), ("audience", "tag"),
+        ("tag", "vip"), ("tag_not", "beta"), ("title", "Typed"), ("sound", "ping"), ("when", "at"),
+        ("send_at", "2026-12-01T09:00"), ("time_zone", "Europe/Berlin"),
+      ]
+      let text = #"{"platform":"android","audience":{"tag":["new"]},"notification":{"alert":"Pasted","voip":{}}}"#
+      let answer = try await ben.post("/pushes/paste", typed + [("pasted", text)])
+      let page = ScenePage(answer)
+      #expect(answer.status == 200 && page.text.contains("Filled in from JPush v3"))
+      #expect(page.text.contains("notification.voip") && page.text.contains("Not taken over as it stands"))
+      for (name, value) in [
+        ("app", ConsoleScene.bundleID), ("environment", "development"), ("platforms", "android"), ("tag", "new"),
+        ("tag_not", ""), ("body", "Pasted"), ("title", "Typed"), ("sound", "ping"), ("send_at", "2026-12-01T09:00"),
+      ] {
+        #expect(page.values(name).filter { !$0.isEmpty } == [value].filter { !$0.isEmpty }, "\(name)")
+      }
+      let wrong = ScenePage(try await ben.post("/pushes/paste", typed + [("pasted", "hello")]))
+      #expect(wrong.values("title") == ["Typed"] && wrong.values("tag_not") == ["beta"])
+      let saved = try await ben.post("/pushes/drafts", typed + [("pasted", "hello")])
+      #expect(saved.status == 303)
+      let drafts = try await scene.store.read { try SavedDraft.all($0, user: 1) }
+      #expect(drafts.count == 1 && drafts[0].fields.allSatisfy { $0.name != "pasted" })
+      let api = try await scene.call(
+        .post, "/api/v1/pushes/dialects/read", as: .viewer, json: ["text": .string(text)])
+      #expect(api.status == 200 && api.json?["losses"]?.array?.first?["field"] == "notification.voip", "\(api.text)")
     }
   }
 

@@ -136,13 +136,13 @@ struct ScheduleFormTests {
     #expect(rule(.monthly(day: 31), 2) == "on the last day of every 2 months at 09:00, Europe/Berlin")
     #expect(rule(.monthly(day: 1)) == "every month on day 1 at 09:00, Europe/Berlin")
     let morning = try #require(Timestamp.parse("2026-12-01T08:00:00Z"))
-    #expect(texts.moment(morning, zone) == "2026-12-01 09:00 Europe/Berlin (08:00 UTC)")
+    #expect(texts.moment(morning, zone) == "1 Dec 2026, 09:00 Europe/Berlin (08:00 UTC)")
     #expect(
-      texts.moment(morning, try NamedZone("Pacific/Auckland")) == "2026-12-01 21:00 Pacific/Auckland (08:00 UTC)")
+      texts.moment(morning, try NamedZone("Pacific/Auckland")) == "1 Dec 2026, 21:00 Pacific/Auckland (08:00 UTC)")
     #expect(
       texts.moment(morning, try NamedZone("Pacific/Honolulu"))
-        == "2026-11-30 22:00 Pacific/Honolulu (2026-12-01 08:00 UTC)")
-    #expect(texts.moment(morning, .utc) == "2026-12-01 08:00 UTC")
+        == "30 Nov 2026, 22:00 Pacific/Honolulu (1 Dec 2026, 08:00 UTC)")
+    #expect(texts.moment(morning, .utc) == "1 Dec 2026, 08:00 UTC")
     for (seconds, text) in [
       (-5.0, "now"), (1, "in 1 second"), (5, "in 5 seconds"), (120, "in 2 minutes"), (7200, "in 2 hours"),
       (3 * 86_400, "in 3 days"),

@@ -176,6 +176,25 @@ struct LanguageTests {
     #expect(same.symmetricDifference(Self.sameInChinese).sorted() == [])
   }
 
+  /// Names and codes that English writes with other letters, punctuation, or in the plural.
+  private static let latinInChinese: Set<String> = [
+    "audience.registration_id", "certificates.master_secret", "certificates.topics", "hosts.host_hint",
+    "hosts.protocols.imap", "hosts.protocols.pop3", "hosts.protocols.smtp", "jpush.example", "jpush.secret",
+    "messages.calendar.sha256", "messages.calendar.topics", "push.latency_summary", "send.registration_id",
+    "settings.channels.webhook",
+  ]
+
+  /// Sentences of the sources are not in the English table: one that was copied without translating it shows here.
+  @Test("a Chinese text with letters and without Chinese characters is a name or a code")
+  func latin() throws {
+    let chinese = try Self.texts("zh-Hans")
+    let latin = chinese.keys.filter { key in
+      let text = chinese(key).replacing(/\{[a-z0-9_.]+\}/, with: "")
+      return text.contains(/[A-Za-z]{2}/) && !text.contains(/\p{Script=Han}/)
+    }
+    #expect(latin.subtracting(Self.sameInChinese).symmetricDifference(Self.latinInChinese).sorted() == [])
+  }
+
   @Test("Chinese has full-width punctuation, a blank beside Latin letters and digits, and no 您")
   func typography() throws {
     let chinese = try Self.texts("zh-Hans")
@@ -329,7 +348,9 @@ struct ChinesePageTests {
     let texts = locales["zh-Hans"]
     #expect(texts.day(ConsoleScene.noon) == "2026年11月20日")
     #expect(texts.minute(ConsoleScene.noon).hasPrefix("2026年11月20日 "))
-    #expect(locales["en"].day(ConsoleScene.noon) == "2026-11-20")
+    #expect(locales["en"].day(ConsoleScene.noon) == "20 Nov 2026")
+    #expect(locales["en"].minute(ConsoleScene.noon) == "20 Nov 2026, 12:00 UTC")
+    #expect(locales["en"].localized("2026-03-05 09:00 Asia/Shanghai") == "5 Mar 2026, 09:00 Asia/Shanghai")
     #expect(texts.localized("2026-03-05 09:00 UTC") == "2026年3月5日 09:00 UTC")
     #expect(texts.localized("20260305") == "20260305")
     #expect(texts.list(["a", "b"]) == "a、b" && texts.clauses(["a", "b"]) == "a，b")

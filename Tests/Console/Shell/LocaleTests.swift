@@ -61,6 +61,7 @@ struct LocaleTests {
     }
     let environments = Environment.allCases.map(\.rawValue)
     let outcomes = OutcomeKind.allCases.map(\.name)
+    for origin in ["push", "incident"] { add("move.\(origin).", ["again", "back", "nobody", "reversible"]) }
     let roles = User.Role.allCases.map(\.rawValue)
     add("words.", PushState.allCases.map(\.rawValue) + outcomes + environments + ["pending", "waiting"])
     add("outcome.", outcomes)
@@ -70,6 +71,7 @@ struct LocaleTests {
     add("people.required_of.", SecondStepRule.Reach.allCases.map(\.rawValue))
     add("passkeys.refused.", PasskeyCeremony.Refusal.allCases.map(\.rawValue))
     add("receipts.", ReceiptKind.allCases.map(\.name))
+    add("delivery.steps.", ReceiptKind.allCases.map(\.name))
     add("account.", ["name", "role", "since"])
     add("tokens.scopes.", TokenScope.allCases.map(\.rawValue))
     add("tokens.reach.", ["all", "some"])
@@ -84,7 +86,7 @@ struct LocaleTests {
     add("schedules.", ScheduleState.allCases.map(\.rawValue))
     add("phones.", ["payload", "headers", "callbacks"])
     add("severity.", Lint.Severity.allCases.map(\.rawValue))
-    add("dialects.", Dialect.allCases.map(\.rawValue))
+    add("dialects.", Dialect.written.map(\.rawValue))
     add("actor.", Reason.Actor.allCases.map(\.rawValue))
     add("state.", DeviceState.allCases.map(\.name))
     add("state.", DeviceState.allCases.map { "\($0)" })

@@ -73,6 +73,8 @@ struct TokenAccessTable {
     ("POST /schedules/:id/approve", .operator, .send, .hidden),
     ("POST /schedules/:id/reject", .operator, .send, .hidden),
     ("POST /pushes/:id/cancel", .operator, .send, .hidden), ("GET /incidents", .viewer, .read, .open),
+    ("POST /incidents/:id/move", .operator, .devices, .hidden),
+    ("POST /incidents/:id/move-back", .operator, .devices, .hidden),
     ("GET /incidents/:id", .viewer, .read, .hidden), ("PATCH /incidents/:id", .operator, .send, .hidden),
     ("GET /schedules", .viewer, .read, .open), ("GET /schedules/:id", .viewer, .read, .hidden),
     ("GET /schedules/:id/occurrences", .viewer, .read, .hidden),

@@ -30,28 +30,28 @@ struct MovedTokenTests {
   func moving() throws {
     try withPush { database, push, ids in
       #expect(push.environment == .production)
-      let found = try MovedTokens.find(database, push: push)
+      let found = try MovedTokens.find(database, .push(push))
       #expect(found.parked == Array(ids[..<3]) && found.proven == 2 && found.moved.isEmpty)
-      #expect(try MovedTokens.moveBack(database, push: push, by: "anna", now: noon + 110) == 0)
+      #expect(try MovedTokens.moveBack(database, .push(push), by: "anna", now: noon + 110) == 0)
 
-      #expect(try MovedTokens.move(database, push: push, by: "anna", now: noon + 110) == 3)
+      #expect(try MovedTokens.move(database, .push(push), by: "anna", now: noon + 110) == 3)
       for id in ids[..<3] {
         let device = try Device.get(database, id: id)
         #expect(device.environment == .development && device.state == .active && device.stateReason == nil)
         let change = try DeviceEvent.all(database, device: id).first { $0.kind == .environmentChanged }
         #expect(change?.detail?["push"]?.string == push.uid && change?.detail?["by"] == "anna")
       }
-      let moved = try MovedTokens.find(database, push: push)
+      let moved = try MovedTokens.find(database, .push(push))
       #expect(moved.parked.isEmpty && moved.moved == Array(ids[..<3]))
       #expect(try DeviceCounters.faults(database) == 0)
 
-      #expect(try MovedTokens.moveBack(database, push: push, by: "anna", now: noon + 120) == 3)
+      #expect(try MovedTokens.moveBack(database, .push(push), by: "anna", now: noon + 120) == 3)
       for id in ids[..<3] {
         let device = try Device.get(database, id: id)
         #expect(device.environment == .production && device.state == .quarantined)
         #expect(device.stateReason == "BadDeviceToken" && device.stateAt == noon + 120)
       }
-      #expect(try MovedTokens.find(database, push: push).parked == Array(ids[..<3]))
+      #expect(try MovedTokens.find(database, .push(push)).parked == Array(ids[..<3]))
       #expect(try DeviceCounters.faults(database) == 0)
     }
   }
@@ -62,7 +62,7 @@ struct MovedTokenTests {
       try Device.release(database, id: ids[0], environment: .development, by: "bob", now: noon + 110)
       _ = try Device.register(
         database, app: push.appID, [registration(1, .production)], now: noon + 110)
-      let found = try MovedTokens.find(database, push: push)
+      let found = try MovedTokens.find(database, .push(push))
       #expect(found.parked == [ids[2]] && found.proven == 0 && found.moved.isEmpty)
     }
   }
@@ -71,7 +71,7 @@ struct MovedTokenTests {
   func none() throws {
     try withApp { database, app in
       let push = try Push.create(database, newPush(app), now: noon)
-      #expect(try MovedTokens.find(database, push: push) == MovedTokens())
+      #expect(try MovedTokens.find(database, .push(push)) == MovedTokens())
     }
   }
 

@@ -13,6 +13,7 @@ struct MomentView: View {
   static let fields: [Field<Self>] = [
     .written("datetime") { $1.write(timestamp: $0.date) },
     .written("text") { $1.write(utc: $0.date) },
+    .written("exact") { $1.write(exact: $0.date) },
     .written("day") { $1.write(day: $0.date) },
     .written("machine_day") { $1.write(machineDay: $0.date) },
     .flag("relative") { $0.now != nil },
@@ -54,16 +55,22 @@ extension Output {
     write(byte: UInt8(ascii: "Z"))
   }
 
-  /// As `2026-11-20 23:58 UTC`, in the form of ``language``. A script replaces it with the viewer's local time.
-  mutating func write(utc date: Date) {
+  /// As `20 Nov 2026, 23:58 UTC`, in the form of ``language``. A script replaces it with the viewer's local time.
+  mutating func write(utc date: Date) { write(utc: date, seconds: false) }
+
+  /// As `20 Nov 2026, 23:58:07 UTC`, in the form of ``language``.
+  mutating func write(exact date: Date) { write(utc: date, seconds: true) }
+
+  private mutating func write(utc date: Date, seconds: Bool) {
     let (days, rest) = Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400)
     write(day: days)
+    if !isChinese { write(byte: UInt8(ascii: ",")) }
     write(byte: UInt8(ascii: " "))
-    write(clock: rest, seconds: false)
+    write(clock: rest, seconds: seconds)
     write(" UTC" as StaticString)
   }
 
-  /// As `2026-11-20`, in the form of ``language``.
+  /// As `20 Nov 2026`, in the form of ``language``.
   mutating func write(day date: Date) {
     write(day: Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient)
   }
@@ -87,10 +94,18 @@ extension Output {
     write(pair: hundredths % 100)
   }
 
-  /// As `2026-11-20`, in Chinese as `2026年11月20日`. Languages with another form need a case here.
+  private var isChinese: Bool { language.utf8.starts(with: "zh".utf8) }
+
+  /// As `20 Nov 2026`, in Chinese as `2026年11月20日`. Languages with another form need a case here.
   private mutating func write(day days: Int) {
-    guard language.utf8.starts(with: "zh".utf8) else { return write(civil: days) }
     let (year, month, day) = CivilDate(number: days).parts
+    guard isChinese else {
+      write(day)
+      write(byte: UInt8(ascii: " "))
+      write(CivilDate.monthNames[month - 1])
+      write(byte: UInt8(ascii: " "))
+      return write(year)
+    }
     write(year)
     write("年" as StaticString)
     write(month)

@@ -1,0 +1,85 @@
+import Foundation
+import HTTPServer
+import Model
+import Providers
+import SQLite
+import Store
+import Testing
+
+@testable import Console
+
+@Suite("A delivery, step by step")
+struct DeliveryStepsTests {
+  private static func draft() -> PushDraft {
+    var draft = PushDraft(
+      app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
+      notification: PushNotification())
+    draft.notification.body = "Hello"
+    return draft
+  }
+
+  /// The bars as x and width in percent.
+  private static func bars(_ page: ScenePage) -> [(x: Double, width: Double)] {
+    page.tags.filter { $0.name == "rect" && $0.attributes["rx"] == "2" }.compactMap { bar in
+      func percent(_ name: String) -> Double? { bar.attributes[name].flatMap { Double($0.dropLast()) } }
+      guard let x = percent("x"), let width = percent("width") else { return nil }
+      return (x, width)
+    }
+  }
+
+  @Test("the wait, each attempt with its answer, and what the app reported, in their order and within the width")
+  func steps() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: scene.addApp())
+      let push = try await scene.send(Self.draft())
+      try await scene.store.write { database in
+        let noon = Int64(ConsoleScene.noon.timeIntervalSince1970) * 1000
+        try database.run(
+          "UPDATE pushes SET created_at = ?1, hold_until = ?1 + 3000, started_at = ?1 + 3010 WHERE uid = ?2", noon,
+          push.uid)
+        try database.run(
+          "UPDATE deliveries SET at = ?1 + 6000, duration_ms = 40, attempts = 2 WHERE push_id = ?2 AND device_id = 1",
+          noon, push.id)
+        try database.run(
+          "INSERT INTO receipts(push_id, device_id, displayed_at, opened_at) VALUES (?2, 1, ?1 + 9400, ?1 + 7206000)",
+          noon, push.id)
+      }
+      var anna = try await scene.signIn(.viewer)
+      let page = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/1"))
+      #expect(page.text.contains("Step by step") && page.text.contains("Accepted, 6.0 s"))
+      let labels = [
+        "Time to undo 3.0 s", "Queued 10 ms", "1 earlier attempt, and the wait after it 3.0 s", "Attempt 2 · 200 40 ms",
+        "Displayed, said the app +3.4 s", "Opened +2 h",
+      ]
+      var rest = page.text[...]
+      for label in labels {
+        let found = try #require(rest.range(of: label), "\(label) in \(page.text)")
+        rest = rest[found.upperBound...]
+      }
+      let bars = Self.bars(page)
+      #expect(bars.count == labels.count)
+      #expect(bars.allSatisfy { $0.x >= 0 && $0.width >= 1 && $0.x + $0.width <= 100.01 }, "\(bars)")
+      #expect(zip(bars, bars.dropFirst()).allSatisfy { $0.x <= $1.x }, "\(bars)")
+      let result = ScenePage(try await anna.get("/pushes/\(push.uid)"))
+      #expect(result.text.contains(", step by step") && result.links.contains("/pushes/\(push.uid)/deliveries/1"))
+      let filtered = ScenePage(try await anna.get("/pushes/\(push.uid)?outcome=accepted"))
+      #expect(!filtered.text.contains(", step by step"))
+    }
+  }
+
+  @Test("a refusal is red and has its reason; a device that was skipped has no steps")
+  func refused() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      scene.provider.answer { _ in .outcome(.rejected(status: 400, reason: "BadTopic", tokenInvalidSince: nil)) }
+      let push = try await scene.send(Self.draft())
+      var anna = try await scene.signIn(.viewer)
+      let page = try await anna.get("/pushes/\(push.uid)/deliveries/1")
+      #expect(page.text.contains("f-fail") && ScenePage(page).text.contains("Attempt 1 · 400 BadTopic"))
+      _ = try await scene.store.write { database in
+        try database.run("UPDATE deliveries SET attempts = 0, status = 0, outcome = 4")
+      }
+      #expect(!(try await anna.get("/pushes/\(push.uid)/deliveries/1")).text.contains("waterfall"))
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import HTTPServer
+import Model
+import Store
+import Testing
+
+@testable import Console
+
+@Suite("Lists: a filter that names something unknown")
+struct UnknownFilterTests {
+  @Test(
+    "the list and its files say that nothing matches, with the value and a way back; a known one still filters",
+    arguments: [
+      ("/devices", ["app=unknown", "environment=staging", "platform=web", "provider=wns", "state=gone"]),
+      ("/devices.csv", ["app=unknown"]), ("/devices.json", ["state=gone"]),
+      ("/pushes", ["app=99", "environment=staging", "state=gone", "source=fax", "from=yesterday", "to=2026-13-01"]),
+      ("/pushes.csv", ["app=unknown"]), ("/pushes.json", ["source=fax"]),
+      ("/certificates", ["app=unknown", "band=blue", "kind=paper", "from=x"]),
+      ("/certificates.csv", ["app=unknown"]), ("/certificates.json", ["kind=paper"]),
+      ("/activity", ["kind=gossip", "from=x"]), ("/activity.csv", ["kind=gossip"]), ("/activity.json", ["to=x"]),
+      ("/incidents", ["app=99", "state=gone"]), ("/schedules", ["state=gone"]),
+      ("/audiences", ["app=unknown", "kind=gone"]),
+    ])
+  func unknown(path: String, filters: [String]) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: scene.addApp())
+      var anna = try await scene.signIn(.admin)
+      for filter in filters {
+        let answer = try await anna.get("\(path)?\(filter)")
+        let page = ScenePage(answer)
+        #expect(answer.status == 422 && page.text.contains(filter), "\(filter)")
+        let value = filter.split(separator: "=")[1]
+        #expect(page.text.contains("Nothing matches “\(value)”"), "\(filter)")
+        let list = path.replacing(".csv", with: "").replacing(".json", with: "")
+        #expect(page.links.contains(list), "\(filter)")
+      }
+      #expect(try await scene.audit("device.export").isEmpty, "nothing was exported")
+      #expect(try await anna.get("/devices?app=\(ConsoleScene.bundleID)&state=active").status == 200)
+    }
+  }
+
+  @Test("the outcomes of a push")
+  func outcomes() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: scene.addApp())
+      var draft = PushDraft(
+        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
+        notification: PushNotification())
+      draft.notification.body = "Hello"
+      let uid = try await scene.send(draft).uid
+      var anna = try await scene.signIn(.viewer)
+      #expect(try await anna.get("/pushes/\(uid)?outcome=lost").status == 422)
+      #expect(try await anna.get("/pushes/\(uid)/deliveries.csv?outcome=lost").status == 422)
+      for known in ["pending", "accepted"] {
+        #expect(try await anna.get("/pushes/\(uid)?outcome=\(known)").status == 200)
+      }
+      let answer = try await scene.call(.get, "/api/v1/devices?app=unknown", as: .viewer)
+      #expect(answer.status == 422, "the API has always refused it")
+    }
+  }
+}
