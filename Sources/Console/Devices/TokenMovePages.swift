@@ -29,7 +29,7 @@ struct TokenMove {
   ) async throws -> Int {
     let (origin, back) = (origin, back)
     let entry = audit(
-      origin.noun + (back ? ".move_back" : ".move"), origin.subject,
+      origin.action(back: back), origin.subject,
       ["environment": .string(environment.rawValue), "reason": .string(MovedTokens.reason)])
     return try await store.write { database in
       let count =
@@ -56,7 +56,15 @@ struct TokenMove {
 }
 
 extension MovedTokens.Origin {
-  /// As the activity log names it, and the texts.
+  /// Of the activity log.
+  fileprivate func action(back: Bool) -> String {
+    switch self {
+    case .push: back ? "push.move_back" : "push.move"
+    case .incident: back ? "incident.move_back" : "incident.move"
+    }
+  }
+
+  /// As the texts name it.
   fileprivate var noun: String {
     switch self {
     case .push: "push"

@@ -9,6 +9,7 @@ import Providers
 import Reactor
 import SQLite
 import Store
+import Text
 
 /// One request for a page, with its principal, language and form.
 struct PageContext: Sendable {
@@ -109,7 +110,7 @@ struct PageContext: Sendable {
     guard let text = filled(name) else { return nil }
     if let value = try known(text) { return value }
     throw PageError(
-      .unprocessableContent, "unknown_filter", ["filter": name, "value": String(text.prefix(100))],
+      .unprocessableContent, "unknown_filter", ["filter": name, "value": String(text.singleLine.prefix(100))],
       action: (list, "errors.unknown_filter.action"))
   }
 

@@ -50,7 +50,10 @@ package struct DialectReading: Sendable, Hashable {
     }
     missing = Self.required.filter(reader.missing.contains)
     losses = left + reader.losses
-    if !left.isEmpty, missing == Self.required, draft.isBlank { throw Problems(losses) }
+    var said = draft
+    // Without a time to live, JPush keeps a push for a day: nobody said so.
+    if dialect == .jpush { said.options.timeToLive = nil }
+    if !losses.isEmpty, missing == Self.required, said.isBlank { throw Problems(losses) }
   }
 
   /// The body of `POST /api/v1/pushes`, without what is ``missing``.
@@ -95,7 +98,7 @@ struct DialectReader {
     switch dialect {
     case .apns:
       draft.platforms = [.ios]
-      take(payload: json)
+      if json != [:] { take(payload: json) }
       readRequest()
     case .simulator:
       draft.platforms = [.ios]

@@ -119,7 +119,7 @@ struct HostPageTests {
       for target in [path, "/certificates", "/"] {
         #expect(
           ScenePage(try await anna.get(target)).text.contains(
-            "operator@example.com is handling it. Reminders are snoozed until 2026-11-30."),
+            "operator@example.com is handling it. Reminders are snoozed until 30 Nov 2026."),
           "\(target)")
       }
       #expect(try await !isDue(), "it is quiet")

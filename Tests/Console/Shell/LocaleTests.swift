@@ -189,7 +189,7 @@ struct LocaleTests {
     add("incidents.empty.", states)
     for part in ["ends", "healed"] { add("incidents.\(part).", IncidentKind.allCases.map(\.rawValue)) }
     add("incidents.now.", ["parked", "dead"])
-    add("incidents.did.", ["open", "return", "heal", "assign", "snooze", "close", "reopen", "move"])
+    add("incidents.did.", ["open", "return", "heal", "assign", "snooze", "close", "reopen", "move", "move_back"])
     add("smoketests.states.", SmokeRunState.allCases.map(\.rawValue) + ["never"])
     add("smoketests.heading_", SmokeRunState.allCases.map(\.rawValue) + ["never"])
     add("smoketests.errors.", SmokeRunError.allCases.map(\.rawValue))
