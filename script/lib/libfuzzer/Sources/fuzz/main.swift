@@ -6,8 +6,9 @@ guard CommandLine.arguments.count > 1, let chosen = FuzzTarget(rawValue: Command
   for target in FuzzTarget.allCases { print(target.rawValue) }
   exit(CommandLine.arguments.count > 1 ? 64 : 0)
 }
-nonisolated(unsafe) let target = chosen
-let words = [CommandLine.arguments[0]] + CommandLine.arguments.dropFirst(2)
+let target = chosen
+// To merge, libFuzzer starts its first word again in a shell: the reader's name is a part of it.
+let words = ["\(CommandLine.arguments[0]) \(target.rawValue)"] + CommandLine.arguments.dropFirst(2)
 var count = Int32(words.count)
 var pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = .allocate(capacity: words.count + 1)
 for (index, word) in words.enumerated() { pointers?[index] = strdup(word) }
@@ -15,5 +16,6 @@ pointers?[words.count] = nil
 exit(
   LLVMFuzzerRunDriver(&count, &pointers) { data, size in
     target.run(Array(UnsafeBufferPointer(start: data, count: size)))
+    fuzzer_executed()
     return 0
   })

@@ -22,6 +22,11 @@ let package = Package(
         .enableUpcomingFeature("MemberImportVisibility"),
         // Compiled as if it stood in the package of the rooms, whose internals it calls.
         .unsafeFlags(["-package-name", rooms]),
+      ],
+      linkerSettings: [
+        // See CFuzzer.c.
+        .unsafeFlags(
+          ["8bit_counters", "pcs"].flatMap { ["-Xlinker", "--wrap=__sanitizer_cov_\($0)_init"] })
       ]),
   ]
 )
