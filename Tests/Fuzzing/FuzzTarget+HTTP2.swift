@@ -91,20 +91,22 @@ extension FuzzTarget {
     func closed(_ connection: ServerConnection) { closings += 1 }
   }
 
-  private static let recorder = Recorder()
-  private static let server = made {
+  /// Nobody connects to it.
+  private static let place = made {
     let day: TimeInterval = 86_400
     let authority = try CertificateAuthority(
       subject: [.commonName("fuzz")], notBefore: noon - day, notAfter: noon + day)
     let own = try authority.issueServer(names: ["localhost"], notBefore: noon - day, notAfter: noon + day)
     let identity = TLSIdentity(
       certificateChainPEM: Array(own.certificate.pem.utf8), privateKeyPEM: own.key.pkcs8PEMBytes)
+    return (loop: try EventLoop(name: "fuzz"), tls: try TLSContext.server(identity: identity))
+  }
+
+  private static let serverSettings = {
     var settings = ServerSettings()
     (settings.maximumHeaderBytes, settings.maximumBodyBytes) = (512, 64)
-    return HTTP2Server(
-      loop: try EventLoop(name: "fuzz"), tls: try TLSContext.server(identity: identity), settings: settings,
-      handler: recorder)
-  }
+    return settings
+  }()
 
   /// A client's frames after its preface. What reaches the handler must not depend on the pieces, and what is sent back
   /// must be frames that a client can read.
@@ -128,7 +130,8 @@ extension FuzzTarget {
   }
 
   private static func serve(_ pieces: [ArraySlice<UInt8>]) -> (served: [ServedRequest], hasFailed: Bool) {
-    (recorder.served, recorder.closings) = ([], 0)
+    let recorder = Recorder()
+    let server = HTTP2Server(loop: place.loop, tls: place.tls, settings: serverSettings, handler: recorder)
     let connection = ServerConnection(id: 1, server: server)
     precondition(connection.makeSession())
     // As after h2 was agreed. There is no socket: this function takes what is sent, and no flush is planned.
