@@ -33,8 +33,8 @@ let package = Package(
     .library(
       name: "Rooms",
       targets: [
-        "Calendar", "Certificates", "Console", "HTTP2", "HTTPServer", "JSON", "Logging", "Model", "Mustache",
-        "OpenSSL", "Providers", "Reactor", "SQLite", "Store", "Text",
+        "Calendar", "Certificates", "Console", "HTTP2", "HTTPServer", "JSON", "Logging", "Mail", "Model", "Mustache",
+        "OpenSSL", "Providers", "Reactor", "SQLite", "Simulator", "Store", "Text",
       ]),
   ],
   targets: [
@@ -162,8 +162,8 @@ let package = Package(
     tests(
       "Fuzzing",
       knows: [
-        "CNGHTTP2", "Certificates", "Console", "HTTP2", "HTTPServer", "JSON", "Model", "Mustache", "OpenSSL", "Store",
-        "TestSupport",
+        "CNGHTTP2", "Certificates", "Console", "HTTP2", "HTTPServer", "JSON", "Mail", "Model", "Mustache", "OpenSSL",
+        "Providers", "Reactor", "Simulator", "Store", "TestSupport",
       ],
       fixtures: true),
     tests(

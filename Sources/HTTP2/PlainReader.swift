@@ -1,6 +1,6 @@
 /// Reads one HTTP/1.1 request after the other from bytes as they come in (RFC 9112).
 struct PlainReader {
-  struct Request {
+  struct Request: Equatable {
     /// With `:method`, `:path` and `:authority`; names in lower case.
     var fields = HeaderList()
     /// As far as it is kept.
@@ -11,7 +11,7 @@ struct PlainReader {
   }
 
   /// The status that a request which cannot be read is answered with; the connection ends.
-  struct Refusal: Error {
+  struct Refusal: Error, Equatable {
     let status: Int
   }
 
@@ -77,7 +77,7 @@ struct PlainReader {
   /// A line of the chunked coding, or of its trailer.
   private mutating func line() throws(Refusal) -> String? {
     guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else {
-      guard bytes.count <= settings.maximumHeaderBytes else { throw Refusal(status: 400) }
+      guard bytes.count <= settings.maximumHeaderBytes else { throw Refusal(status: 431) }
       return nil
     }
     guard end <= settings.maximumHeaderBytes else { throw Refusal(status: 431) }

@@ -16,7 +16,7 @@ extension ServerConnection: SecureTransportOwner {
     transport.flush()
   }
 
-  private func makeSession() -> Bool {
+  func makeSession() -> Bool {
     var callbacks: OpaquePointer?
     guard nghttp2_session_callbacks_new(&callbacks) == 0, let callbacks else { return false }
     defer { nghttp2_session_callbacks_del(callbacks) }

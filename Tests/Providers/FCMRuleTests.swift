@@ -64,7 +64,12 @@ struct FCMRuleTests {
     AnswerRow(502, "Bad gateway", "UNAVAILABLE", "retry"),
     AnswerRow(500, error("INTERNAL", "", fcm("INTERNAL")), "INTERNAL", "retry"),
     AnswerRow(500, error("X", "", fcm("UNSPECIFIED_ERROR")), "INTERNAL", "retry"),
+    AnswerRow(500, error("X", "", fcm("")), "INTERNAL", "retry"),
+    AnswerRow(418, error("", ""), "HTTP 418", "final"),
     AnswerRow(418, "", "HTTP 418", "final"),
+    AnswerRow(
+      418, error("X", "", fcm("NEW\\nCODE" + String(repeating: "E", count: 80))),
+      "NEW CODE" + String(repeating: "E", count: 72) + "…", "final"),
   ]
 
   @Test("an error's reason, and what has to be done about it", arguments: rows)
@@ -99,6 +104,7 @@ struct FCMRuleTests {
       (401, #"{"error":"invalid_client"}"#, "invalid_client"),
       (400, #"{"error":"something_new","error_description":"Why."}"#, "CredentialRefused (something_new: Why.)"),
       (404, "not here", "CredentialRefused (HTTP 404)"),
+      (400, #"{"error":"two\nlines"}"#, "CredentialRefused (two lines)"),
     ])
   func oauth(status: Int, body: String, reason: String) {
     let read = AccessToken.reason(status, Array(body.utf8))

@@ -187,7 +187,7 @@ extension AccessToken: ClientGroupHandler {
   /// `invalid_grant (Invalid JWT Signature.)`: OAuth's code (RFC 6749 §5.2), with its description.
   static func reason(_ status: Int, _ body: [UInt8]) -> String {
     let json = (try? JSONValue(parsing: body)) ?? .null  // a body that is not JSON says nothing
-    let code = json["error"]?.string ?? "HTTP \(status)"
+    let code = json["error"]?.string.map { $0.singleLine.abbreviated(to: 80) } ?? "HTTP \(status)"
     let description = json["error_description"]?.string.map { $0.singleLine.abbreviated(to: 120) }
     guard Reason.of(code).retry == .afterCredential else {
       return Reason.combined(.credentialRefused, after: description.map { "\(code): \($0)" } ?? code)

@@ -74,8 +74,8 @@ struct FCMResponse: Sendable, Hashable {
         info = detail["reason"]?.string
       }
     }
-    let known = fcm == "UNSPECIFIED_ERROR" ? nil : fcm
-    let word = known ?? Self.code(status, error["status"]?.string, message)
+    let known = fcm == "UNSPECIFIED_ERROR" ? nil : Self.word(fcm)
+    let word = known ?? Self.code(status, Self.word(error["status"]?.string), message)
     switch FCMCode(rawValue: word) {
     case .invalidArgument where isGone: (code, remark) = (FCMCode.unregistered.rawValue, nil)
     // The same code is about the token or about the message, for instance its size.
@@ -101,8 +101,11 @@ struct FCMResponse: Sendable, Hashable {
       case 501...599: .unavailable
       default: nil
       }
-    return code?.rawValue ?? word.map(shortened) ?? "HTTP \(status)"
+    return code?.rawValue ?? word ?? "HTTP \(status)"
   }
+
+  /// Nil for an empty word.
+  private static func word(_ text: String?) -> String? { text.map(shortened).flatMap { $0.isEmpty ? nil : $0 } }
 
   private static func shortened(_ text: String) -> String { text.singleLine.withoutFullStop.abbreviated(to: 80) }
 }

@@ -44,7 +44,7 @@ package struct DeviceDetails: Sendable, Hashable {
   }
 
   /// Which of them change.
-  package struct Changes: Sendable {
+  package struct Changes: Sendable, Hashable {
     package var appVersion: Change<String?> = .keep
     package var timeZone: Change<String?> = .keep
     package var language: Change<String?> = .keep

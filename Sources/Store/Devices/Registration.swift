@@ -1,7 +1,7 @@
 package import Model
 
 /// A token registration by an app. The caller has validated it.
-package struct Registration: Sendable {
+package struct Registration: Sendable, Hashable {
   package var token: DeviceToken
   package var environment: Environment
   package var platform: Platform
@@ -67,6 +67,9 @@ package enum Change<Value: Sendable>: Sendable {
     }
   }
 }
+
+extension Change: Equatable where Value: Equatable {}
+extension Change: Hashable where Value: Hashable {}
 
 extension Change<[String]> {
   /// The resulting tags of a device.

@@ -11,7 +11,7 @@ package enum DeviceImport {
   }
 
   /// A device and its line.
-  package struct Line: Sendable {
+  package struct Line: Sendable, Hashable {
     /// From 1; a CSV header counts.
     package let number: Int
     package let device: DeviceInput

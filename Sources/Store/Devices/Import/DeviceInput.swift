@@ -2,7 +2,7 @@ package import JSON
 package import Model
 
 /// A device in the body of `PUT /api/v1/devices`, or in a line of an import.
-package struct DeviceInput: Sendable {
+package struct DeviceInput: Sendable, Hashable {
   /// Bundle ID.
   package var app: String
   package var registration: Registration

@@ -1,0 +1,1 @@
+../../../../../Tests/Fuzzing/FuzzTarget+HTTP2.swift

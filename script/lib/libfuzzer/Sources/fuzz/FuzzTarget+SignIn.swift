@@ -1,0 +1,1 @@
+../../../../../Tests/Fuzzing/FuzzTarget+SignIn.swift
