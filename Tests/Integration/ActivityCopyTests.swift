@@ -4,6 +4,7 @@ import JSON
 import Logging
 import Model
 import Store
+import TestSupport
 import Testing
 
 @testable import signalbox
