@@ -131,7 +131,7 @@ struct ProxyTests {
         }
       }
       // Nothing listens at port 1: no connection leaves this machine.
-      let found = await box.run("doctor", environment: ["HTTPS_PROXY": "http://127.0.0.1:1"])
+      let found = await box.run("doctor", "--network", environment: ["HTTPS_PROXY": "http://127.0.0.1:1"])
       for host in ["api.push.apple.com", "fcm.googleapis.com", "api.jpush.cn"] {
         #expect(found.output.contains("\(host):443"), "\(found.output)")
       }

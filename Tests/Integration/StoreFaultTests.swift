@@ -251,7 +251,7 @@ struct StoreFaultTests {
       let child = try await scene.serve()
       defer { child.send(SIGKILL) }
       try await eventually("the log says so") { child.errorText.contains("The database is damaged") }
-      let address = try #require(child.outputText.firstMatch(of: /at (http:\/\/127\.0\.0\.1:\d+)/)).1
+      let address = try #require(child.outputText.firstMatch(of: /"(http:\/\/127\.0\.0\.1:\d+)"/)).1
       let ready = try await OtherProgram.run("/usr/bin/curl", ["-s", "-w", "%{http_code}", "\(address)/readyz"])
       #expect(ready.output.contains("The database is damaged") && ready.output.hasSuffix("503"))
     }

@@ -111,7 +111,7 @@ enum PushResultPage {
       subscribers: subscribers, held: held(push, page), approval: found.approval, actions: actions(found, page),
       related: found.related.views(texts),
       progress: numbers(push, progress, texts), steps: steps(found, pager, page),
-      receipts: push.signature == nil || push.target == nil
+      receipts: push.signature == nil || push.target == nil || !mayBeReported(progress, found.receipts)
         ? nil : ReceiptFunnelView(push, found.receipts, texts, now: page.now),
       reasons: ReasonGroups(
         push: push, app: found.app, counts: found.reasons, waiting: found.waiting, tokens: found.tokens
@@ -154,6 +154,12 @@ enum PushResultPage {
     if failed > 0 { return texts("push.heading_failed", count: target, ["failed": failed.grouped]) }
     if dead > 0 { return texts("push.heading_dead", count: target, ["dead": dead.grouped]) }
     return texts("push.heading_accepted", count: target, ["accepted": push.counts.accepted.grouped])
+  }
+
+  /// Whether an app has reported the push, or still may: one that no device got has nothing to show.
+  private static func mayBeReported(_ progress: PushProgress, _ receipts: ReceiptCounts) -> Bool {
+    let counts = progress.counts
+    return !progress.isFinal || counts.accepted + counts.unknown > 0 || receipts.devices > 0
   }
 
   /// The available actions, and which devices a retry would leave out.

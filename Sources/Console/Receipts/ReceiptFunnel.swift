@@ -33,7 +33,8 @@ struct ReceiptFunnel {
       [("target", texts("receipts.target"), push.target ?? 0), ("accepted", texts("receipts.accepted"), accepted)]
       + ReceiptKind.allCases.map { ($0.name, texts("receipts.\($0.name)"), counts[$0]) }
     steps = rows.map { key, label, number in
-      let share = accepted > 0 && key != "target" && key != "accepted" ? Self.percent(number, of: accepted) : ""
+      let isReported = key != "target" && key != "accepted" && number > 0
+      let share = isReported && accepted > 0 ? Self.percent(number, of: accepted) : ""
       return Step(key: key, label: label, number: number, share: share)
     }
     reported = texts("receipts.reported_by", count: max(accepted, counts.devices), ["reported": counts.devices.grouped])

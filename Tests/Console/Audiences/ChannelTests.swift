@@ -98,7 +98,7 @@ struct ChannelTests {
       #expect(push.counts.accepted == 1 && push.target == 1)
       var ben = try await scene.signIn(.viewer)
       let page = try await ben.get("/pushes/\(uid)")
-      #expect(page.text.contains("This was one request.") && page.text.contains("APNs accepted the update"))
+      #expect(page.text.contains("This was a single request.") && page.text.contains("APNs accepted the update"))
       #expect(!page.text.contains("id=\"devices\""))
     }
   }

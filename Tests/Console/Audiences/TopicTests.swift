@@ -169,7 +169,7 @@ struct TopicTests {
       #expect(push.target == 1 && push.counts.accepted == 1)
       let page = try await ben.get("/pushes/\(uid)")
       #expect(
-        page.text.contains("Accepted by FCM for the topic") && page.text.contains("Only FCM knows who subscribed"))
+        page.text.contains("Accepted by FCM for the topic") && page.text.contains("Only FCM knows the subscribers"))
       #expect(!page.text.contains("id=\"devices\"") && page.text.contains("the subscribers of topic news"))
       #expect(app.bundleID == "com.example.shop")
       let draft = try await scene.store.read { try Push.find($0, uid: uid)?.draftJSON }

@@ -90,7 +90,7 @@ struct OIDCSettingsTests {
     try await OIDCTests.with { scene, provider in
       var anna = try await scene.signIn(.admin)
       func told() async throws -> String { try await anna.post("/settings/oidc/test").text }
-      #expect(try await told().contains("The provider answers as it should"))
+      #expect(try await told().contains("The provider responds correctly"))
       provider.change { $0.discovery["issuer"] = "https://other.example.com" }
       #expect(try await told().contains("calls itself https://other.example.com"))
       provider.change { $0.discovery = ["jwks_uri": .string($0.issuer + "/missing")] }

@@ -49,7 +49,7 @@ struct DeliveryStepsTests {
       #expect(page.text.contains("Step by step") && page.text.contains("Accepted, 6.0 s"))
       let labels = [
         "Time to undo 3.0 s", "Queued 10 ms", "1 earlier attempt, and the wait after it 3.0 s", "Attempt 2 · 200 40 ms",
-        "Displayed, said the app +3.4 s", "Opened +2 h",
+        "Displayed, reported by the app +3.4 s", "Opened +2 h",
       ]
       var rest = page.text[...]
       for label in labels {

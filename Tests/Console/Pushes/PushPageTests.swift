@@ -250,6 +250,25 @@ struct PushPageTests {
     }
   }
 
+  @Test("receipts are shown where an app may still report; none are if no device got the push")
+  func reports() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.addDevices(scene, 2)
+      var anna = try await scene.signIn(.viewer)
+      func hasReceipts(_ push: Push) async throws -> Bool {
+        try await anna.get("/pushes/\(push.uid)").text.contains("data-receipts=")
+      }
+      scene.provider.answer { _ in .outcome(.accepted) }
+      #expect(try await hasReceipts(try await scene.send(Self.draft("Hello"))))
+      scene.provider.answer { _ in .outcome(.unknown(reason: "connection_lost")) }
+      #expect(try await hasReceipts(try await scene.send(Self.draft("Hello"))), "it may have arrived all the same")
+      scene.provider.answer { _ in
+        .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: ConsoleScene.noon))
+      }
+      #expect(try await !hasReceipts(try await scene.send(Self.draft("Hello"))))
+    }
+  }
+
   @Test("a link to the devices that a reason parked shows them")
   func parkedLink() async throws {
     try await ConsoleScene.with { scene in

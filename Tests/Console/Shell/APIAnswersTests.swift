@@ -195,6 +195,8 @@ struct APIAnswersTests {
         .patch, "/incidents/{id}", "/incidents/1", 200,
         json: ["state": "closed", "remark": "Shortened", "assignee": .null]),
       Call(.patch, "/incidents/{id}", "/incidents/999", 404, json: ["state": "open"]),
+      Call(.post, "/incidents/{id}/move", "/incidents/999/move", 404),
+      Call(.post, "/incidents/{id}/move-back", "/incidents/999/move-back", 404),
       Call(.get, "/schedules", 200), Call(.get, "/schedules", "/schedules?state=odd", 422),
       Call(.get, one, "/schedules/\(schedule)", 200), Call(.get, one, "/schedules/none", 404),
       Call(.get, one + "/occurrences", "/schedules/\(schedule)/occurrences", 200),
@@ -538,6 +540,12 @@ struct APIAnswersTests {
     for verb in ["move", "move-back"] {
       let answer = try await scene.call(.post, "/api/v1/pushes/\(refused.uid)/\(verb)", as: .operator)
       try note(answer, 200, "POST", "/pushes/{id}/\(verb)")
+    }
+    let incidents = try await scene.call(.get, "/api/v1/incidents", as: .viewer).json?["items"]?.array ?? []
+    let parked = try #require(incidents.first { $0["reason"] == "BadDeviceToken" }?["id"]?.integer)
+    for verb in ["move", "move-back"] {
+      let answer = try await scene.call(.post, "/api/v1/incidents/\(parked)/\(verb)", as: .operator)
+      try note(answer, 200, "POST", "/incidents/{id}/\(verb)")
     }
     scene.provider.answer { _ in .outcome(.accepted) }
     try note(try await scene.call(.delete, app, as: .admin), 204, "DELETE", "/apps/{app}")
