@@ -225,7 +225,7 @@ package struct Console: Sendable {
     JPushAPI.add(to: &routes)
     RegistrationRoutes.add(to: &routes)
     ReceiptRoutes.add(to: &routes)
-    LegacyMessages.add(to: &routes)
+    LegacyMessagesAPI.add(to: &routes)
     return routes.finished()
   }
 }

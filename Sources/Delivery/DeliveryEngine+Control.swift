@@ -1,6 +1,6 @@
 import Foundation
-package import Model
-package import Store
+import Model
+import Store
 
 extension DeliveryEngine {
   /// Cancels a push: nothing more is sent. Requests in flight still get their results, devices waiting for a retry keep
@@ -43,45 +43,5 @@ extension DeliveryEngine {
     }
     if goesOn { goOn(id) }
     return goesOn
-  }
-
-  /// The result of ``retryFailed(_:source:by:audit:)``.
-  package enum Retried: Sendable, Hashable {
-    /// The new push to the devices that the first one did not reach.
-    case created(Push, PushRepeat)
-    /// The first push is not over yet.
-    case notOver
-    /// There is nothing to retry: every device was reached, or would fail again for the same reason.
-    case nobody(PushRepeat)
-    /// An existing push already retries these devices; retry that one for what it left out.
-    case already(Push)
-  }
-
-  /// Sends a push again to the devices it did not reach, as a child push; see ``PushRepeat``.
-  ///
-  /// - Parameters:
-  ///   - source: where it was asked for.
-  ///   - creator: the person or token that requested it.
-  ///   - person: the person, or the token's owner; nil: none.
-  ///   - audit: makes the audit entry for the new push; stored in the same transaction.
-  package func retryFailed(
-    _ id: Int64, source: PushSource, by creator: String, person: Int64? = nil,
-    audit: (@Sendable (NewPush) -> NewAuditEntry)? = nil
-  ) async throws -> Retried {
-    let now = clock()
-    let retried = try await store.write { database -> Retried in
-      let push = try Push.get(database, id: id)
-      guard PushProgress(push).isFinal else { return .notOver }
-      if let child = try Push.repeating(database, push: id) { return .already(child) }
-      let found = try PushRepeat.find(database, push: id)
-      guard found.devices > 0 else { return .nobody(found) }
-      var new = NewPush(repeating: push, source: source, by: creator)
-      new.approval = try PushIntake.approval(
-        database, app: push.appID, push.environment, by: ApprovalRule.Actor(creator, person: person),
-        reach: found.devices)
-      return .created(try Push.create(database, new, audit: audit?(new), now: now), found)
-    }
-    if case .created(let child, _) = retried, child.state == .queued { enqueue(child.id) }
-    return retried
   }
 }

@@ -149,8 +149,6 @@ package final class TLSConnection {
   /// As `TLSv1.3`.
   package var version: String { String(cString: SSL_get_version(pointer)) }
 
-  package var cipher: String { SSL_CIPHER_get_name(SSL_get_current_cipher(pointer)).map { String(cString: $0) } ?? "" }
-
   /// The peer's certificate, nil if there is none.
   package var peerCertificateDER: [UInt8]? {
     guard let certificate = SSL_get1_peer_certificate(pointer) else { return nil }

@@ -135,11 +135,11 @@ struct ControlTests {
       }
       let push = try await scene.push()
       try await scene.life { engine in
-        #expect(try await engine.retryFailed(push.id, source: .api, by: "anna") == .notOver)
+        #expect(try await scene.retryFailed(push.id, engine) == .notOver)
         engine.enqueue(push.id)
         try await scene.wait(engine, push) { $0.isFinal }
         scene.service.answer { _, _ in .outcome(.accepted) }
-        guard case .created(let child, let found) = try await engine.retryFailed(push.id, source: .api, by: "anna")
+        guard case .created(let child, let found) = try await scene.retryFailed(push.id, engine)
         else {
           Issue.record("nothing was created")
           return
@@ -152,7 +152,7 @@ struct ControlTests {
         #expect(ended.target == 2 && ended.counts == OutcomeCounts(accepted: 2))
         #expect(Set(scene.service.sent.filter { $0.push == child.id }.map(\.device)) == [1, 5])
         // The child reached everybody that it was for.
-        guard case .nobody = try await engine.retryFailed(child.id, source: .api, by: "anna") else {
+        guard case .nobody = try await scene.retryFailed(child.id, engine) else {
           Issue.record("there was somebody left")
           return
         }

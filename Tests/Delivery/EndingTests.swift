@@ -46,8 +46,8 @@ struct EndingTests {
     }
   }
 
-  private func retry(_ engine: DeliveryEngine, _ push: Push) async throws -> (Push, PushRepeat)? {
-    guard case .created(let child, let found) = try await engine.retryFailed(push.id, source: .api, by: "anna")
+  private func retry(_ scene: EngineScene, _ engine: DeliveryEngine, _ push: Push) async throws -> (Push, PushRepeat)? {
+    guard case .created(let child, let found) = try await scene.retryFailed(push.id, engine)
     else { return nil }
     return (child, found)
   }
@@ -68,12 +68,12 @@ struct EndingTests {
         #expect(scene.service.held == 0 && scene.service.devices.count <= 8500)
 
         scene.service.answer { _, _ in .outcome(.accepted) }
-        let (child, found) = try #require(try await retry(engine, push))
+        let (child, found) = try #require(try await retry(scene, engine, push))
         #expect(found.devices == 11_500 && found.excluded.isEmpty)
         try await scene.wait(engine, child) { $0.isFinal }
         #expect(try await rows(scene, child) == ["": 11_500])
         // Once more would be twice for all of them: what the repeat left out is repeated from there.
-        let again = try await engine.retryFailed(push.id, source: .api, by: "anna")
+        let again = try await scene.retryFailed(push.id, engine)
         #expect(again == .already(try await scene.record(child)))
         #expect(scene.service.sent.count { $0.push != push.id } == 11_500)
         #expect(Set(scene.service.sent.filter { $0.push == child.id }.map(\.device)) == Set(501...12_000))
@@ -96,7 +96,7 @@ struct EndingTests {
           try Device.update(database, id: 2, tags: .set([]), by: "anna", now: noon)
         }
         scene.service.answer { _, _ in .outcome(.accepted) }
-        let (child, _) = try #require(try await retry(engine, push))
+        let (child, _) = try #require(try await retry(scene, engine, push))
         try await scene.wait(engine, child) { $0.isFinal }
         #expect(try await rows(scene, child) == ["": 9])
       }
@@ -150,7 +150,7 @@ struct EndingTests {
       try await scene.life { engine in
         #expect(try await engine.cancel(push.id))
         try await scene.wait(engine, push) { $0.isFinal }
-        #expect(try await retry(engine, push) == nil)
+        #expect(try await retry(scene, engine, push) == nil)
       }
       let record = try await scene.record(push)
       #expect(record.target == nil && record.counts.total == 0 && !record.isSettling)
@@ -169,7 +169,7 @@ struct EndingTests {
         #expect(try await scene.record(push).error == "The app has no key.")
         #expect(try await rows(scene, push) == ["NoCredential": 2500])
         scene.service.refuseRoutes(nil)
-        let (child, _) = try #require(try await retry(engine, push))
+        let (child, _) = try #require(try await retry(scene, engine, push))
         try await scene.wait(engine, child) { $0.isFinal }
         #expect(try await rows(scene, child) == ["": 2500])
       }

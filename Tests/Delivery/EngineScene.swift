@@ -102,6 +102,12 @@ struct EngineScene: Sendable {
     }
   }
 
+  /// Sends a push again to the devices that it did not reach.
+  func retryFailed(_ id: Int64, _ engine: DeliveryEngine) async throws -> PushIntake.Retried {
+    try await PushIntake(store: store, deliver: engine.enqueue)
+      .retryFailed(id, source: .api, by: "anna", now: clock.now)
+  }
+
   /// Waits until the engine says what troubles a push. It looks once a second, and may have read the clock just before
   /// the test moved it: so the clock goes on until it has looked.
   @discardableResult

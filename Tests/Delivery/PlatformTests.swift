@@ -91,7 +91,7 @@ struct PlatformTests {
       #expect(try await world.scene.reasons(push)["NoCredential"] == 20)
       let sent = world.scene.service.devices.count
       try await world.scene.life(world.routes()) { engine in
-        guard case .created(let again, _) = try await engine.retryFailed(push.id, source: .api, by: "test") else {
+        guard case .created(let again, _) = try await world.scene.retryFailed(push.id, engine) else {
           Issue.record("no retry")
           return
         }

@@ -122,8 +122,8 @@ struct CrashTests {
 
       let rest = Self.devices - tally.outcomes["accepted", default: 0]
       guard
-        case .created(let child, let found) = try await scene.engine.retryFailed(
-          push.id, source: .api, by: "test")
+        case .created(let child, let found) = try await PushIntake(store: scene.store, deliver: scene.engine.enqueue)
+          .retryFailed(push.id, source: .api, by: "test", now: Date())
       else { throw SceneError("there was nobody left: \(tally)") }
       #expect(found.devices == rest && found.unknown == tally.outcomes["unknown", default: 0])
       try await eventually("some outcomes of the rest", every: .milliseconds(2)) {

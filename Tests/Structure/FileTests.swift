@@ -46,6 +46,40 @@ struct FileTests {
     KnownExceptions.expectNone(but: .fileName, violations)
   }
 
+  /// What the code of a file in a room contains, and how its name must end then.
+  struct Role: CustomTestStringConvertible {
+    let room: String
+    let sign: String
+    let endings: [String]
+    /// Folders and files of the room that are about all its nouns.
+    let framework: String
+    var testDescription: String { room }
+
+    static let all = [
+      Role(
+        room: "Sources/Console", sign: "to routes: inout ConsoleRouter",
+        endings: ["Page", "Pages", "API", "Routes", "Gate"], framework: "Sources/Console/Shell/"),
+      Role(
+        room: "Sources/signalbox", sign: "Command<Action>(", endings: ["Command", "Commands"],
+        framework: "Sources/signalbox/Signalbox.swift"),
+    ]
+  }
+
+  /// Whoever looks for a route or a command finds its file by the name alone.
+  @Test("routes and commands stand in files that are named so", arguments: Role.all)
+  func roles(_ role: Role) throws {
+    let holders = try tree.files(in: role.room).filter {
+      $0.text.contains(role.sign) && !$0.path.hasPrefix(role.framework)
+    }
+    #expect(holders.count > 20, "the sign is another by now")
+    let violations = holders.compactMap { file -> Violation? in
+      let name = file.name.dropLast(".swift".count)
+      return role.endings.contains(where: name.hasSuffix)
+        ? nil : Violation(place: file.name, what: "its name ends in none of \(role.endings)")
+    }
+    KnownExceptions.expectNone(but: .role, violations)
+  }
+
   @Test("no name is a riddle")
   func wording() throws {
     let riddles = ["needs", "facts", "manners", "passport"]

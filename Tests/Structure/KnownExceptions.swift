@@ -2,7 +2,7 @@ import Testing
 
 /// What a test of the structure looks at.
 enum Rule {
-  case folder, fileName, wording, templateColumns, codeLines
+  case folder, fileName, role, wording, templateColumns, codeLines
 }
 
 /// A place that does not keep a rule: a folder's path, or the name of a file, wherever it lies.

@@ -63,7 +63,7 @@ enum AccountPages {
     guard let user = page.user, let session = page.session else { throw PageError(.forbidden, "csrf") }
     let now = page.now
     var errors = FieldErrors()
-    let refusal = try await Proof.refusal(page, password: page.form.raw("current"))
+    let refusal = try await ProofGate.refusal(page, password: page.form.raw("current"))
     if let refusal {
       errors.add("current", refusal.text)
       try await page.note(refusal, of: user, step: "password")

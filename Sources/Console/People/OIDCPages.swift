@@ -173,7 +173,7 @@ enum OIDCPages {
   private static func tell(_ page: PageContext, _ flow: OIDCFlow?, _ problem: Problem) async throws -> Response {
     let (text, returnTo) = (page.texts.text(problem), flow?.returnTo ?? "/")
     guard !isConfirming(page, flow) else {
-      return try await Proof.ask(page, returnTo: returnTo, problem: Proof.Refusal(text: text))
+      return try await ProofGate.ask(page, returnTo: returnTo, problem: ProofGate.Refusal(text: text))
     }
     return try await SessionPages.signInPage(
       page, returnTo: returnTo, problem: text, status: .unprocessableContent)

@@ -23,7 +23,7 @@ enum PeoplePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/people", role: .admin) { page in try await showAll(page) }
     routes.page(.post, "/settings/people", role: .admin, proof: true) { page in try await invite(page) }
-    SecondStepSettings.add(to: &routes)
+    SecondStepRoutes.add(to: &routes)
     routes.page(.get, "/settings/people/:id", role: .admin) { page in try await show(page, try page.id()) }
     routes.page(.post, "/settings/people/:id", role: .admin, proof: true) { page in
       guard let role = User.Role(rawValue: page.form["role"]) else { throw PageError(.badRequest, "refused") }

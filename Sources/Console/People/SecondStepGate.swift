@@ -10,7 +10,7 @@ enum SecondStepGate {
   private static let always: Set<String> = [path, "/session/end"]
   /// What sets up a first one, for somebody who has none. A second one is not added with the password alone.
   private static let settingUp: Set<String> = [
-    SecondStepPages.path, SecondStepPages.path + "/begin", "/account/passkeys", Proof.path, OIDCPages.confirm,
+    SecondStepPages.path, SecondStepPages.path + "/begin", "/account/passkeys", ProofGate.path, OIDCPages.confirm,
   ]
 
   static func add(to routes: inout ConsoleRouter) {
@@ -21,7 +21,7 @@ enum SecondStepGate {
     routes.page(.post, "/session/second-step") { page in
       let returnTo = SessionPages.ownPath(page.form.raw("return"))
       guard page.isGated else { return page.redirect(to: returnTo) }
-      switch try await Proof.check(page, asksPassword: false) {
+      switch try await ProofGate.check(page, asksPassword: false) {
       case .proven: return page.redirect(to: returnTo)
       case .refused(let problem): return try await show(page, returnTo: returnTo, problem: problem)
       }
@@ -43,7 +43,7 @@ enum SecondStepGate {
 
   /// - Parameter errors: of a passkey that could not be added.
   static func show(
-    _ page: PageContext, returnTo: String, problem: Proof.Refusal? = nil, errors: FieldErrors = FieldErrors()
+    _ page: PageContext, returnTo: String, problem: ProofGate.Refusal? = nil, errors: FieldErrors = FieldErrors()
   ) async throws -> Response {
     guard let user = page.user else { throw PageError(.forbidden, "csrf") }
     let person = try await page.store.read { try Person.get($0, id: user.id) }
@@ -73,7 +73,7 @@ struct SecondStepGateView: PageView {
   let returnTo: String
   let hasAuthenticator: Bool
   let hasPasskeys: Bool
-  let problem: Proof.Refusal?
+  let problem: ProofGate.Refusal?
   /// For a first passkey; nil if there is a second step.
   let adding: PasskeysView?
 

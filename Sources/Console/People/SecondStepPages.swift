@@ -57,7 +57,7 @@ enum SecondStepPages {
   }
 
   private static func show(
-    _ page: PageContext, codes: [String] = [], refusal: Proof.Refusal? = nil
+    _ page: PageContext, codes: [String] = [], refusal: ProofGate.Refusal? = nil
   ) async throws -> Response {
     let (user, _) = try person(page)
     let sealer = page.store.sealer
@@ -109,7 +109,7 @@ enum SecondStepPages {
 /// Codes after a right password.
 enum SecondStepCheck {
   /// Why what was typed is neither a code of the app nor a recovery code; nil if it is one.
-  static func refusal(_ page: PageContext, _ user: User, typed: String) async throws -> Proof.Refusal? {
+  static func refusal(_ page: PageContext, _ user: User, typed: String) async throws -> ProofGate.Refusal? {
     let (sealer, now) = (page.store.sealer, page.now)
     // Recovery codes are longer, and have letters.
     let isRecovery = typed.filter { $0.isLetter || $0.isNumber }.count > 8
@@ -122,7 +122,7 @@ enum SecondStepCheck {
   /// Why a code is not accepted; nil if it is. Guesses are counted for the person, as nobody else gets this far.
   static func refusal(
     _ page: PageContext, _ user: User, _ accept: @escaping @Sendable (Database) throws -> Bool
-  ) async throws -> Proof.Refusal? {
+  ) async throws -> ProofGate.Refusal? {
     let now = page.now
     let subjects: [SignInFailures.Subject] = [.code(user: user.id)]
     return try await page.store.write { database -> SignInThrottle.Answer? in
@@ -133,8 +133,8 @@ enum SecondStepCheck {
     }.map { answer in
       var refusal =
         switch answer {
-        case .wait(let seconds): Proof.Refusal.tooOften(seconds, page.texts)
-        case .go: Proof.Refusal(text: page.texts("second_step.wrong"))
+        case .wait(let seconds): ProofGate.Refusal.tooOften(seconds, page.texts)
+        case .go: ProofGate.Refusal(text: page.texts("second_step.wrong"))
         }
       refusal.isOfCode = true
       return refusal

@@ -52,8 +52,8 @@ enum PushControlAPI {
 
   private static func retry(_ call: APIContext) async throws -> Response {
     let push = try await call.store.read { try PushesAPI.find($0, call) }
-    let retried = try await call.console.engine.retryFailed(
-      push.id, source: .api, by: call.actor, person: call.principal.person
+    let retried = try await call.console.intake.retryFailed(
+      push.id, source: .api, by: call.actor, person: call.principal.person, now: call.now
     ) { new in
       call.audit("push.retry", "push \(push.uid)", ["push": .string(new.uid)])
     }

@@ -43,8 +43,8 @@ enum PushControlPages {
   private static func retry(_ page: PageContext) async throws -> Response {
     let push = try await PushPages.find(page)
     try page.check(sendingIn: push.environment)
-    let retried = try await page.console.engine.retryFailed(
-      push.id, source: .web, by: page.actor, person: page.user?.id
+    let retried = try await page.console.intake.retryFailed(
+      push.id, source: .web, by: page.actor, person: page.user?.id, now: page.now
     ) { new in
       page.audit("push.retry", "push \(push.uid)", ["push": .string(new.uid)])
     }

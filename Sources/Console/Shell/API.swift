@@ -35,7 +35,7 @@ enum API {
     PeopleAPI.add(to: &routes)
     MailSettingsAPI.add(to: &routes)
     OIDCSettingsAPI.add(to: &routes)
-    SecondStepSettings.addCalls(to: &routes)
+    SecondStepRoutes.addCalls(to: &routes)
     ReminderSettingsAPI.add(to: &routes)
     RemindersAPI.add(to: &routes)
     HostsAPI.add(to: &routes)

@@ -80,7 +80,7 @@ struct ConsoleRouter {
   ) {
     personal(method, pattern, role: role, options: options) { context in
       let page = method.isSafe ? context : try context.reading(try await Form(context.request))
-      return proof ? try await Proof.passing(page, handler) : try await handler(page)
+      return proof ? try await ProofGate.passing(page, handler) : try await handler(page)
     }
   }
 

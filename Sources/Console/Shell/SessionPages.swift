@@ -10,7 +10,7 @@ import Store
 
 /// Sign-in, sign-out, and the one-time link that sets a password.
 enum SessionPages {
-  static let views: [any PageView.Type] = [SignInView.self, SetupView.self] + Proof.views
+  static let views: [any PageView.Type] = [SignInView.self, SetupView.self] + ProofGate.views
 
   static func add(to routes: inout ConsoleRouter) {
     routes.open(.get, "/session/new") { page in
@@ -32,7 +32,7 @@ enum SessionPages {
     routes.open(.post, SetupLink.page, options: options) { page in try await setUp(page) }
     LanguagePages.add(to: &routes)
     routes.open(.post, "/session/code") { page in try await enterCode(page) }
-    Proof.add(to: &routes)
+    ProofGate.add(to: &routes)
     routes.page(.post, "/session/end") { page in
       if let session = page.session {
         let (audit, now) = (page.audit("session.close", "user \(page.actor)"), page.now)
@@ -186,7 +186,7 @@ enum SessionPages {
   }
 
   private static func codePage(
-    _ page: PageContext, _ user: User, returnTo: String, refusal: Proof.Refusal? = nil
+    _ page: PageContext, _ user: User, returnTo: String, refusal: ProofGate.Refusal? = nil
   ) -> Response {
     let ticket = "\(user.id).\(page.console.tickets.make(purpose(user), now: page.now))"
     return page.answer(

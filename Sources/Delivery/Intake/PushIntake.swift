@@ -183,7 +183,7 @@ package struct PushIntake: Sendable {
     return NewApproval(asker: asker, reach: reach, undoSeconds: undoSeconds, from: address)
   }
 
-  private func handOver(_ kept: Kept) {
+  func handOver(_ kept: Kept) {
     if case .push(let push) = kept, push.state == .queued { deliver(push.id) }
   }
 }

@@ -73,7 +73,7 @@ extension PageContext {
     frame.path = request.path
     if request.method != .get && request.method != .head { frame.languages = [] }
     frame.section = V.section
-    frame.isProven = session.map { Proof.isFresh($0, now: now) } ?? false
+    frame.isProven = session.map { ProofGate.isFresh($0, now: now) } ?? false
     frame.openIncidents = openIncidents
     frame.isGated = isGated
     // Used right now, by this request.

@@ -7,7 +7,7 @@ import SQLite
 import Store
 
 /// `/v3/schedules`: JPush's schedules as schedules of the console.
-enum JPushSchedules {
+enum JPushSchedulesAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.jpush(.get, "/v3/schedules") { call in try await list(call) }
     routes.jpush(.post, "/v3/schedules") { call in try await create(call) }
@@ -52,7 +52,7 @@ enum JPushSchedules {
   {
     let found = try JPushTrigger(trigger, now: call.now)
     let request = try JPushRequest(push, app: call.app.bundleID)
-    var draft = try await JPushPushes.draft(call, request)
+    var draft = try await JPushPushesAPI.draft(call, request)
     (draft.sendAt, draft.recurrence) = (found.startAt, found.rule)
     // Whom it reaches is asked at each run.
     draft.options.allowEmptyAudience = true

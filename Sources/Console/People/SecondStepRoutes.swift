@@ -4,7 +4,7 @@ import Model
 import Store
 
 /// Who must sign in with a second step: the form on the page of people, and `/api/v1/settings/second-step`.
-enum SecondStepSettings {
+enum SecondStepRoutes {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.post, "/settings/people/second-step", role: .admin, proof: true) { page in
       guard let reach = SecondStepRule.Reach(rawValue: page.form["required"]) else {

@@ -7,7 +7,7 @@ import Store
 
 /// `/v3/devices`, `/v3/aliases` and `/v3/tags`. They know devices by their registration ID; a device without one is not
 /// seen here.
-enum JPushDevices {
+enum JPushDevicesAPI {
   /// Devices in one page or transaction.
   private static let pageSize = 1000
   /// Tags in one list.

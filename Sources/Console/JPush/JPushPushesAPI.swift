@@ -7,7 +7,7 @@ import SQLite
 import Store
 
 /// `/v3/push`, `/v3/push/validate`, `/v3/push/cid` and the batches.
-enum JPushPushes {
+enum JPushPushesAPI {
   /// Pushes of one batch.
   private static let batchLimit = 1000
   private static let cids = 0...1000

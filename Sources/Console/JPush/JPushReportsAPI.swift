@@ -7,7 +7,7 @@ import Store
 
 /// The reports, from the outcomes of our own pushes. `…_sent` is what APNs or FCM accepted. What a phone received or a
 /// person tapped is what the app itself reported (docs/protocols.md §8.2): null if no device of the push has.
-enum JPushReports {
+enum JPushReportsAPI {
   private static let deviceLimit = 1000
 
   static func add(to routes: inout ConsoleRouter) {

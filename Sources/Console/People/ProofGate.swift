@@ -8,7 +8,7 @@ import Store
 
 /// “Confirm it’s you”: what could let somebody else in is changed only shortly after a proof of who is there. Signing in
 /// is one.
-enum Proof {
+enum ProofGate {
   static let views: [any PageView.Type] = [ProofView.self] + SecondStepGate.views
 
   /// How long a proof counts, in seconds.
@@ -174,7 +174,7 @@ enum Proof {
 extension PageContext {
   /// Writes to the activity log that what somebody showed was refused. Attempts that were not looked at are counted, so
   /// that a flood of them does not fill the log.
-  func note(_ refusal: Proof.Refusal, of user: User, step: String) async throws {
+  func note(_ refusal: ProofGate.Refusal, of user: User, step: String) async throws {
     let entry = audit("session.refused", "user \(user.name)", ["step": .string(step)])
     guard refusal.wait != nil else { return try await note(entry) }
     await noteTooOften(entry)
@@ -208,7 +208,7 @@ struct ProofView: PageView {
   let action: String
   /// The signed-in person, for password managers.
   let name: String
-  let problem: Proof.Refusal?
+  let problem: ProofGate.Refusal?
   let isFileLost: Bool
   let carriesForm: Bool
   let hasPassword: Bool

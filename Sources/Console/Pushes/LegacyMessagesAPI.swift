@@ -12,7 +12,7 @@ import Store
 ///
 /// The old service answered at once what became of each token. Here the answer waits a moment for outcomes: those that
 /// are known by then stand in the results, any other token is taken and counted in `signalbox.pending`.
-enum LegacyMessages {
+enum LegacyMessagesAPI {
   static func add(to routes: inout ConsoleRouter) {
     let console = routes.console
     for path in ["/fcm/send", "/gcm/send"] {
