@@ -10,6 +10,7 @@
 #include <openssl/hmac.h>
 #include <openssl/kdf.h>
 #include <openssl/core_names.h>
+#include <openssl/decoder.h>
 #include <openssl/provider.h>
 #include <openssl/proverr.h>
 #include <openssl/rand.h>
@@ -50,6 +51,11 @@ static int pki_give_password(char *buffer, int size, int writing, void *user) {
   if (!password->bytes || password->length > size) return -1;
   memcpy(buffer, password->bytes, (size_t)password->length);
   return password->length;
+}
+
+// Reads private keys: without the selection, public ones as well. The context keeps the pointer to "DER".
+static inline OSSL_DECODER_CTX *pki_key_decoder(EVP_PKEY **place) {
+  return OSSL_DECODER_CTX_new_for_pkey(place, "DER", NULL, NULL, OSSL_KEYMGMT_SELECT_PRIVATE_KEY, NULL, NULL);
 }
 
 // Old keys are encrypted with DES or MD5: for the time of the call this thread looks algorithms up in `context`.

@@ -102,11 +102,9 @@ extension PrivateKey {
     let count = i2d_PrivateKey(key, &bytes)
     guard count > 0, let bytes else { return nil }
     defer { OPENSSL_cleanse(bytes, Int(count)); pki_free(bytes) }
-    var position: UnsafePointer<UInt8>? = UnsafePointer(bytes)
-    let handle = d2i_AutoPrivateKey(nil, &position, Int(count))
-    OpenSSLError.clear()
-    guard let handle else { return nil }
-    self.init(owning: handle)
+    guard let own = KeyDecoder.privateKey(UnsafeBufferPointer(start: bytes, count: Int(count))) else { return nil }
+    EVP_PKEY_up_ref(own.handle)
+    self.init(owning: own.handle)
   }
 }
 

@@ -19,6 +19,15 @@ extension PrivateKey {
   package convenience init(block: PEMBlock, password: String? = nil) throws(PrivateKeyError) {
     guard block.isPrivateKey else { throw .notAPrivateKey(found: block.plainName) }
     guard KeyDerivationCost.isBearable(block.content) else { throw .tooCostly }
+    // With headers (RFC 1421) the content is encrypted, so its apparent length means nothing.
+    let isTruncated = block.headers.isEmpty && block.content.isTruncatedDER
+    if block.headers.isEmpty, !block.isEncrypted {
+      guard let key = Array(block.content).withUnsafeBufferPointer(KeyDecoder.privateKey) else {
+        throw isTruncated ? .truncated : .notAPrivateKey(found: nil)
+      }
+      try self.init(sharing: key)
+      return
+    }
     let context: OpaquePointer
     do { context = try LegacyContext.context() } catch { throw .notAPrivateKey(found: nil) }
     OpenSSLError.clear()
@@ -26,15 +35,13 @@ extension PrivateKey {
       PKCS12Password(password).lend { pki_read_key_pem(context, bio, $0, $1) }
     }
     guard let handle else {
-      // With headers (RFC 1421) the content is encrypted, so its apparent length means nothing.
-      let isTruncated = block.headers.isEmpty && block.content.isTruncatedDER
       throw Self.error(encrypted: block.isEncrypted, password: password, truncated: isTruncated)
     }
     defer { EVP_PKEY_free(handle) }
     guard Self.isBearable(handle) else { throw .tooCostly }
     let own = PrivateKey(copying: handle)
     guard let own else { throw .notAPrivateKey(found: nil) }
-    self.init(sharing: own)
+    try self.init(sharing: own)
   }
 
   /// Reads the DER form: PKCS#8, PKCS#1, SEC 1, or encrypted PKCS#8.
@@ -43,20 +50,13 @@ extension PrivateKey {
   package convenience init(der: some DataProtocol, password: String? = nil) throws(PrivateKeyError) {
     let der = Data(der)
     guard KeyDerivationCost.isBearable(der) else { throw .tooCostly }
-    OpenSSLError.clear()
-    if let handle = derDecoded(der, { d2i_AutoPrivateKey(nil, $0, $1) }, free: EVP_PKEY_free) {
-      OpenSSLError.clear()
-      guard Self.isBearable(handle) else {
-        EVP_PKEY_free(handle)
-        throw .tooCostly
-      }
-      self.init(owning: handle)
+    if let key = Array(der).withUnsafeBufferPointer(KeyDecoder.privateKey) {
+      try self.init(sharing: key)
       return
     }
     // EncryptedPrivateKeyInfo ::= SEQUENCE { SEQUENCE { algorithm… }, OCTET STRING } (RFC 5208 §6)
     let parts = DER.element(der)?.children?.map(\.tag)
     guard parts == [DER.sequence, DER.octetString] else {
-      OpenSSLError.clear()
       throw der.isTruncatedDER ? .truncated : .notAPrivateKey(found: nil)
     }
     let context: OpaquePointer
@@ -70,7 +70,7 @@ extension PrivateKey {
     guard Self.isBearable(handle) else { throw .tooCostly }
     let own = PrivateKey(copying: handle)
     guard let own else { throw .notAPrivateKey(found: nil) }
-    self.init(sharing: own)
+    try self.init(sharing: own)
   }
 
   /// Reads Apple's `.p8`: a private P-256 key in PEM form.
@@ -81,8 +81,9 @@ extension PrivateKey {
     guard algorithm == .p256 else { throw .wrongKind(wanted: .p256, found: algorithm) }
   }
 
-  /// Adds a reference to an existing key.
-  private convenience init(sharing key: PrivateKey) {
+  /// Adds a reference to an existing key, unless it is too long to work with.
+  private convenience init(sharing key: PrivateKey) throws(PrivateKeyError) {
+    guard Self.isBearable(key.handle) else { throw .tooCostly }
     EVP_PKEY_up_ref(key.handle)
     self.init(owning: key.handle)
   }

@@ -167,12 +167,16 @@ extension DeviceEventRow {
       let names = event.detail?[name]?.array?.compactMap(\.string) ?? []
       return names.isEmpty ? nil : texts("devices.events.\(name)", ["tags": texts.list(names)])
     }
+    let dropped = event.kind == .merged ? event.detail?["alias"]?.string : nil
     let by = event.detail?["by"]?.string.map { texts("devices.events.by", ["who": $0]) }
     self.init(
       text: texts(
         "devices.events.\(event.kind.rawValue)",
         ["from": member("from"), "to": member("to"), "reason": event.detail?["reason"]?.string ?? ""]),
-      detail: texts.phrases([list("added"), list("removed"), by].compactMap { $0 }),
+      detail: texts.phrases(
+        [
+          list("added"), list("removed"), dropped.map { texts("devices.events.dropped", ["alias": $0]) }, by,
+        ].compactMap { $0 }),
       tone: Self.tone(event.kind), at: event.at, now: now)
   }
 

@@ -61,12 +61,13 @@ struct IncidentWords {
 
   /// What became of it, and when it ends by itself.
   var lead: String {
-    let ends = texts("incidents.ends.\(incident.cause.kind.rawValue)")
+    let kind = incident.cause.isMissingCredential ? "no_credential" : incident.cause.kind.rawValue
+    let ends = texts("incidents.ends.\(kind)")
     switch incident.state(at: now) {
     case .open: return ends
     case .snoozed:
       return [texts("incidents.until", ["time": incident.snoozedUntil.map(texts.minute) ?? ""]), ends].sentences
-    case .closed where incident.hasHealed: return texts("incidents.healed.\(incident.cause.kind.rawValue)")
+    case .closed where incident.hasHealed: return texts("incidents.healed.\(kind)")
     case .closed:
       return texts(
         "incidents.closed_by", ["name": incident.closedBy ?? "", "remark": incident.remark ?? ""])

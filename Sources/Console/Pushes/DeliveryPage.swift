@@ -188,9 +188,10 @@ enum DeliveryPage {
       curl = preview.apnsCommand.replacing("$DEVICE_TOKEN", with: device.token.hexadecimal)
       guard delivery.status != 0 else { return }
       var reply = ["HTTP/2 \(delivery.status)", "apns-id: \(id)"]
-      if let reason = delivery.reason {
+      if let reason = delivery.reason.flatMap(Reason.said) {
         var members: [String: JSONValue] = ["reason": .string(reason)]
-        if delivery.status == 410, let since = device.stateAt {
+        // Known of the answer that retired the device only.
+        if delivery.status == 410, device.state == .dead, let since = device.stateAt, since <= delivery.at {
           members["timestamp"] = .integer(Int64(since.timeIntervalSince1970 * 1000))
         }
         reply += ["", JSONValue.object(members).text()]
@@ -231,7 +232,7 @@ enum DeliveryPage {
       curl = Preview.jpushCommand(single, host: host)
       guard delivery.status != 0 else { return }
       var lines = ["HTTP/2 \(delivery.status)"]
-      if let reason = delivery.reason {
+      if let reason = delivery.reason.flatMap(Reason.said) {
         lines += ["", reason]
       } else if let message {
         lines += ["", (["msg_id": .string(message.id), "sendno": .string(String(push.id))] as JSONValue).text()]
@@ -261,7 +262,7 @@ enum DeliveryPage {
         ].joined(separator: "\n")
       curl = Preview.fcmCommand(body, host: host)
       guard delivery.status != 0 else { return }
-      answer = (["HTTP/2 \(delivery.status)"] + (delivery.reason.map { ["", $0] } ?? [])).joined(separator: "\n")
+      answer = (["HTTP/2 \(delivery.status)"] + (delivery.reason.flatMap(Reason.said).map { ["", $0] } ?? [])).joined(separator: "\n")
     }
   }
 }

@@ -1,7 +1,7 @@
 /// The classes of causes. Each ends in its own way, so that an incident never ends by chance.
 package enum IncidentKind: String, Sendable, CaseIterable {
   /// The credential is missing, unusable or refused. Ends when the provider accepts a push that was sent later for the
-  /// same app and environment.
+  /// same app and environment, and a missing one as soon as it is assigned.
   case credential
   /// The provider cannot be reached or cannot do its work. Ends like ``credential``.
   case service
@@ -20,6 +20,9 @@ package struct IncidentCause: Sendable, Hashable {
   /// A code of the catalog of reasons, without remarks.
   package let reason: String
 
+  /// Whether the app has no credential: ends as soon as one is assigned.
+  package var isMissingCredential: Bool { kind == .credential && reason == OwnReason.noCredential.rawValue }
+
   package init(_ kind: IncidentKind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
 
   /// The cause of an outcome; nil if the outcome is not a failure: accepted, canceled by a person, a dry run, an interruption of
@@ -31,7 +34,7 @@ package struct IncidentCause: Sendable, Hashable {
     case .cancelled, .dryRun, .interrupted, .quarantined: return nil
     case .expired where word != head:
       // The time ran out while the provider gave another reason: that one is the cause.
-      self.init(outcome, reason: String(word.dropFirst(head.count + 2).dropLast()))
+      self.init(outcome, reason: Reason.said(in: word))
       return
     case .expired, .timedOut, .connectionLost, .unreadableAnswer:
       self.init(.service, head)

@@ -190,7 +190,7 @@ package struct JPushContent {
 
   /// They change how JPush's library for Android draws the notification; FCM has nothing of the kind.
   private static let unusedOfAndroid = [
-    "alert_type", "badge_add_num", "badge_class", "badge_set_num", "big_pic_path", "big_text", "builder_id", "category",
+    "alert_type", "badge_class", "big_pic_path", "big_text", "builder_id", "category",
     "channel_id", "display_foreground", "inbox", "intent", "large_icon", "priority", "small_icon_uri", "style",
     "uri_action", "uri_activity",
   ]
@@ -200,7 +200,7 @@ package struct JPushContent {
   ) throws(JPushError) -> Notification {
     let hours = (code: JPushCode.noRight, why: "Signalbox cannot limit the hours at which a phone shows it.")
     let fields = try JPushFields(
-      value, at: "notification.android", known: Set(["alert", "title", "sound", "extras"] + unusedOfAndroid),
+      value, at: "notification.android", known: Set(["alert", "title", "sound", "extras", "badge_set_num", "badge_add_num"] + unusedOfAndroid),
       refused: ["show_begin_time": hours, "show_end_time": hours])
     let size = value.bytes.count + (message?.bytes.count ?? 0)
     guard size <= messageLimit else {
@@ -213,7 +213,22 @@ package struct JPushContent {
     notification.body = fields["alert"] == nil ? alert : try fields.text("alert")
     notification.sound = try fields.text("sound")
     notification.extras = try fields.object("extras") ?? [:]
+    notification.badge = try androidBadge(fields)
     unused += unusedOfAndroid.filter { fields[$0] != nil }.map(fields.place)
     return notification
   }
+
+  /// A number to show, or one to add to what is shown.
+  private static func androidBadge(_ fields: JPushFields) throws(JPushError) -> Badge? {
+    for (name, make) in [("badge_set_num", Badge.set), ("badge_add_num", Badge.add)] {
+      guard let value = fields[name] else { continue }
+      guard let number = value.integer, badgeNumbers.contains(number) else {
+        throw fields.invalid(name, "must be a number from 1 to 99.")
+      }
+      return make(Int(number))
+    }
+    return nil
+  }
+
+  private static let badgeNumbers: ClosedRange<Int64> = 1...99
 }

@@ -9,7 +9,7 @@ extension Lint {
     }
     var findings = names(draft, rule, context.aliasRule)
     findings += tokens(rule)
-    findings += missing(draft, rule, context.missingTags) + aliases(draft, rule, context.missingAliases)
+    findings += missing(draft, rule, context.missingTags) + aliases(draft, rule, context)
     findings += segments(draft, rule, context.missingSegments)
     var excluding = rule
     excluding.tagNot = []
@@ -77,10 +77,11 @@ extension Lint {
   }
 
   private static func aliases(
-    _ draft: PushDraft, _ rule: Audience.Rule, _ missing: [String: String?]
+    _ draft: PushDraft, _ rule: Audience.Rule, _ context: Context
   ) -> [Finding] {
     rule.alias.enumerated().compactMap { index, alias in
-      guard let known = missing[alias] else { return nil }
+      // Where the alias itself must be corrected, its corrected form is the one proposal.
+      guard let known = context.missingAliases[alias], context.aliasRule.suggestion(for: alias) == nil else { return nil }
       let field = "audience.alias[\(index)]"
       guard let similar = known else { return finding(.warning, field, .noAlias, ["alias": alias]) }
       let fix = changing(draft) {

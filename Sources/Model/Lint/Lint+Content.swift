@@ -100,8 +100,18 @@ extension Lint {
   static func android(_ draft: PushDraft, _ context: Context) -> [Finding] {
     let message = FCMMessage(draft, uid: context.uid, signature: context.signature)
     let refusals = message.problems.map { Finding(severity: .error, problem: $0) }
-    guard message.isEmpty else { return refusals }
+    guard message.isEmpty else { return refusals + delay(draft) }
     return refusals + [finding(draft.platforms == [.android] ? .error : .warning, "notification", .androidEmpty)]
+  }
+
+  /// A text that people should see, which Android may hold back.
+  private static func delay(_ draft: PushDraft) -> [Finding] {
+    guard draft.options.priority == .normal, draft.notification.title != nil || draft.notification.body != nil else {
+      return []
+    }
+    return [
+      finding(.hint, "options.priority", .androidPriority, fix: changing(draft) { $0.options.priority = .high })
+    ]
   }
 
   /// What JPush would refuse, and what it cannot carry.

@@ -37,6 +37,8 @@ package enum LintMessage: String, MessageSet {
   case noTagSimilar = "lint.no_tag_similar"
   case noAlias = "lint.no_alias"
   case noAliasSimilar = "lint.no_alias_similar"
+  case androidPriority = "lint.android_priority"
+  case noCredential = "lint.no_credential"
   case credentialTopic = "lint.credential_topic"
   case credentialIsKey = "lint.credential_is_key"
   case credentialIsCertificate = "lint.credential_is_certificate"
@@ -87,8 +89,8 @@ package enum LintMessage: String, MessageSet {
       "“{name}”, which sends this push, expires on {date}. Apple refuses it after that. Assign its replacement before then."
     case .credentialEndsBetween:
       """
-      “{name}”, which it is sent with, ends on {date}: Apple would refuse it from {first} on. Bind its successor before \
-      that day.
+      “{name}”, which sends this push, expires on {date}: Apple refuses the runs from {first} on. Assign its \
+      replacement before that day.
       """
     case .tokenLossy:
       """
@@ -101,6 +103,13 @@ package enum LintMessage: String, MessageSet {
     case .noTagSimilar: "No device of the app has the tag “{tag}”. Did you mean “{similar}”?"
     case .noAlias: "No device of the app has the alias “{alias}”."
     case .noAliasSimilar: "No device of the app has the alias “{alias}”. Did you mean “{similar}”?"
+    case .androidPriority:
+      "With normal priority, a sleeping Android phone shows this only when it wakes, often minutes later."
+    case .noCredential:
+      """
+      {app} has no credential for {service} in {environment}, so nothing can be sent to {count} devices of this audience. \
+      Assign one on the app's page.
+      """
     case .credentialTopic:
       """
       “{name}” may not send to {topic}, which the push type {type} needs; it is for {topics}. With it this app can be \

@@ -96,6 +96,12 @@ extension Reason {
     last.isEmpty || last == own.rawValue ? own.rawValue : "\(own.rawValue) (\(last))"
   }
 
+  /// The word of the service itself in a code: `ServiceUnavailable` of `Expired (ServiceUnavailable)`; nil if it said none.
+  package static func said(in code: String) -> String? {
+    guard OwnReason(rawValue: head(code)) != nil else { return code }
+    return code == head(code) ? nil : String(code.dropFirst(head(code).count + 2).dropLast())
+  }
+
   /// Whether a retry by a person would be refused again, because request, token or device are wrong; not if time, an
   /// answer or a credential was missing.
   package var isPermanent: Bool {

@@ -1,3 +1,4 @@
+import Model
 package import SQLite
 import Text
 
@@ -51,14 +52,18 @@ package struct AliasCount: Sendable, Hashable {
   /// Compares only aliases with the same beginning, to need few index steps among millions, and the app's first aliases,
   /// for a typo at the beginning.
   package static func missing(_ database: Database, _ names: [String], app: Int64) throws -> [String: String?] {
-    let unused = try names.prefix(mostMissing).filter { name in
+    func isUsed(_ name: String) throws -> Bool {
       try database.int(
-        "SELECT EXISTS (SELECT 1 FROM devices INDEXED BY devices_alias WHERE alias = ? AND app_id = ?)", name, app) == 0
+        "SELECT EXISTS (SELECT 1 FROM devices INDEXED BY devices_alias WHERE alias = ? AND app_id = ?)", name, app) == 1
     }
+    let unused = try names.prefix(mostMissing).filter { try !isUsed($0) }
     guard !unused.isEmpty else { return [:] }
     let first = try list(database, app: app, limit: mostCompared).items.map(\.alias)
     return try Dictionary(
       unused.map { name in
+        // What an app makes of a user ID for JPush is no misspelling: it is looked for first.
+        let form = AliasRule.usr(name)
+        if form != name, try isUsed(form) { return (name, form) }
         let prefixes = Set([name.count - 1, name.count - 3, name.count / 2].filter { $0 > 0 }.map { name.prefix($0) })
         let alike = try prefixes.flatMap {
           try list(database, app: app, prefix: String($0), limit: mostCompared).items.map(\.alias)

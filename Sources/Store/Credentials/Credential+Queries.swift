@@ -3,7 +3,8 @@ package import Model
 package import SQLite
 
 extension Credential {
-  /// Assigns a certificate and endpoint for an app's pushes. A change resets the health.
+  /// Assigns a certificate and endpoint for an app's pushes. A change resets the health, and ends the incident that there
+  /// was none.
   @discardableResult
   package static func bind(
     _ database: Database, app: Int64, provider: ProviderKind, environment: Environment, certificate: Int64?,
@@ -21,6 +22,10 @@ extension Credential {
       """, app, provider.rawValue, environment.rawValue, certificate, endpoint, trustPEM, now)
     guard let bound = try find(database, app: app, provider: provider, environment: environment) else {
       throw StoreError.notFound(noun: "app", id: "\(app)")
+    }
+    let place = IncidentPlace(app: app, environment: environment, provider: provider)
+    for incident in try Incident.going(database, place) where incident.cause.isMissingCredential {
+      try Incident.heal(database, incident, now: now)
     }
     return bound
   }

@@ -37,11 +37,9 @@ extension Device {
       // JPush's own is the token.
       if kept.registrationID == nil, kept.provider != .jpush { target.registrationID = .set(gone.registrationID) }
       try writer.change(before, to: target)
-      try writer.note(
-        id, .tokenChanged,
-        [
-          "from": .string(gone.token.abbreviated), "to": .string(kept.token.abbreviated), "device": .integer(other),
-        ])
+      var detail: [String: JSONValue] = ["from": .string(gone.token.abbreviated), "device": .integer(other)]
+      if let dropped = gone.alias, let alias = kept.alias, alias != dropped { detail["alias"] = .string(dropped) }
+      try writer.note(id, .merged, detail)
     }
     return try get(database, id: id)
   }

@@ -22,6 +22,8 @@ package struct DeviceEvent: Sendable, Hashable {
     case registrationIDChanged = "registration_id_changed"
     /// The app reported a new token for it: `from`, `to`, and `device`, another one that went up in it.
     case tokenChanged = "token_changed"
+    /// Another device went up in it: `from`, its token; `device`; and `alias`, if that one was dropped.
+    case merged
     /// Another name: `from`, `to`.
     case nameChanged = "name_changed"
     /// Parked: `reason`, and `push` or `incident`.

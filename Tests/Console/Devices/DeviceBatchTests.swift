@@ -154,7 +154,7 @@ struct DeviceBatchTests {
       let times = events.filter { $0.kind != .registered }.map(\.at)
       #expect(times == times.sorted(by: >), "by time")
       #expect(events.contains { $0.kind == .nameChanged && $0.at == ConsoleScene.noon - 3 }, "the other's too")
-      #expect(events.contains { $0.kind == .tokenChanged && $0.detail?["device"] == 1 })
+      #expect(events.contains { $0.kind == .merged && $0.detail?["device"] == 1 })
       let entry = try #require(try await scene.audit("device.merge").first)
       #expect(entry.subject == "device 2" && entry.detail?["merged"]?["name"] == "Ada’s iPhone")
       let counted = try await scene.store.read { try DeviceCount.all($0).map(\.count) }
