@@ -105,6 +105,9 @@ struct ApprovalTests {
           now: now)
         _ = try App.setApproval(
           database, id: scene.app.id, true, by: NewAuditEntry(actor: "anna", action: "", subject: ""), now: now)
+        _ = try Credential.bind(
+          database, app: scene.app.id, provider: .apns, environment: .production, certificate: nil,
+          endpoint: "simulator", now: now)
       }
       let handed = Mutex<[Int64]>([])
       let intake = PushIntake(store: scene.store, deliver: { id in handed.withLock { $0.append(id) } })

@@ -202,7 +202,8 @@ extension APIReference.Operation {
   func curl(address: String) -> String {
     // `{id}` becomes a shell variable, because the reader supplies the ID.
     let target = path.replacing("{app}", with: "com.example.shop").replacing("{environment}", with: "development")
-      .replacing(/\{([a-z_]+)\}/) { "$\($0.output.1.uppercased())" }
+      // $UID is the shell's own: the user's number.
+      .replacing(/\{([a-z_]+)\}/) { $0.output.1 == "uid" ? "$ID" : "$\($0.output.1.uppercased())" }
     var lines = [(method == "GET" ? "curl" : "curl -X \(method)") + " \"\(address)\(target)\""]
     if let authorization = example.authorization { lines.append(authorization) }
     switch example.contentType {

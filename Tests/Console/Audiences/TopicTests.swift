@@ -149,6 +149,11 @@ struct TopicTests {
   func push() async throws {
     try await ConsoleScene.with { scene in
       let app = try await scene.addApp()
+      _ = try await scene.store.write { database in
+        try Credential.bind(
+          database, app: app.id, provider: .fcm, environment: .development, certificate: nil, endpoint: "simulator",
+          now: ConsoleScene.noon)
+      }
       var ben = try await scene.signIn(.operator)
       let fresh = ScenePage(try await ben.get("/pushes/new?app=com.example.shop&environment=production&topic=news"))
       #expect(fresh.values("audience") == ["topic"] && fresh.values("topic") == ["news"])

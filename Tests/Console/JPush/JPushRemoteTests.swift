@@ -20,6 +20,9 @@ struct JPushRemoteTests {
       registration.provider = .jpush
       (registration.alias, registration.tags) = (.set("usr_ada"), .set(["vip"]))
       _ = try Device.register(database, app: app.id, [registration], now: ConsoleScene.noon)
+      _ = try Credential.bind(
+        database, app: app.id, provider: .jpush, environment: .development, certificate: nil, endpoint: "simulator",
+        now: ConsoleScene.noon)
       return try #require(try Device.find(database, app: app.id, token: registration.token)).id
     }
     return (app, device)

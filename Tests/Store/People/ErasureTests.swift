@@ -142,10 +142,15 @@ struct ErasureTests {
     try other.script("BEGIN")
     _ = try other.int("SELECT count(*) FROM apps")
     _ = try await pool.write { try App.add($0, bundleID: "com.example.a", name: "A", now: noon) }
+    // A busy machine may make one try slow. Whoever waits for the reader is slow at each: 5 seconds.
     let clock = ContinuousClock()
-    let start = clock.now
-    #expect(try await pool.emptyLogIfIdle().isPartial)
-    #expect(clock.now - start < .seconds(3), "it waited for the reader")
+    var quickest = Duration.seconds(60)
+    for _ in 0..<10 where quickest >= .seconds(3) {
+      let start = clock.now
+      #expect(try await pool.emptyLogIfIdle().isPartial)
+      quickest = min(quickest, clock.now - start)
+    }
+    #expect(quickest < .seconds(3), "it waited for the reader")
     #expect(try logSize() > 0)
     try other.script("COMMIT")
     other.close()
