@@ -96,6 +96,35 @@ struct PushIntakeTests {
     }
   }
 
+  @Test("a push that no credential can send is refused; if it is for later or reaches others, it is a warning")
+  func noCredential() async throws {
+    try await EngineScene.run(devices: 1) { scene in
+      let intake = PushIntake(store: scene.store)
+      let phone = Registration(
+        token: DeviceToken(bytes: Array(String(repeating: "a", count: 140).utf8)), environment: .development,
+        platform: .android)
+      try await scene.store.write { _ = try Device.register($0, app: scene.app.id, [phone], now: noon) }
+      func severities(_ change: (inout PushDraft) -> Void) async throws -> [Lint.Severity] {
+        var draft = try Self.draft("all")
+        draft.platforms = [.android]
+        change(&draft)
+        return try await intake.check(draft, now: noon, within: nil).findings
+          .filter { $0.problem.code == LintMessage.noCredential.code }.map(\.severity)
+      }
+      #expect(try await severities { _ in } == [.error])
+      #expect(try await severities { $0.options.allowEmptyAudience = true } == [.warning])
+      #expect(try await severities { $0.sendAt = noon + 3600 } == [.warning])
+      #expect(try await severities { $0.platforms = [.ios, .android] } == [.warning])
+      #expect(try await severities { $0.platforms = [.ios] } == [])
+      try await scene.store.write { database in
+        _ = try Credential.bind(
+          database, app: scene.app.id, provider: .fcm, environment: .development, certificate: nil,
+          endpoint: "simulator", now: noon)
+      }
+      #expect(try await severities { _ in } == [])
+    }
+  }
+
   @Test("a tag that nobody has is told with the nearest one, whether others are reached or not")
   func missingTags() async throws {
     try await EngineScene.run(devices: 3) { scene in

@@ -83,9 +83,17 @@ enum AppPage {
     let texts = page.texts
     let app = facts.overview.app
     let credential = facts.overview.credentials.first { $0.provider == provider && $0.environment == environment }
-    let fitting = facts.certificates.filter { CredentialRule.problem($0.details, app, environment, provider) == nil }
+    let fitting = facts.certificates.filter { certificate in
+      CredentialRule.problem(certificate.details, app, environment, provider) == nil
+        && (!certificate.isReplaced || certificate.id == credential?.certificateID)
+    }
+    // The first assignment proposes the one file that can send, or the simulator if there is none.
+    let usable = fitting.filter { Expiry.daysLeft(notAfter: $0.details.notAfter, now: page.now) ?? 1 >= 0 }
+    let proposed = credential == nil && usable.count == 1 ? usable.first : nil
+    let isForSimulator = credential == nil && usable.isEmpty && page.console.simulator != nil
     let places = [provider.serviceWord, CredentialPlace.simulatorWord]
-    let endpoint = credential?.endpoint ?? provider.serviceWord
+    let endpoint =
+      credential?.endpoint ?? (isForSimulator ? CredentialPlace.simulatorWord : provider.serviceWord)
     let known = places.contains(endpoint)
     let active = facts.overview.count(environment: environment, provider: provider, state: .active)
     // The texts of APNs have no suffix.
@@ -102,7 +110,7 @@ enum AppPage {
       errors: refused?.errors ?? FieldErrors(),
       certificates: ChoiceView.list(
         [("", texts("apps.certificate_none"))] + fitting.map { (String($0.id), $0.label(texts, now: page.now)) },
-        chosen: refused?.form["certificate"] ?? credential?.certificateID.map(String.init) ?? ""),
+        chosen: refused?.form["certificate"] ?? (credential?.certificateID ?? proposed?.id).map(String.init) ?? ""),
       endpoints: ChoiceView.list(
         (places + ["host"]).map { ($0, texts("apps.endpoint_\($0)")) },
         chosen: refused?.form["endpoint"] ?? (known ? endpoint : "host")),

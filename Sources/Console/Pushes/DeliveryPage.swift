@@ -262,7 +262,8 @@ enum DeliveryPage {
         ].joined(separator: "\n")
       curl = Preview.fcmCommand(body, host: host)
       guard delivery.status != 0 else { return }
-      answer = (["HTTP/2 \(delivery.status)"] + (delivery.reason.flatMap(Reason.said).map { ["", $0] } ?? [])).joined(separator: "\n")
+      answer = (["HTTP/2 \(delivery.status)"] + (delivery.reason.flatMap(Reason.said).map { ["", $0] } ?? [])).joined(
+        separator: "\n")
     }
   }
 }

@@ -7,6 +7,8 @@ struct PushListView: PageView {
 
   let heading: String
   let filter: PushFilterView
+  /// Devices that the search fits: their pages list every push to them, also those that named them by a tag.
+  let devices: [LinkView]
   let pushes: [PushRow]
   /// As “1–50 of 120”; nil: nobody counted.
   let position: String?
@@ -18,6 +20,8 @@ struct PushListView: PageView {
   static let fields: [Field<Self>] = [
     .text("heading") { $0.heading },
     .view("filter") { $0.filter },
+    .list("devices") { $0.devices },
+    .flag("has_devices") { !$0.devices.isEmpty },
     .list("pushes") { $0.pushes },
     .flag("has_pushes") { !$0.pushes.isEmpty },
     .optional("position") { $0.position },

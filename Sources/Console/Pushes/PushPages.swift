@@ -83,6 +83,9 @@ enum PushPages {
     return texts(isEmpty ? "pushes.title" : "pushes.week_none")
   }
 
+  /// Devices of a search that are named above its pushes.
+  private static let mostDevices = 3
+
   private static func index(_ page: PageContext) async throws -> Response {
     let texts = page.texts
     let pager = Pager(page.request)
@@ -96,6 +99,7 @@ enum PushPages {
         apps: try App.all(database), recent: try Push.count(database, since: now - week, most: mostCounted),
         matching: isFiltered ? try Push.count(database, chosen, most: mostCounted) : nil,
         list: try list.map { try ListedPush.named(database, $0) },
+        devices: try chosen.search.map { try Device.found(database, $0, tags: false, limit: mostDevices) } ?? [],
         searchedTo: try reached.map { try Push.get(database, id: $0).createdAt }
       )
     }
@@ -115,6 +119,7 @@ enum PushPages {
           sources: choices(
             "source", PushSource.allCases.map { ($0.rawValue, texts("source.\($0.rawValue)")) }),
           isActive: isFiltered),
+        devices: found.devices.map { LinkView(href: "/devices/\($0.id)", label: $0.heading) },
         pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayAct: page.may(.operator)),
         position: found.matching.flatMap {
           $0 > mostCounted ? nil : pager.position(list.items.count, size: pageSize, of: $0, texts)

@@ -79,12 +79,12 @@ struct Search: Sendable {
   }
 
   private func devices(_ database: Database) throws -> [SearchHit] {
-    try Device.found(database, text, limit: Self.most).map { device in
+    let token = try? DeviceToken(parsing: text, platforms: Set(Platform.allCases))  // nil: another text
+    return try Device.found(database, text, limit: Self.most).map { device in
       let words = [device.alias, device.token.abbreviated].compactMap { $0 == device.heading ? nil : $0 }
       return SearchHit(
         title: device.heading, detail: words.joined(separator: " · "), href: "/devices/\(device.id)",
-        isExact: device.tokenText == text || device.token.hexadecimal == text.lowercased()
-          || device.registrationID == text)
+        isExact: device.token == token || device.token.text == text || device.registrationID == text)
     }
   }
 

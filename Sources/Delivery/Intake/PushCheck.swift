@@ -122,7 +122,8 @@ extension PushIntake {
         reasons = try await store.read { try query.parkedReasons($0) }
       }
     }
-    return PushCheck(draft, app: app, context: context, count: count, unknown: unknown, parkedFor: reasons,
+    return PushCheck(
+      draft, app: app, context: context, count: count, unknown: unknown, parkedFor: reasons,
       credentials: credentials)
   }
 }

@@ -38,6 +38,8 @@ extension DeviceToken {
     case description
     /// The 32 bytes in Base64 or Base64URL.
     case base64
+    /// `[119, 54, 111, …]`, as Swift prints the bytes.
+    case list
     /// A Firebase registration token, or a registration ID of JPush.
     case text
   }
@@ -96,6 +98,7 @@ extension DeviceToken {
   }
 
   private static func readingAPNs(_ text: String) throws(Problem) -> (DeviceToken, Notation) {
+    if let bytes = list(text) { return (DeviceToken(bytes: bytes), .list) }
     if text.hasPrefix("{") || text.contains("length") { return (try readingData(text), .description) }
     if text.hasSuffix(" bytes"), Int(text.dropLast(6)) != nil {
       throw Problem("", TokenMessage.noBytes, ["remedy": TokenMessage.remedy])
@@ -141,6 +144,14 @@ extension DeviceToken {
       throw Problem("", TokenMessage.wrongLength, ["stated": String(stated), "count": String(bytes.count)])
     }
     return DeviceToken(bytes: bytes)
+  }
+
+  /// Nil for anything but as many bytes as a token has, in brackets.
+  private static func list(_ text: String) -> [UInt8]? {
+    guard text.hasPrefix("["), text.hasSuffix("]") else { return nil }
+    let numbers = text.dropFirst().dropLast().split(separator: ",", omittingEmptySubsequences: false)
+    let bytes = numbers.compactMap { UInt8($0.trimmingCharacters(in: .whitespaces)) }
+    return bytes.count == numbers.count && hexadecimalDigits.contains(bytes.count * 2) ? bytes : nil
   }
 
   private static func hexadecimal(_ text: String) throws(Problem) -> [UInt8] {
@@ -209,9 +220,12 @@ extension DeviceToken {
     character.isASCII && (character.isLetter || character.isNumber || "_-:.%~".contains(character))
   }
 
-  /// Removes blanks and quotation marks around, and `deviceToken=` or `Optional(…)` from logs (S002).
+  /// Removes blanks and quotation marks around, and `deviceToken=`, `token: ` or `Optional(…)` from logs (S002).
   private static func unwrapped(_ text: String) -> String {
     var text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    if let label = text.prefixMatch(of: /(?i)(device[ _]?)?token *[:=] */) {
+      text = String(text[label.range.upperBound...])
+    }
     if text.hasPrefix("Optional("), text.hasSuffix(")") { text = String(text.dropFirst(9).dropLast()) }
     if let open = text.firstIndex(of: "<"), let close = text[open...].firstIndex(of: ">") {
       return String(text[open...close])

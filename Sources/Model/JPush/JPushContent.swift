@@ -188,6 +188,8 @@ package struct JPushContent {
 
   // MARK: Android
 
+  private static let ofAndroid = ["alert", "title", "sound", "extras", "badge_set_num", "badge_add_num"]
+
   /// They change how JPush's library for Android draws the notification; FCM has nothing of the kind.
   private static let unusedOfAndroid = [
     "alert_type", "badge_class", "big_pic_path", "big_text", "builder_id", "category",
@@ -200,7 +202,7 @@ package struct JPushContent {
   ) throws(JPushError) -> Notification {
     let hours = (code: JPushCode.noRight, why: "Signalbox cannot limit the hours at which a phone shows it.")
     let fields = try JPushFields(
-      value, at: "notification.android", known: Set(["alert", "title", "sound", "extras", "badge_set_num", "badge_add_num"] + unusedOfAndroid),
+      value, at: "notification.android", known: Set(ofAndroid + unusedOfAndroid),
       refused: ["show_begin_time": hours, "show_end_time": hours])
     let size = value.bytes.count + (message?.bytes.count ?? 0)
     guard size <= messageLimit else {

@@ -81,7 +81,8 @@ extension Lint {
   ) -> [Finding] {
     rule.alias.enumerated().compactMap { index, alias in
       // Where the alias itself must be corrected, its corrected form is the one proposal.
-      guard let known = context.missingAliases[alias], context.aliasRule.suggestion(for: alias) == nil else { return nil }
+      guard let known = context.missingAliases[alias], context.aliasRule.suggestion(for: alias) == nil
+      else { return nil }
       let field = "audience.alias[\(index)]"
       guard let similar = known else { return finding(.warning, field, .noAlias, ["alias": alias]) }
       let fix = changing(draft) {

@@ -21,9 +21,11 @@ extension Device {
   }
 
   /// The devices that a text names in any way, names and IDs before tags and tokens.
-  package static func found(_ database: Database, _ text: String, limit: Int) throws -> [Device] {
+  package static func found(
+    _ database: Database, _ text: String, tags: Bool = true, limit: Int
+  ) throws -> [Device] {
     var found: [Device] = []
-    for filter in kinds(text, DeviceFilter(), tags: true) where found.count < limit {
+    for filter in kinds(text, DeviceFilter(), tags: tags) where found.count < limit {
       let known = Set(found.map(\.id))
       found += try list(database, filter, limit: limit).items.filter { !known.contains($0.id) }
     }

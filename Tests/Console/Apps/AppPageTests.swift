@@ -93,6 +93,27 @@ struct AppPageTests {
     }
   }
 
+  @Test("the first assignment proposes the one file that can send, else the simulator; of several nothing is chosen")
+  func proposal() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let app = try await scene.store.write {
+        try App.add($0, bundleID: ConsoleScene.bundleID, name: "Shop", now: ConsoleScene.noon)
+      }
+      var anna = try await scene.signIn(.admin)
+      func chosen() async throws -> (certificate: String?, endpoint: String?) {
+        let page = ScenePage(try await anna.get("/apps/\(app.id)"))
+        return (page.values("certificate").first, page.values("endpoint").first)
+      }
+      #expect(try await chosen() == ("", "simulator"))
+      _ = try await Self.keep(scene, "old") { $0.notAfter = ConsoleScene.noon.addingTimeInterval(-86_400 * 2) }
+      #expect(try await chosen() == ("", "simulator"), "an expired one cannot send")
+      let good = try await Self.keep(scene, "good") { _ in }
+      #expect(try await chosen() == ("\(good.id)", "apple"))
+      _ = try await Self.keep(scene, "another") { _ in }
+      #expect(try await chosen() == ("", "apple"))
+    }
+  }
+
   @Test("bound, used, bound otherwise, unbound: what sends stands on the page")
   func binding() async throws {
     try await ConsoleScene.with { scene in

@@ -45,6 +45,23 @@ struct PushHistoryTests {
     }
   }
 
+  @Test("a search by a device's name or token leads to the device, whose page has every push to it")
+  func devices() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: scene.addApp())
+      try await scene.store.write { database in
+        _ = try Device.update(database, id: 1, name: .set("Ada’s iPhone"), by: "anna", now: ConsoleScene.noon)
+      }
+      var anna = try await scene.signIn(.viewer)
+      for text in ["Ada", ConsoleScene.token(0).hexadecimal] {
+        let page = ScenePage(try await anna.get("/pushes?q=\(text)"))
+        #expect(page.links.contains("/devices/1") && !page.links.contains("/devices/2"), "\(text)")
+        #expect(page.text.contains("Matching devices"))
+      }
+      #expect(!ScenePage(try await anna.get("/pushes?q=odd")).text.contains("Matching devices"))
+    }
+  }
+
   @Test("the command of a simulated push leads to the simulator while it runs, and never to Apple")
   func simulatedCommand() async throws {
     try await ConsoleScene.with(simulator: true) { scene in

@@ -34,7 +34,13 @@ struct SearchPageTests {
       let apnsID = APNsID(seed: push.seed, device: 2).description
       #expect(try await Self.find(&vera, apnsID).location == "/pushes/\(uid)/deliveries/2")
       #expect(try await Self.find(&vera, apnsID.uppercased()).location == "/pushes/\(uid)/deliveries/2")
-      #expect(try await Self.find(&vera, device.token.hexadecimal).location == "/devices/2")
+      let hexadecimal = device.token.hexadecimal
+      for text in [
+        hexadecimal, "<\(hexadecimal)>", "deviceToken: 0x\(hexadecimal.uppercased())", "\(device.token.bytes)",
+        Data(device.token.bytes).base64EncodedString(),
+      ] {
+        #expect(try await Self.find(&vera, text).location == "/devices/2", "\(text)")
+      }
       let texts = [
         ("on its way", "/pushes/\(uid)"), (String(device.token.hexadecimal.prefix(12)), "/devices/2"),
         (ConsoleScene.bundleID.uppercased(), "/apps/1"), ("certif", "/certificates"), ("Phones", "/phones"),

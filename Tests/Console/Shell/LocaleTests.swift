@@ -187,7 +187,9 @@ struct LocaleTests {
     let states = IncidentState.allCases.map(\.rawValue)
     add("incidents.states.", states)
     add("incidents.empty.", states)
-    for part in ["ends", "healed"] { add("incidents.\(part).", IncidentKind.allCases.map(\.rawValue) + ["no_credential"]) }
+    for part in ["ends", "healed"] {
+      add("incidents.\(part).", IncidentKind.allCases.map(\.rawValue) + ["no_credential"])
+    }
     add("incidents.now.", ["parked", "dead"])
     add("incidents.did.", ["open", "return", "heal", "assign", "snooze", "close", "reopen", "move", "move_back"])
     add("smoketests.states.", SmokeRunState.allCases.map(\.rawValue) + ["never"])

@@ -24,6 +24,8 @@ struct DeviceTokenTests {
       ("deviceToken=<77366f0d c4a4f2f4 74fe24de 5db46132 c725ee1a 8e41b1fc a9a511bc 832c0113>", .description),
       ("Optional(<77366f0d c4a4f2f4 74fe24de 5db46132 c725ee1a 8e41b1fc a9a511bc 832c0113>)", .description),
       ("{length = 32, bytes = 0x\(hex)}", .description),
+      ("token: \(hex)", .hexadecimal), ("Device Token=0x\(hex)", .hexadecimal),
+      ("\(stride(from: 0, to: 64, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) })", .list),
       (base64, .base64),
       (String(base64.dropLast()), .base64),
       (base64.replacing("/", with: "_").replacing("+", with: "-"), .base64),

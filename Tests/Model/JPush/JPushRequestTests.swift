@@ -138,6 +138,12 @@ struct JPushRequestTests {
       ]))
     #expect(request.unused == ["notification.android.builder_id", "notification.android.style"])
     #expect(request.draft.notification.title == "T" && request.draft.notification.extras == ["a": "b"])
+    for (name, badge) in [("badge_set_num", Badge.set(3)), ("badge_add_num", .add(3))] {
+      let numbered = try Self.read(Self.with(["notification": ["android": ["alert": "Hi", name: 3]]]))
+      #expect(numbered.unused.isEmpty && numbered.draft.notification.badge == badge)
+      let wrong = Self.error(Self.with(["notification": ["android": ["alert": "Hi", name: 100]]]))
+      #expect(wrong?.code == .invalid && wrong?.message.contains(name) == true)
+    }
     let hours = Self.error(Self.with(["notification": ["android": ["alert": "x", "show_begin_time": "2026"]]]))
     #expect(hours?.code == .noRight && hours?.message.contains("show_begin_time") == true)
   }

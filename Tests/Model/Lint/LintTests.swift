@@ -256,6 +256,35 @@ struct LintTests {
     #expect(found { $0.audience = .rule(rule) } == [])
   }
 
+  @Test("an alias that needs another form is corrected in one way, though a similar one is known")
+  func aliasForm() {
+    var context = Lint.Context(aliasRule: .jpush)
+    context.missingAliases = ["user-5": "usr_0"]
+    var rule = Audience.Rule()
+    rule.alias = ["user-5"]
+    #expect(lines(found(context) { $0.audience = .rule(rule) }) == ["error audience.alias[0] lint.alias_form"])
+    context.aliasRule = .none
+    #expect(
+      lines(found(context) { $0.audience = .rule(rule) }) == ["warning audience.alias[0] lint.no_alias_similar"])
+  }
+
+  @Test("a text that sleeping Android phones show late; data that nobody sees may wait")
+  func androidPriority() throws {
+    let findings = found {
+      $0.platforms = [.android]
+      $0.options.priority = .normal
+    }
+    #expect(lines(findings) == ["hint options.priority lint.android_priority"])
+    try expectFixed(findings.first)
+    let silent = found {
+      $0.platforms = [.android]
+      ($0.notification.title, $0.notification.body) = (nil, nil)
+      $0.notification.extras = ["k": "v"]
+      $0.options.priority = .normal
+    }
+    #expect(!lines(silent).contains { $0.contains("android_priority") })
+  }
+
   @Test("a tag that no device has is told, with the nearest one on offer")
   func missingTags() throws {
     var context = Lint.Context()

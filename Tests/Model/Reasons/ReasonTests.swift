@@ -24,6 +24,16 @@ struct ReasonTests {
     if reason.source == .apns || reason.source == .jpush { #expect(reason.status != nil) }
   }
 
+  @Test(
+    "what the service itself said, without our words around it",
+    arguments: [
+      ("Expired (TooManyRequests)", "TooManyRequests"), ("BadDeviceToken", "BadDeviceToken"), ("NoCredential", nil),
+      ("JPush 1011", "JPush 1011"),
+    ] as [(String, String?)])
+  func said(code: String, word: String?) {
+    #expect(Reason.said(in: code) == word)
+  }
+
   @Test("each code occurs once")
   func unique() {
     #expect(Set(Reason.table.map(\.code)).count == Reason.table.count)

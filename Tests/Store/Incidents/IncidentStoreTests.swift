@@ -105,6 +105,24 @@ struct IncidentStoreTests {
     }
   }
 
+  @Test("a missing credential is over as soon as one is assigned, in its place alone")
+  func missingCredential() throws {
+    try withApp { database, app in
+      let ids = try register(database, app, [registration(0)])
+      try record(database, push(database, app, "bare"), ids, .skipped(reason: "NoCredential"), at: 10)
+      func bind(_ environment: Environment) throws {
+        try Credential.bind(
+          database, app: app.id, provider: .apns, environment: environment, certificate: nil, endpoint: "simulator",
+          now: noon + 20)
+      }
+      try bind(.development)
+      #expect(try all(database, .open).map(\.cause) == [IncidentCause(.credential, "NoCredential")])
+      try bind(.production)
+      #expect(try all(database, .closed).first?.hasHealed == true)
+      #expect(try all(database, .open).isEmpty)
+    }
+  }
+
   @Test("a refused credential heals at the next accepted push, not by answers from before; what waited belongs to it")
   func credential() throws {
     try withApp { database, app in
