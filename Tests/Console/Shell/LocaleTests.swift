@@ -181,8 +181,8 @@ struct LocaleTests {
     add("renewal.trial_", ["taken", "refused", "undecided"])
     add("requests.", SigningRequest.Algorithm.allCases.map(\.rawValue))
     add("requests.for_", SigningRequest.Purpose.allCases.map(\.rawValue))
-    for (guide, steps) in RenewalGuide.steps {
-      add("guide.\(guide).", ["title", "lead"] + steps.flatMap { [$0.name, $0.name + "_detail"] })
+    for plan in RenewalGuide.plans.values {
+      add("guide.", [plan.title, plan.lead, "has_expired", "compared"] + plan.steps.flatMap { [$0.text, $0.detail] })
     }
     let states = IncidentState.allCases.map(\.rawValue)
     add("incidents.states.", states)
