@@ -128,7 +128,7 @@ extension InBrowser {
           """)
         try await scene.press("Import devices")
         try await scene.heading("Import report")
-        try await scene.sees("3 lines read: 2 added, 0 updated, 1 rejected.")
+        try await scene.sees("3 lines read: 2 added, 1 rejected")
         try await scene.browser.wait(for: "//tbody/tr[count(//tbody/tr)=1][contains(.,'3')][contains(.,'token')]")
         try await scene.open("/devices?q=usr_three")
         try await scene.sees("1 device")

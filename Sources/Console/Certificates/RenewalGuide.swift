@@ -137,7 +137,8 @@ struct RenewalGuide: View {
     return [
       "topic": details.topics.first ?? "", "app_id": bundleID ?? texts("guide.app_id_unknown"),
       "topics": texts.list(details.topics),
-      "of_team": details.teamID.map { texts("guide.of_team", ["team": $0]) } ?? "", "serial": details.serial ?? "–", "key": details.keyID ?? "–",
+      "of_team": details.teamID.map { texts("guide.of_team", ["team": $0]) } ?? "", "serial": details.serial ?? "–",
+      "key": details.keyID ?? "–",
       "name": details.name, "environments": environments, "who": who,
       "date": details.notAfter.map(texts.day) ?? texts("certificates.never"),
       "days": String(Int(TrackedCertificate.undoTime / 86_400)),

@@ -119,7 +119,8 @@ struct AttentionList {
       return item(
         texts, label: texts.daysLeft(finding.daysLeft), failed: finding.band == .expired || finding.band == .urgent,
         text: texts(
-          finding.band == .expired ? "attention.expired" : finding.band == .notYetValid ? "attention.not_yet" : "attention.expires",
+          finding.band == .expired
+            ? "attention.expired" : finding.band == .notYetValid ? "attention.not_yet" : "attention.expires",
           [
             "name": tracked.name, "date": tracked.notAfter.map(texts.day) ?? "",
             "from": tracked.notBefore.map(texts.day) ?? "",
@@ -129,13 +130,15 @@ struct AttentionList {
     }
     values += report.closed.prefix(Self.shown).map { closed in
       item(
-        texts, label: texts("attention.closed_label"), failed: true, text: texts("attention.closed", ["name": closed.name]),
+        texts, label: texts("attention.closed_label"), failed: true,
+        text: texts("attention.closed", ["name": closed.name]),
         detail: closed.problem.map { texts.text($0) } ?? closed.reason,
         href: closed.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
     values += report.unreadable.prefix(Self.shown).map { unreadable in
       item(
-        texts, label: texts("words.failed"), failed: true, text: texts("attention.unreadable", ["name": unreadable.name]),
+        texts, label: texts("words.failed"), failed: true,
+        text: texts("attention.unreadable", ["name": unreadable.name]),
         detail: unreadable.problem.map { texts.text($0) } ?? unreadable.reason,
         href: unreadable.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
@@ -143,7 +146,8 @@ struct AttentionList {
     if rest > 0 {
       values.append(
         item(
-          texts, label: texts("attention.more_label"), failed: true, text: texts("attention.more", count: rest), detail: "",
+          texts, label: texts("attention.more_label"), failed: true, text: texts("attention.more", count: rest),
+          detail: "",
           href: "/certificates", action: "show"))
     }
     values += report.findings.filter { !$0.missed.isEmpty }.prefix(Self.shown).map { finding in
@@ -192,7 +196,8 @@ struct AttentionList {
     proxy.map { proxy in
       [
         item(
-          texts, label: texts("attention.proxy_label"), failed: false, text: texts("attention.proxy", ["address": proxy.host]),
+          texts, label: texts("attention.proxy_label"), failed: false,
+          text: texts("attention.proxy", ["address": proxy.host]),
           detail: texts("attention.proxy_next", ["address": proxy.host]), href: "/settings", action: "show")
       ]
     } ?? []
@@ -217,7 +222,8 @@ struct AttentionList {
       items.append(
         item(
           texts, label: texts("attention.more_label"), failed: true,
-          text: texts("attention.more_incidents", count: moreIncidents), detail: "", href: "/incidents", action: "show"))
+          text: texts("attention.more_incidents", count: moreIncidents), detail: "", href: "/incidents", action: "show")
+      )
     }
     return items
   }
@@ -247,7 +253,8 @@ struct AttentionList {
     pushes.map { push in
       item(
         texts, label: texts("words.failed"), failed: true,
-        text: texts("attention.push_failed", ["name": push.heading(texts)]), detail: push.error.map(texts.recorded) ?? "",
+        text: texts("attention.push_failed", ["name": push.heading(texts)]),
+        detail: push.error.map(texts.recorded) ?? "",
         href: "/pushes/\(push.uid)", action: "show")
     }
   }

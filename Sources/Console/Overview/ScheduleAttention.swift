@@ -34,7 +34,8 @@ enum ScheduleAttention {
         } ?? texts("attention.missed_end", buttons)
       return list.item(
         texts, label: texts("schedules.missed"), failed: false,
-        text: texts("attention.missed", count: count, ["name": heading, "last": texts.moment(last, zone)]), detail: next,
+        text: texts("attention.missed", count: count, ["name": heading, "last": texts.moment(last, zone)]),
+        detail: next,
         href: href, action: "show")
     case .overdue(let since):
       return list.item(
@@ -43,7 +44,8 @@ enum ScheduleAttention {
         detail: texts("attention.overdue_next"), href: href, action: "show")
     case .stopped(let why):
       return list.item(
-        texts, label: texts("attention.stopped_label"), failed: true, text: texts("attention.stopped", ["name": heading]),
+        texts, label: texts("attention.stopped_label"), failed: true,
+        text: texts("attention.stopped", ["name": heading]),
         detail: texts.recorded(why), href: href, action: "show")
     }
   }

@@ -181,6 +181,8 @@ struct LocaleTests {
     add("renewal.trial_", ["taken", "refused", "undecided"])
     add("requests.", SigningRequest.Algorithm.allCases.map(\.rawValue))
     add("requests.for_", SigningRequest.Purpose.allCases.map(\.rawValue))
+    add("devices.did.", ["added", "updated", "rejected"])
+    add("reminders.", ["next", "next_now", "over", "over_now"])
     for plan in RenewalGuide.plans.values {
       add("guide.", [plan.title, plan.lead, "has_expired", "compared"] + plan.steps.flatMap { [$0.text, $0.detail] })
     }
