@@ -169,6 +169,7 @@ struct CertificateKindTests {
       #expect(held.status == 303 && held.location?.hasPrefix(path + "/") == true)
       let preview = try await anna.get(held.location ?? "")
       #expect(preview.status == 200 && !preview.text.contains(secret))
+      #expect(!preview.text.contains("no private key"), "the master secret is the key")
     }
   }
 
