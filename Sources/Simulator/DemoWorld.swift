@@ -35,26 +35,26 @@ package struct DemoWorld: Sendable, Hashable {
     appName: "Shop", bundleID: "com.example.shop",
     phones: [
       DemoPhone(
-        name: "Ada's iPhone", model: "iPhone 17 Pro", environment: .development, alias: "usr_ada",
+        name: "Ada’s iPhone", model: "iPhone 17 Pro", environment: .development, alias: "usr_ada",
         tags: ["beta", "staff"]),
       DemoPhone(
-        name: "Grace's iPhone", model: "iPhone 16", environment: .development, alias: "usr_grace", tags: ["beta"]),
+        name: "Grace’s iPhone", model: "iPhone 16", environment: .development, alias: "usr_grace", tags: ["beta"]),
       DemoPhone(
-        name: "Linus's iPhone", model: "iPhone SE", environment: .development, alias: "usr_linus", tags: ["staff"]),
+        name: "Linus’s iPhone", model: "iPhone SE", environment: .development, alias: "usr_linus", tags: ["staff"]),
       DemoPhone(
         name: "小明的 iPhone", model: "iPhone 15", environment: .development, alias: "usr_xiaoming",
         tags: ["beta", "vip"], language: "zh-Hans-CN"),
       DemoPhone(
-        name: "Katherine's Pixel", model: "Pixel 9", platform: .android, environment: .development,
+        name: "Katherine’s Pixel", model: "Pixel 9", platform: .android, environment: .development,
         alias: "usr_katherine", tags: []),
       DemoPhone(
         name: "李雷的小米", model: "Xiaomi 15", platform: .android, provider: .jpush, environment: .development,
         alias: "usr_lilei", tags: [], language: "zh_CN"),
       DemoPhone(
-        name: "Margaret's iPhone", model: "iPhone 17", environment: .production, alias: "usr_margaret",
+        name: "Margaret’s iPhone", model: "iPhone 17", environment: .production, alias: "usr_margaret",
         tags: ["vip"]),
       DemoPhone(
-        name: "Alan's iPhone", model: "iPhone 14", environment: .production, alias: "usr_alan", tags: []),
+        name: "Alan’s iPhone", model: "iPhone 14", environment: .production, alias: "usr_alan", tags: []),
     ])
 
   /// Adds the phones, unless the book already has phones of the app.

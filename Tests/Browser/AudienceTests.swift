@@ -39,14 +39,14 @@ extension InBrowser {
         try await review(scene, "for the curious")
         try await scene.press("Send to 2 devices")
         try await seesResult(scene, accepted: 2)
-        #expect(try reached(scene, "for the curious") == ["Grace's iPhone", "小明的 iPhone"])
+        #expect(try reached(scene, "for the curious") == ["Grace’s iPhone", "小明的 iPhone"])
 
         try await begin(scene, "development", "alias")
         try await scene.fill("alias", "usr_linus\nusr_margaret")
         try await review(scene, "by alias")
         try await scene.press("Send to 1 device")
         try await seesResult(scene, accepted: 1)
-        #expect(try reached(scene, "by alias") == ["Linus's iPhone"])
+        #expect(try reached(scene, "by alias") == ["Linus’s iPhone"])
 
         // Nobody: the page says so, and there is nothing to press.
         try await begin(scene, "development", "tag")
@@ -117,7 +117,7 @@ extension InBrowser {
         try await scene.fill("confirm", "Shop")
         try await scene.press("Send to 2 devices in production")
         try await seesResult(scene, accepted: 2)
-        #expect(try reached(scene, "to all the world") == ["Margaret's iPhone", "Alan's iPhone"])
+        #expect(try reached(scene, "to all the world") == ["Margaret’s iPhone", "Alan’s iPhone"])
 
         // One device in production asks as well.
         try await begin(scene, "production", "alias")

@@ -12,7 +12,7 @@ extension InBrowser {
         try await scene.open("/")
         try await scene.audit("the first steps")
         try await scene.press("Send hello")
-        try await scene.sees("Ada's iPhone said hello. Now break it.", in: "//h1")
+        try await scene.sees("Ada’s iPhone said hello. Now break it.", in: "//h1")
         try await scene.sees("Hello", in: "//div[@class='handset']//div[@data-arrival]")
         try await scene.press("Uninstall and send again")
         try await scene.sees("410 Unregistered")

@@ -87,7 +87,7 @@ extension InBrowser {
         try await scene.open("/devices")
         _ = try await scene.browser.run(script: "window.untouched = true")
         try await scene.fill("q", "usr_ada")
-        try await scene.browser.wait(for: "//tbody[count(tr)=1]//td[contains(.,\"Ada's iPhone\")]")
+        try await scene.browser.wait(for: "//tbody[count(tr)=1]//td[contains(.,\"Ada’s iPhone\")]")
         #expect(try await scene.browser.address().hasSuffix("/devices?q=usr_ada"))
         try await scene.select("state", "dead")
         try await scene.sees("No devices match")

@@ -38,7 +38,7 @@ extension InBrowser {
 
         // Each kind lights up without a reload, and a tap on each opens the app.
         try await browser.go(toWindow: phones)
-        let names = ["Robin's Android", "Ada's iPhone"]
+        let names = ["Robin's Android", "Ada’s iPhone"]
         for name in names {
           try await scene.choosePhone(name)
           try await browser.wait(for: scene.phone(name) + "//*[contains(.,'Opening day')][contains(.,'we are open')]")

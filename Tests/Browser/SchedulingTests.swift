@@ -9,8 +9,8 @@ extension InBrowser {
   @Suite("When and how")
   struct SchedulingTests {
     private func fillForm(_ scene: BrowserScene) async throws {
-      try await scene.openPhone("Ada's iPhone")
-      try await scene.follow("Send a push", in: scene.phone("Ada's iPhone"))
+      try await scene.openPhone("Ada’s iPhone")
+      try await scene.follow("Send a push", in: scene.phone("Ada’s iPhone"))
       try await scene.heading("Send a push")
       try await scene.fill("body", "Good morning")
     }
@@ -25,8 +25,8 @@ extension InBrowser {
         try await scene.press("Undo")
         try await scene.sees("Canceled before anything was sent")
         try await scene.browser.wait(for: "//*[@data-live='state_text'][.='Canceled']")
-        try await scene.openPhone("Ada's iPhone")
-        try await scene.browser.wait(for: scene.phone("Ada's iPhone") + "[not(.//div[@data-arrival])]")
+        try await scene.openPhone("Ada’s iPhone")
+        try await scene.browser.wait(for: scene.phone("Ada’s iPhone") + "[not(.//div[@data-arrival])]")
       }
     }
 

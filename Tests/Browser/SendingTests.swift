@@ -7,7 +7,7 @@ import Testing
 extension InBrowser {
   @Suite("Sending")
   struct SendingTests {
-    private static let phone = "Ada's iPhone"
+    private static let phone = "Ada’s iPhone"
 
     /// From the phone to the filled form.
     private func fillForm(_ scene: BrowserScene) async throws {
@@ -63,7 +63,7 @@ extension InBrowser {
         try await scene.seesFinished()
         try await scene.sees(count: 1, of: "accepted")
         try await scene.browser.wait(
-          for: "//td[@class='row'][.//a[.=\"Ada's iPhone\"]]/span[contains(.,'usr_ada')]")
+          for: "//td[@class='row'][.//a[.=\"Ada’s iPhone\"]]/span[contains(.,'usr_ada')]")
 
         try await browser.go(toWindow: phones)
         try await seesOnPhone(scene)

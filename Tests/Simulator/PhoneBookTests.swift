@@ -84,10 +84,10 @@ struct PhoneBookTests {
     let answer = try scene.send(id: "A", at: PhoneScene.time(20))
     let gone = APNsRejection("Unregistered", status: 410, apnsID: "A", timestamp: PhoneScene.time(10))
     #expect(answer == gone)
-    #expect(throws: PhoneBookError.appNotInstalled(phone: "Ada's iPhone")) {
+    #expect(throws: PhoneBookError.appNotInstalled(phone: "Ada’s iPhone")) {
       try scene.book.uninstall(scene.phone.id)
     }
-    #expect(throws: PhoneBookError.appNotInstalled(phone: "Ada's iPhone")) {
+    #expect(throws: PhoneBookError.appNotInstalled(phone: "Ada’s iPhone")) {
       try scene.book.setAppState(scene.phone.id, .foreground)
     }
     let token = try scene.book.reinstall(scene.phone.id, now: PhoneScene.time(30))
@@ -141,7 +141,7 @@ struct PhoneBookTests {
     let scene = try PhoneScene()
     let off = try scene.book.setPower(scene.phone.id, .off)
     #expect(off.appState == .notRunning)
-    #expect(throws: PhoneBookError.phoneIsOff(phone: "Ada's iPhone")) {
+    #expect(throws: PhoneBookError.phoneIsOff(phone: "Ada’s iPhone")) {
       try scene.book.setAppState(scene.phone.id, .foreground)
     }
     try scene.send(text: "first")
@@ -235,7 +235,7 @@ struct PhoneBookTests {
   @Test("a token has one phone in an environment; a removed phone's tokens are unknown, and its id is not used again")
   func addAndRemove() throws {
     let scene = try PhoneScene()
-    #expect(throws: PhoneBookError.tokenTaken(phone: "Ada's iPhone")) {
+    #expect(throws: PhoneBookError.tokenTaken(phone: "Ada’s iPhone")) {
       try scene.book.add(
         NewPhone(name: "Copy", environment: .development, topic: PhoneScene.topic, token: scene.phone.token))
     }

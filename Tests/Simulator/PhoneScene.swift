@@ -15,7 +15,7 @@ struct PhoneScene {
 
   init(_ book: PhoneBook = PhoneBook(), environment: Model.Environment = .development) throws {
     self.book = book
-    phone = try book.add(NewPhone(name: "Ada's iPhone", environment: environment, topic: Self.topic))
+    phone = try book.add(NewPhone(name: "Ada’s iPhone", environment: environment, topic: Self.topic))
   }
 
   /// Now, and after some seconds.

@@ -56,7 +56,7 @@ package struct Renewal: Sendable {
     self.labels = labels
     self.file = try KeyFinder.joined(database, file, sealer: sealer).file
     details = try CertificateTracker.details(self.file, labels)
-    let hasKey = self.file.privateKey != nil
+    let hasKey = details.hasPrivateKey
     let isSame = details.sha256 != nil && details.sha256 == old.details.sha256
     let isFirstKey = isSame && hasKey && !old.details.hasPrivateKey
     isRefill =

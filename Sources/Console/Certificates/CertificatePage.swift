@@ -69,7 +69,7 @@ enum CertificatePage {
       renewal: facts.renewal.view(page, upload),
       guide: RenewalGuide(
         certificate, uses: uses, madeBy: facts.notes?.madeBy,
-        hasRequest: facts.renewal.requests.contains(where: \.isWaiting), texts),
+        hasRequest: facts.renewal.requests.contains(where: \.isWaiting), now: now, texts),
       requests: requests(facts, page),
       upload: [
         FactView(texts("certificates.file_name"), details.fileName),

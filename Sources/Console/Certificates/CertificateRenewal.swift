@@ -23,7 +23,7 @@ struct CertificateRenewal: Sendable {
     var locked: (uid: String, name: String)?
   }
 
-  static let fields = ["successor", "password", "key_id", "team_id"]
+  static let fields = ["successor", "password", "key_id", "team_id", "app_key", "master_secret"]
 
   init(_ database: Database, _ certificate: TrackedCertificate, isUsed: Bool, sealer: any Sealer) throws {
     self.certificate = certificate
@@ -53,7 +53,8 @@ struct CertificateRenewal: Sendable {
       replaced: replaced.compactMap { old in
         old.replacement.map { ReplacementRow(replacement: $0, shown: old, old: old.id, mayUndo: mayChange) }
       },
-      hasForm: mayChange && (successor == nil || isUsed), upload: upload, form: page.form)
+      hasForm: mayChange && (successor == nil || isUsed), kind: CertificateKind(rawValue: certificate.details.kind),
+      upload: upload, form: page.form)
   }
 }
 
@@ -63,13 +64,15 @@ struct RenewalView: View {
   let replacement: ReplacementRow?
   let replaced: [ReplacementRow]
   let hasForm: Bool
+  /// The kind of the file to replace; nil if this version does not know it.
+  let kind: CertificateKind?
   let upload: CertificateRenewal.Upload
   let form: Form
 
   static let fields: [Field<RenewalView>] =
     CertificateRenewal.fields.map { name in
       .view(name) { view -> FieldView in
-        let isKept = name == "key_id" || name == "team_id"
+        let isKept = ["key_id", "team_id", "app_key"].contains(name)
         return FieldView(value: isKept ? view.form.raw(name) : "", error: view.upload.errors[name])
       }
     } + [
@@ -78,9 +81,21 @@ struct RenewalView: View {
       .list("replaced") { $0.replaced },
       .flag("has_replaced") { !$0.replaced.isEmpty },
       .flag("has_form") { $0.hasForm },
+      .flag("is_jpush") { $0.kind == .jpushKeyPair },
+      .flag("is_service_account") { $0.kind == .fcmServiceAccount },
+      .flag("asks_password") { $0.asks(["password"], unless: [.fcmServiceAccount, .provisioningProfile]) },
+      .flag("asks_key") {
+        $0.asks(
+          ["key_id", "team_id"], unless: [.fcmServiceAccount, .provisioningProfile, .appleCertificate, .tlsCertificate])
+      },
       .optional("problem") { $0.upload.problem },
       .view("locked") { $0.upload.locked.map { LockedFileView(uid: $0.uid, name: $0.name) } },
     ]
+
+  /// Whether the form has these fields: files of some kinds never need them, until one is refused for it.
+  private func asks(_ names: [String], unless kinds: [CertificateKind]) -> Bool {
+    kind.map { !kinds.contains($0) } ?? true || names.contains { !upload.errors[$0].isEmpty }
+  }
 }
 
 /// A held file, shown under a form whose other fields are wrong.

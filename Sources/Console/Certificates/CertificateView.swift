@@ -37,6 +37,8 @@ struct CertificateView: PageView {
       .view("details") { $0.details },
       .list("uses") { $0.uses },
       .flag("has_uses") { !$0.uses.isEmpty },
+      .flag("may_be_used") { $0.details.canSend || !$0.uses.isEmpty },
+      .flag("is_over") { $0.heading.band == .expired },
       .view("depending") { $0.uses.isEmpty ? nil : CountView(count: $0.uses.reduce(0) { $0 + $1.use.activeDevices }) },
       .view("reminders") { $0.reminders },
       .view("forecast") { $0.forecast },

@@ -52,16 +52,16 @@ struct ExpiryTimeline: View {
         tone: left <= Double(Expiry.urgentDays) ? "f-fail" : left <= Double(Expiry.warningDays) ? "f-unknown" : "f-acc")
     }
     let today = x(now)
-    // A mark close to today has no room.
-    months = Self.months(from: first, before: last).map { ExpiryMonth(name: $0.name, x: x($0.date)) }
-      .filter { abs($0.x - today) > 1200 }
+    // A mark close to today or to the edge has no room.
+    months = Self.months(from: first, before: last).map { ExpiryMonth(date: $0, x: x($0)) }
+      .filter { abs($0.x - today) > 1200 && $0.x < 9_200 }
     (from, before, self.today) = (first, last, today)
     total = stretches.reduce(0) { $0 + $1.count }
   }
 
   /// The start of every third month.
-  private static func months(from first: Date, before: Date) -> [(name: String, date: Date)] {
-    var months: [(name: String, date: Date)] = []
+  private static func months(from first: Date, before: Date) -> [Date] {
+    var months: [Date] = []
     let parts = first.dayText.split(separator: "-").compactMap { Int($0) }
     guard parts.count == 3 else { return [] }
     var (year, month) = (parts[0], parts[1])
@@ -69,7 +69,7 @@ struct ExpiryTimeline: View {
       (year, month) = month == 12 ? (year + 1, 1) : (year, month + 1)
       let name = String(format: "%04d-%02d", year, month)
       guard let date = Timestamp.parse("\(name)-01T00:00:00Z"), date < before else { return months }
-      if month % 3 == 1 { months.append((name, date)) }
+      if month % 3 == 1 { months.append(date) }
     }
   }
 }
@@ -100,8 +100,10 @@ struct ExpiryWeek: View {
 
 /// A month's mark under the bars.
 struct ExpiryMonth: View {
-  let name: String
+  let date: Date
   let x: Int
 
-  static let fields: [Field<Self>] = [.text("name") { $0.name }, .written("x") { $1.write(hundredths: $0.x) }]
+  static let fields: [Field<Self>] = [
+    .written("name") { $1.write(month: $0.date) }, .written("x") { $1.write(hundredths: $0.x) },
+  ]
 }

@@ -61,7 +61,7 @@ struct FileDetails {
   func view(_ texts: Texts, now: Date) -> FileDetailsView {
     let band = Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now)
     return FileDetailsView(
-      band: band, state: texts("band.\(band.rawValue)"), sentence: sentence(texts),
+      band: band, canSend: canSend, state: texts("band.\(band.rawValue)"), sentence: sentence(texts),
       lifetime: Lifetime(notBefore: notBefore, notAfter: notAfter, now: now),
       facts: FileDetailRows(says, kind: kind, environments: environments).rows(texts),
       topics: topics.map { TopicRow(name: $0.name, kinds: Self.sends($0.name, $0.kinds, kind)) },
@@ -113,6 +113,8 @@ struct FileDetails {
 /// The view of ``FileDetails``, for `certificates/_details` and `certificates/_warnings`.
 struct FileDetailsView: View {
   let band: Expiry.Band
+  /// Whether pushes can be sent with it.
+  let canSend: Bool
   /// The word for the band.
   let state: String
   let sentence: String

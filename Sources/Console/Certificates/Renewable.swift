@@ -25,6 +25,9 @@ struct Renewable: Sendable {
   /// Nil if it never expires or nothing is known about it yet; then nobody is reminded.
   let notAfter: Date?
 
+  /// A stored file without an end; a host without one was not reached yet.
+  var neverEnds: Bool { noun == .certificate && notAfter == nil }
+
   init(_ certificate: TrackedCertificate) {
     (noun, id, notAfter) = (.certificate, certificate.id, certificate.details.notAfter)
     subject = .init(key: "certificates/\(certificate.id)", fingerprint: certificate.details.sha256)

@@ -4,6 +4,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import Providers
 import Reactor
 import SQLite
 import Store
@@ -27,6 +28,16 @@ enum RenewalPages {
   // MARK: Bringing a file
 
   private static func bring(_ page: PageContext) async throws -> Response {
+    let form = page.form
+    if form.file("successor") == nil, form.filled("app_key") != nil || form.filled("master_secret") != nil {
+      do {
+        let pair = try JPushKeyPair(appKey: form["app_key"], masterSecret: form.raw("master_secret"))
+        let data = Data(pair.material)
+        return try await hold(page, try CertificateFile.inspect(data: data), name: "JPush", data: data)
+      } catch let problems as Problems {
+        return try await CertificatePage.show(page, .init(errors: FieldErrors(problems, page.texts)))
+      }
+    }
     guard let brought = try await BroughtFile(page, field: "successor") else {
       var errors = FieldErrors()
       let isOver = page.form.filled("locked") != nil
@@ -46,6 +57,13 @@ enum RenewalPages {
       }
       return try await CertificatePage.show(page, upload)
     }
+    return try await hold(page, file, name: name, data: data, brought)
+  }
+
+  /// Holds the file for the preview, or shows what must be corrected first.
+  private static func hold(
+    _ page: PageContext, _ file: InspectedFile, name: String, data: Data, _ brought: BroughtFile? = nil
+  ) async throws -> Response {
     let id = try page.id()
     let labels = CertificateTracker.Labels(
       fileName: name, keyID: page.form.filled("key_id"), teamID: page.form.filled("team_id"))
@@ -53,7 +71,7 @@ enum RenewalPages {
     do {
       let candidate = try await page.store.write { database in
         let renewal = try Renewal(database, replacing: id, with: file, labels, sealer: sealer, now: now)
-        if let uid = brought.uid { try LockedFile.delete(database, uid: uid) }
+        if let uid = brought?.uid { try LockedFile.delete(database, uid: uid) }
         return try CertificateCandidate.add(
           database, certificate: id, content: renewal.content(original: data), sealer: sealer, by: actor, now: now)
       }
@@ -63,7 +81,7 @@ enum RenewalPages {
       let other = errors.others(CertificateRenewal.fields.filter { $0 != "successor" })
       var upload = CertificateRenewal.Upload(
         problem: other ?? page.texts("certificates.see_fields", ["name": name]), errors: errors)
-      if other == nil { upload.locked = try await brought.wait(page).map { ($0, name) } }
+      if other == nil, let brought { upload.locked = try await brought.wait(page).map { ($0, name) } }
       return try await CertificatePage.show(page, upload)
     } catch let mismatch as SealingMismatch {
       return try await CertificatePage.show(page, .init(problem: page.texts.text(mismatch)))

@@ -99,7 +99,14 @@ enum DeviceImportPages {
     }
     return page.answer(
       DeviceImportReportView(
-        report: report, lines: lines, cut: report.rejected > shownErrors ? shownErrors : nil,
+        report: report, heading: heading(report, page.texts), lines: lines,
+        cut: report.rejected > shownErrors ? shownErrors : nil,
         devicesHref: app.isEmpty ? "/devices" : "/devices?app=\(ConsoleRouter.escaped(app))"))
+  }
+
+  private static func heading(_ report: DeviceImportReport, _ texts: Texts) -> String {
+    let counts = [("added", report.added), ("updated", report.updated), ("rejected", report.rejected)]
+    let parts = counts.filter { $0.1 > 0 }.map { texts.counted($0.1, texts("devices.did.\($0.0)")) }
+    return texts("devices.imported_text", count: report.lines, ["parts": texts.list(parts)])
   }
 }

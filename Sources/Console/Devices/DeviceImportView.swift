@@ -37,13 +37,15 @@ struct DeviceImportReportView: PageView {
   static let section: Section? = .devices
 
   let report: DeviceImportReport
+  /// As “3 lines read: 1 added, 2 rejected”.
+  let heading: String
   let lines: [RejectedLineRow]
   /// The number of listed lines, if more were rejected than are listed.
   let cut: Int?
   let devicesHref: String
 
   static let fields: [Field<Self>] = [
-    .number("lines") { $0.report.lines },
+    .text("heading") { $0.heading },
     .number("added") { $0.report.added },
     .number("updated") { $0.report.updated },
     .number("rejected") { $0.report.rejected },

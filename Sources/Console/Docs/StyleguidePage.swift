@@ -45,9 +45,9 @@ struct StyleguideView: PageView {
     },
     .list("facts") { view in
       [
-        FactView(view.texts("facts.name"), view.name), FactView(view.texts("facts.id"), "0123abcd", isMono: true),
+        FactView(view.texts("details.name"), view.name), FactView(view.texts("details.id"), "0123abcd", isMono: true),
         FactView(view.texts("nav.devices"), view.name, href: "/devices"),
-        FactView(view.texts("facts.created"), at: view.now, now: view.now),
+        FactView(view.texts("details.created"), at: view.now, now: view.now),
       ].compactMap { $0 }
     },
     .list("callouts") { _ in ["accent", "amber", "red"] },

@@ -86,11 +86,11 @@ extension HostView {
   private static func facts(_ host: WatchedHost, _ texts: Texts, now: Date) -> [FactView] {
     let seen = host.seen
     func row(_ name: String, _ value: String?, isMono: Bool = false) -> FactView? {
-      FactView(texts("hosts.facts.\(name)"), value, isMono: isMono)
+      FactView(texts("hosts.details.\(name)"), value, isMono: isMono)
     }
-    func row(_ name: String, at date: Date?) -> FactView? { FactView(texts("hosts.facts.\(name)"), at: date) }
+    func row(_ name: String, at date: Date?) -> FactView? { FactView(texts("hosts.details.\(name)"), at: date) }
     func row(_ name: String, since date: Date?) -> FactView? {
-      FactView(texts("hosts.facts.\(name)"), at: date, now: now)
+      FactView(texts("hosts.details.\(name)"), at: date, now: now)
     }
     let rows: [FactView?] = [
       row("address", "\(host.address)", isMono: true),
@@ -131,7 +131,7 @@ struct HostEventRow: View {
 
   init(_ event: HostEvent, _ texts: Texts, now: Date) {
     let detail: [String?] = [
-      event.sha256, event.serial.map { texts("needs.serial", ["serial": $0]) }, event.issuer,
+      event.sha256, event.serial.map { texts("attention.serial", ["serial": $0]) }, event.issuer,
       event.notAfter.map { texts("hosts.until", ["date": texts.minute($0)]) },
       event.failure.map { texts.text($0.problem) },
     ]

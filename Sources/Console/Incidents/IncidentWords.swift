@@ -78,7 +78,7 @@ struct IncidentWords {
   var attention: AttentionItem {
     AttentionItem(
       label: number.grouped, isFailure: true, text: texts.labelled(place, heading), detail: cause,
-      href: "/incidents/\(incident.id)", action: texts("needs.show"))
+      href: "/incidents/\(incident.id)", action: texts("attention.show"))
   }
 
   /// The number that the heading ends with: devices, or pushes if no device is known to be missed.

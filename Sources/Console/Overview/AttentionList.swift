@@ -74,7 +74,7 @@ struct AttentionList {
         item(
           texts, label: texts("words.failed"), failed: true,
           text: texts(
-            webhook.goneAt == nil ? "needs.webhook" : "needs.webhook_gone", ["name": webhook.details.name]),
+            webhook.goneAt == nil ? "attention.webhook" : "attention.webhook_gone", ["name": webhook.details.name]),
           detail: texts("webhooks.numbers", ["pending": webhook.pending.grouped, "dropped": webhook.dropped.grouped]),
           href: "/settings/webhooks/\(webhook.id)", action: "show")
       }
@@ -93,9 +93,9 @@ struct AttentionList {
         return item(
           texts, label: "\(gone * 100 / all)%", failed: false,
           text: texts(
-            "needs.unreachable", count: gone,
+            "attention.unreachable", count: gone,
             ["all": all.grouped, "app": overview.app.name, "environment": environment.word(texts)]),
-          detail: texts("needs.unreachable_next"), href: ReachView.href(overview.app, environment), action: "show")
+          detail: texts("attention.unreachable_next"), href: ReachView.href(overview.app, environment), action: "show")
       }
     }
   }
@@ -104,7 +104,7 @@ struct AttentionList {
     _ texts: Texts, label: String, failed: Bool, text: String, detail: String, href: String, action: String
   ) -> AttentionItem {
     AttentionItem(
-      label: label, isFailure: failed, text: text, detail: detail, href: href, action: texts("needs.\(action)"))
+      label: label, isFailure: failed, text: text, detail: detail, href: href, action: texts("attention.\(action)"))
   }
 
   private func expiring(_ texts: Texts) -> [AttentionItem] {
@@ -113,13 +113,14 @@ struct AttentionList {
     var values = pressing.prefix(Self.shown).map { finding in
       let tracked = finding.item
       let detail: [String?] = [
-        texts.list(tracked.topics), tracked.serial.map { texts("needs.serial", ["serial": $0]) },
+        texts.list(tracked.topics), tracked.serial.map { texts("attention.serial", ["serial": $0]) },
         tracked.subject.flatMap { taken[$0] }.map { ItemReminders.words($0, texts) },
       ]
       return item(
         texts, label: texts.daysLeft(finding.daysLeft), failed: finding.band == .expired || finding.band == .urgent,
         text: texts(
-          finding.band == .expired ? "needs.expired" : finding.band == .notYetValid ? "needs.not_yet" : "needs.expires",
+          finding.band == .expired
+            ? "attention.expired" : finding.band == .notYetValid ? "attention.not_yet" : "attention.expires",
           [
             "name": tracked.name, "date": tracked.notAfter.map(texts.day) ?? "",
             "from": tracked.notBefore.map(texts.day) ?? "",
@@ -129,13 +130,15 @@ struct AttentionList {
     }
     values += report.closed.prefix(Self.shown).map { closed in
       item(
-        texts, label: texts("needs.closed_label"), failed: true, text: texts("needs.closed", ["name": closed.name]),
+        texts, label: texts("attention.closed_label"), failed: true,
+        text: texts("attention.closed", ["name": closed.name]),
         detail: closed.problem.map { texts.text($0) } ?? closed.reason,
         href: closed.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
     values += report.unreadable.prefix(Self.shown).map { unreadable in
       item(
-        texts, label: texts("words.failed"), failed: true, text: texts("needs.unreadable", ["name": unreadable.name]),
+        texts, label: texts("words.failed"), failed: true,
+        text: texts("attention.unreadable", ["name": unreadable.name]),
         detail: unreadable.problem.map { texts.text($0) } ?? unreadable.reason,
         href: unreadable.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
@@ -143,13 +146,14 @@ struct AttentionList {
     if rest > 0 {
       values.append(
         item(
-          texts, label: texts("needs.more_label"), failed: true, text: texts("needs.more", count: rest), detail: "",
+          texts, label: texts("attention.more_label"), failed: true, text: texts("attention.more", count: rest),
+          detail: "",
           href: "/certificates", action: "show"))
     }
     values += report.findings.filter { !$0.missed.isEmpty }.prefix(Self.shown).map { finding in
       item(
-        texts, label: texts("needs.forecast_label"), failed: false,
-        text: texts("needs.forecast", count: finding.missed.count, ["name": finding.item.name]),
+        texts, label: texts("attention.forecast_label"), failed: false,
+        text: texts("attention.forecast", count: finding.missed.count, ["name": finding.item.name]),
         detail: finding.missed.first.map { "\($0.bundleID) · \(texts.minute($0.sendAt))" } ?? "",
         href: finding.item.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
@@ -157,10 +161,10 @@ struct AttentionList {
       item(
         texts, label: texts("schedules.repeats_label"), failed: finding.band == .expired,
         text: texts(
-          finding.band == .expired ? "needs.repeating_over" : "needs.repeating", count: finding.pressing.count,
+          finding.band == .expired ? "attention.repeating_over" : "attention.repeating", count: finding.pressing.count,
           ["name": finding.item.name]),
         detail: finding.pressing.first.map {
-          texts("needs.repeating_first", ["app": $0.schedule.bundleID, "date": texts.minute($0.first)])
+          texts("attention.repeating_first", ["app": $0.schedule.bundleID, "date": texts.minute($0.first)])
         } ?? "",
         href: finding.item.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
@@ -170,17 +174,17 @@ struct AttentionList {
   private func watching(_ texts: Texts) -> [AttentionItem] {
     late.map { run in
       item(
-        texts, label: texts("needs.late_label"), failed: true,
-        text: texts("needs.late_\(run.source.rawValue)", ["date": texts.minute(run.at)]), detail: "",
+        texts, label: texts("attention.late_label"), failed: true,
+        text: texts("attention.late_\(run.source.rawValue)", ["date": texts.minute(run.at)]), detail: "",
         href: "/settings/reminders", action: "show")
     }
       + stuck.prefix(3).map { message in
         item(
           texts, label: texts("words.failed"), failed: true,
           text: showsReceivers
-            ? texts("needs.reminder", ["target": message.target, "count": message.attempts.grouped])
+            ? texts("attention.reminder", ["target": message.target, "count": message.attempts.grouped])
             : texts(
-              "needs.reminder_over",
+              "attention.reminder_over",
               [
                 "channel": texts("settings.channels.\(message.channel.rawValue)"), "count": message.attempts.grouped,
               ]),
@@ -192,14 +196,15 @@ struct AttentionList {
     proxy.map { proxy in
       [
         item(
-          texts, label: texts("needs.proxy_label"), failed: false, text: texts("needs.proxy", ["address": proxy.host]),
-          detail: texts("needs.proxy_next", ["address": proxy.host]), href: "/settings", action: "show")
+          texts, label: texts("attention.proxy_label"), failed: false,
+          text: texts("attention.proxy", ["address": proxy.host]),
+          detail: texts("attention.proxy_next", ["address": proxy.host]), href: "/settings", action: "show")
       ]
     } ?? []
   }
 
   private func waiting(_ texts: Texts) -> [AttentionItem] {
-    [("pushes", "needs.approval"), ("schedules", "needs.approval_schedule")].compactMap { path, key in
+    [("pushes", "attention.approval"), ("schedules", "attention.approval_schedule")].compactMap { path, key in
       let count = approvals.count { $0.subject.noun == (path == "pushes" ? "push" : "schedule") }
       guard count > 0 else { return nil }
       return item(
@@ -216,8 +221,9 @@ struct AttentionList {
     if moreIncidents > 0 {
       items.append(
         item(
-          texts, label: texts("needs.more_label"), failed: true,
-          text: texts("needs.more_incidents", count: moreIncidents), detail: "", href: "/incidents", action: "show"))
+          texts, label: texts("attention.more_label"), failed: true,
+          text: texts("attention.more_incidents", count: moreIncidents), detail: "", href: "/incidents", action: "show")
+      )
     }
     return items
   }
@@ -235,9 +241,9 @@ struct AttentionList {
           }
       }.map { credential in
         item(
-          texts, label: texts("needs.refused_label"), failed: true,
+          texts, label: texts("attention.refused_label"), failed: true,
           text: texts(
-            "needs.refused", ["app": app.app.name, "environment": credential.environment.word(texts)]),
+            "attention.refused", ["app": app.app.name, "environment": credential.environment.word(texts)]),
           detail: credential.lastRefusal ?? "", href: "/apps/\(app.id)", action: "show")
       }
     }
@@ -247,7 +253,8 @@ struct AttentionList {
     pushes.map { push in
       item(
         texts, label: texts("words.failed"), failed: true,
-        text: texts("needs.push_failed", ["name": push.heading(texts)]), detail: push.error.map(texts.recorded) ?? "",
+        text: texts("attention.push_failed", ["name": push.heading(texts)]),
+        detail: push.error.map(texts.recorded) ?? "",
         href: "/pushes/\(push.uid)", action: "show")
     }
   }

@@ -13,8 +13,8 @@ enum ScheduleAttention {
     if troubles.count > shown {
       items.append(
         list.item(
-          texts, label: texts("needs.more_label"), failed: false,
-          text: texts("needs.more_schedules", count: troubles.count - shown), detail: "", href: "/schedules",
+          texts, label: texts("attention.more_label"), failed: false,
+          text: texts("attention.more_schedules", count: troubles.count - shown), detail: "", href: "/schedules",
           action: "show"))
     }
     return items
@@ -30,20 +30,22 @@ enum ScheduleAttention {
       let buttons = ["copy": texts("schedules.copy"), "now": texts("when.now")]
       let next =
         schedule.nextAt.map {
-          texts("needs.missed_next", buttons.merging(["next": texts.moment($0, zone)]) { $1 })
-        } ?? texts("needs.missed_end", buttons)
+          texts("attention.missed_next", buttons.merging(["next": texts.moment($0, zone)]) { $1 })
+        } ?? texts("attention.missed_end", buttons)
       return list.item(
         texts, label: texts("schedules.missed"), failed: false,
-        text: texts("needs.missed", count: count, ["name": heading, "last": texts.moment(last, zone)]), detail: next,
+        text: texts("attention.missed", count: count, ["name": heading, "last": texts.moment(last, zone)]),
+        detail: next,
         href: href, action: "show")
     case .overdue(let since):
       return list.item(
-        texts, label: texts("needs.overdue_label"), failed: true,
-        text: texts("needs.overdue", ["name": heading, "since": texts.moment(since, zone)]),
-        detail: texts("needs.overdue_next"), href: href, action: "show")
+        texts, label: texts("attention.overdue_label"), failed: true,
+        text: texts("attention.overdue", ["name": heading, "since": texts.moment(since, zone)]),
+        detail: texts("attention.overdue_next"), href: href, action: "show")
     case .stopped(let why):
       return list.item(
-        texts, label: texts("needs.stopped_label"), failed: true, text: texts("needs.stopped", ["name": heading]),
+        texts, label: texts("attention.stopped_label"), failed: true,
+        text: texts("attention.stopped", ["name": heading]),
         detail: texts.recorded(why), href: href, action: "show")
     }
   }

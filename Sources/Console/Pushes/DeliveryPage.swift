@@ -118,32 +118,32 @@ enum DeliveryPage {
     let (texts, device) = (page.texts, item.device)
     return [
       FactView(
-        texts("facts.device"), device?.token.text ?? texts("push.removed_device"),
+        texts("details.device"), device?.token.text ?? texts("push.removed_device"),
         href: device.map { "/devices/\($0.id)" }),
-      FactView(texts("facts.name"), device?.name), FactView(texts("facts.alias"), device?.alias),
-      FactView(texts("facts.registration_id"), device?.registrationID),
-      FactView(texts("facts.tags"), device.map { texts.list($0.tags) }),
-      FactView(texts("facts.registered"), at: device?.registeredAt),
-      FactView(texts("facts.device_environment"), device?.environment.word(texts)),
-      FactView(texts("facts.device_state"), device.map { texts("state.\($0.state)") }),
+      FactView(texts("details.name"), device?.name), FactView(texts("details.alias"), device?.alias),
+      FactView(texts("details.registration_id"), device?.registrationID),
+      FactView(texts("details.tags"), device.map { texts.list($0.tags) }),
+      FactView(texts("details.registered"), at: device?.registeredAt),
+      FactView(texts("details.device_environment"), device?.environment.word(texts)),
+      FactView(texts("details.device_state"), device.map { texts("state.\($0.state)") }),
       FactView(texts("push.provider"), device?.provider.name),
       device?.provider ?? .apns == .apns
-        ? FactView(texts("facts.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description) : nil,
+        ? FactView(texts("details.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description) : nil,
       text.flatMap { text in
         let name = text.language?.text ?? texts("send.default_text")
         return FactView(
-          texts("facts.language"), text.isGuess ? texts("delivery.language_now", ["language": name]) : name)
+          texts("details.language"), text.isGuess ? texts("delivery.language_now", ["language": name]) : name)
       },
       badge.flatMap { number in
         FactView(
-          texts("facts.badge"),
+          texts("details.badge"),
           push.draft?.notification.badge.map { "\($0.text) → \(number.grouped)" } ?? number.grouped)
       },
       FactView(texts("receipts.displayed"), at: item.receipt?.displayedAt),
       FactView(texts("receipts.opened"), at: item.receipt?.openedAt),
       FactView(texts("receipts.dismissed"), at: item.receipt?.dismissedAt),
       FactView(
-        texts("facts.credential"), CredentialState(credential, now: page.now).text(texts),
+        texts("details.credential"), CredentialState(credential, now: page.now).text(texts),
         href: "/apps/\(push.appID)"),
     ].compactMap { $0 }
   }

@@ -248,11 +248,11 @@ enum PushResultPage {
     _ push: Push, _ draft: PushDraft?, _ app: App?, _ approval: ApprovalView?, _ latency: String?, _ texts: Texts
   ) -> [FactView] {
     [
-      FactView(texts("facts.id"), push.uid),
-      FactView(texts("facts.app"), app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(push.appID)"),
-      FactView(texts("facts.audience"), draft?.audience.text(texts)),
+      FactView(texts("details.id"), push.uid),
+      FactView(texts("details.app"), app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(push.appID)"),
+      FactView(texts("details.audience"), draft?.audience.text(texts)),
       FactView(
-        texts("facts.platforms"),
+        texts("details.platforms"),
         draft.map { draft in
           texts.list(Platform.allCases.filter(draft.platforms.contains).map { texts("platform.\($0.rawValue)") })
         }),
@@ -262,12 +262,12 @@ enum PushResultPage {
           let tags = draft.notification.localizations.map(\.language.text)
           return tags.isEmpty ? nil : texts.list(tags)
         }),
-      FactView(texts("facts.source"), "\(texts("source.\(push.source.rawValue)")) · \(push.createdBy)"),
-      FactView(texts("facts.created"), at: push.createdAt), approval?.fact,
-      FactView(texts("facts.started"), at: push.startedAt),
-      FactView(texts("facts.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),
-      FactView(texts("facts.ttl"), draft?.options.timeToLive.map { "\($0.grouped) s" }),
-      FactView(texts("facts.collapse_id"), draft?.options.collapseID),
+      FactView(texts("details.source"), "\(texts("source.\(push.source.rawValue)")) · \(push.createdBy)"),
+      FactView(texts("details.created"), at: push.createdAt), approval?.fact,
+      FactView(texts("details.started"), at: push.startedAt),
+      FactView(texts("details.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),
+      FactView(texts("details.ttl"), draft?.options.timeToLive.map { "\($0.grouped) s" }),
+      FactView(texts("details.collapse_id"), draft?.options.collapseID),
     ].compactMap { $0 }
   }
 }

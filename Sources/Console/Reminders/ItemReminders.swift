@@ -41,11 +41,12 @@ struct ItemReminders: Sendable {
     let texts = page.texts
     // The last of the held-back reminders goes out when the acknowledgement ends.
     let kept = quiet.map { quiet in coming.filter { $0.at < quiet } } ?? []
-    var nextText = texts("reminders.none")
+    let isOver = Expiry.band(notBefore: nil, notAfter: item.notAfter, now: page.now) == .expired
+    var nextText = texts(item.neverEnds ? "reminders.never" : "reminders.none")
     if let next = kept.last ?? coming.first {
       let at = kept.isEmpty ? next.at : quiet ?? next.at
       nextText = texts(
-        at <= page.now ? "reminders.next_now" : "reminders.next",
+        "reminders.\(isOver ? "over" : "next")\(at <= page.now ? "_now" : "")",
         ["step": ReminderLog.step(next.step.rawValue, texts), "date": texts.minute(at)])
     }
     let suggestion = item.suggestion(now: page.now)
@@ -54,7 +55,7 @@ struct ItemReminders: Sendable {
       key: item.subject.key, next: nextText, hasNoReceiver: ends && !hasReceivers,
       taken: taken.map { Self.words($0, texts) },
       keptBack: kept.isEmpty ? "" : texts("reminders.kept_back", ["steps": words(kept, texts)]),
-      mayResume: ends && mayChange, isLastDay: ends && suggestion == nil && !coming.isEmpty,
+      mayResume: ends && mayChange, isLastDay: ends && !isOver && suggestion == nil && !coming.isEmpty,
       maySnooze: suggestion != nil && mayChange, silences: suggestion.map { silences($0, page) } ?? "",
       until: page.form.has("until") ? page.form["until"] : suggestion?.dayText ?? "", error: errors["until"],
       today: page.now, latest: item.limit(now: page.now) ?? page.now,

@@ -114,15 +114,15 @@ enum SchedulePages {
   private static func facts(_ row: ScheduleRow, _ approval: ApprovalView?, _ texts: Texts) -> [FactView] {
     let schedule = row.schedule
     return [
-      FactView(texts("facts.id"), schedule.uid),
+      FactView(texts("details.id"), schedule.uid),
       FactView(
-        texts("facts.app"), row.app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(schedule.appID)"),
-      FactView(texts("facts.audience"), row.audience),
+        texts("details.app"), row.app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(schedule.appID)"),
+      FactView(texts("details.audience"), row.audience),
       FactView(texts("schedules.speed"), row.draft.flatMap { texts.speed($0, devices: nil) }),
-      FactView(texts("facts.ttl"), row.draft?.options.timeToLive.map { "\($0) s" }),
+      FactView(texts("details.ttl"), row.draft?.options.timeToLive.map { "\($0) s" }),
       FactView(texts("schedules.starts"), at: schedule.startAt),
-      FactView(texts("facts.source"), "\(schedule.createdBy), \(texts("source.\(schedule.source.rawValue)"))"),
-      FactView(texts("facts.created"), at: schedule.createdAt), approval?.fact,
+      FactView(texts("details.source"), "\(schedule.createdBy), \(texts("source.\(schedule.source.rawValue)"))"),
+      FactView(texts("details.created"), at: schedule.createdAt), approval?.fact,
       FactView(texts("schedules.ended_at"), at: schedule.endedAt),
     ].compactMap { $0 }
   }

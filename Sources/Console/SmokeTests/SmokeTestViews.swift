@@ -188,8 +188,8 @@ struct SmokeTestView: PageView {
     let others = SmokeWords.answer(expected.others, texts)
     return [
       FactView(
-        texts("facts.app"), row.app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(test.appID)"),
-      FactView(texts("facts.audience"), test.draft?.audience.text(texts)),
+        texts("details.app"), row.app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(test.appID)"),
+      FactView(texts("details.audience"), test.draft?.audience.text(texts)),
       FactView(
         texts("smoketests.expected"),
         texts.phrases(
@@ -198,7 +198,7 @@ struct SmokeTestView: PageView {
       FactView(
         texts("smoketests.displayed_fact"),
         expected.displayedWithin.map { texts("smoketests.seconds", count: $0) }),
-      FactView(texts("facts.source"), test.createdBy), FactView(texts("facts.created"), at: test.createdAt),
+      FactView(texts("details.source"), test.createdBy), FactView(texts("details.created"), at: test.createdAt),
       FactView(texts("smoketests.changed"), at: test.changedAt == test.createdAt ? nil : test.changedAt),
     ].compactMap { $0 }
   }

@@ -140,7 +140,7 @@ package struct ReminderContent: Sendable {
     if let first = overruns.first {
       facts.append(("repeating", texts("repeating", count: overruns.count, ["date": day(first.first)])))
     }
-    return facts.compactMap { label, value in value.map { (texts("facts.\(label)"), $0) } }
+    return facts.compactMap { label, value in value.map { (texts("details.\(label)"), $0) } }
   }
 
   private func link(_ notice: Notice) -> String? { address.map { "\($0)/incidents/\(notice.incident.id)" } }
@@ -148,8 +148,8 @@ package struct ReminderContent: Sendable {
   private func facts(_ notice: Notice) -> [(label: String, value: String)] {
     let place = notice.incident.place
     return [
-      (texts("facts.app"), notice.app),
-      (texts("facts.environments"), texts("environments.\(place.environment.rawValue)")),
+      (texts("details.app"), notice.app),
+      (texts("details.environments"), texts("environments.\(place.environment.rawValue)")),
       (texts("incident.provider"), place.provider.name), (texts("incident.since"), day(notice.incident.openedAt)),
     ]
       + [

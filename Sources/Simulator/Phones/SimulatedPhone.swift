@@ -5,7 +5,7 @@ package import Model
 package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   /// Assigned by the phone book, from 1; never reused.
   package let id: Int64
-  /// Such as "Ada's iPhone".
+  /// Such as "Ada’s iPhone".
   package var name: String
   /// Such as "iPhone 17".
   package var model: String

@@ -132,6 +132,67 @@ struct CertificateKindTests {
     }
   }
 
+  @Test("the page of a file asks only for what the replacement of its kind needs, and names no account of others")
+  func replacements() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      var pages: [String: (id: Int64, page: ScenePage)] = [:]
+      for kind in try FileKinds.all() {
+        guard let truth = kind.truth, truth.hasKey || truth.kind == "provisioning_profile", pages[truth.kind] == nil
+        else { continue }
+        let ids: [Multipart.Part] =
+          truth.kind == "apns_key" ? [.field("key_id", "ABCDE12345"), .field("team_id", "TEAM123456")] : []
+        let kept = try await Self.call(scene, Self.parts(kind) + ids)
+        let id = try #require(kept.json?["id"]?.integer, "\(kind): \(kept.text)")
+        pages[truth.kind] = (id, ScenePage(try await anna.get("/certificates/\(id)")))
+      }
+      func fields(_ kind: String) -> Set<String> {
+        Set(CertificateRenewal.fields.filter { pages[kind]?.page.values($0).isEmpty == false })
+      }
+      #expect(fields("apns_key") == ["successor", "password", "key_id", "team_id"])
+      #expect(fields("fcm_service_account") == ["successor"])
+      #expect(fields("provisioning_profile") == ["successor"])
+      #expect(fields("jpush_key_pair") == ["app_key", "master_secret"])
+      let google = try #require(pages["fcm_service_account"]?.page.text)
+      #expect(google.contains(".json, as downloaded"))
+      #expect(google.contains("The account that created it was not recorded."))
+      #expect(google.contains("It never expires, so no reminders are sent."))
+      // What cannot send is not offered to an app.
+      #expect(pages["provisioning_profile"]?.page.text.contains("Assign it to an app") == false)
+
+      let id = try #require(pages["jpush_key_pair"]?.id)
+      let path = "/certificates/\(id)/successor"
+      let wrong = try await anna.upload(path, [.field("app_key", "x"), .field("master_secret", "")])
+      #expect(wrong.status == 422 && ScenePage(wrong).failedFields == ["app_key", "master_secret"])
+      let (key, secret) = ("89abcdef0123456789abcdef", "0123fedcba98765476543210")
+      let held = try await anna.upload(path, [.field("app_key", key), .field("master_secret", secret)])
+      #expect(held.status == 303 && held.location?.hasPrefix(path + "/") == true)
+      let preview = try await anna.get(held.location ?? "")
+      #expect(preview.status == 200 && !preview.text.contains(secret))
+      #expect(!preview.text.contains("no private key"), "the master secret is the key")
+    }
+  }
+
+  @Test("an expired certificate's page says so everywhere, and promises nothing that is over")
+  func expired() async throws {
+    try await ConsoleScene.with { scene in
+      let id = try await CertificateSamples.keep(scene, days: 3)
+      var anna = try await scene.signIn(.admin)
+      let before = ScenePage(try await anna.get("/certificates/\(id)")).text
+      #expect(before.contains("The old certificate works until 23 Nov 2026."))
+      scene.clock.advance(5 * 86_400)
+      var berta = try await scene.signIn(.admin, name: "berta@example.com")
+      let page = ScenePage(try await berta.get("/certificates/\(id)")).text
+      #expect(page.contains("has expired") && page.contains("It expired on 23 Nov 2026."))
+      #expect(page.contains("It has expired. A reminder goes out at the next check."))
+      let list = ScenePage(try await berta.get("/certificates")).text
+      #expect(list.contains("Apr 2027") && !list.contains("2027-04"))
+      for over in ["works until", "It expires within a day", "Next reminder: expired"] {
+        #expect(!page.contains(over), "\(over)")
+      }
+    }
+  }
+
   @Test("who made it and a note are changed on its page, with their limits")
   func notes() async throws {
     try await ConsoleScene.with { scene in
@@ -141,7 +202,7 @@ struct CertificateKindTests {
         "/certificates/\(id)", [("name", "Shop"), ("app", ""), ("made_by", "lin@example.com"), ("note", "a\nb")])
       #expect(saved.status == 303)
       let page = ScenePage(try await anna.get("/certificates/\(id)"))
-      #expect(page.values("made_by") == ["lin@example.com"] && page.text.contains("Created by (Apple ID)"))
+      #expect(page.values("made_by") == ["lin@example.com"] && page.text.contains("Created by (account)"))
       let long = try await anna.post(
         "/certificates/\(id)",
         [("name", "Shop"), ("app", ""), ("made_by", ""), ("note", String(repeating: "x", count: 2001))])

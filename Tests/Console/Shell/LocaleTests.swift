@@ -82,7 +82,7 @@ struct LocaleTests {
     add("when.", RepeatRule.Weekday.allCases.map(\.rawValue) + ["now", "at", "repeat"])
     add("when.", ["every_day", "every_week", "every_month", "speed_fast", "speed_rate", "speed_spread"])
     add("approval.", Approval.Decision.allCases.map(\.rawValue))
-    add("needs.", ["approval.one", "approval.other", "approval_schedule.one", "approval_schedule.other"])
+    add("attention.", ["approval.one", "approval.other", "approval_schedule.one", "approval_schedule.other"])
     add("schedules.", ScheduleState.allCases.map(\.rawValue))
     add("phones.", ["payload", "headers", "callbacks"])
     add("severity.", Lint.Severity.allCases.map(\.rawValue))
@@ -90,7 +90,7 @@ struct LocaleTests {
     add("actor.", Reason.Actor.allCases.map(\.rawValue))
     add("state.", DeviceState.allCases.map(\.name))
     add("state.", DeviceState.allCases.map { "\($0)" })
-    add("needs.", ["renew", "show"])
+    add("attention.", ["renew", "show"])
     add("overview.sum.", ["accepted", "failed", "dead", "opened"])
     for form in [".one", ".other"] { add("audiences.count_", ["segments", "tags", "aliases"], form) }
     let kinds = ["tag", "tag_and", "tag_not", "alias", "registration_id", "device_token", "segment"]
@@ -111,7 +111,7 @@ struct LocaleTests {
     add("topics.rule_", TopicRule.allCases.map(\.rawValue))
     add("channels.storage_", ChannelPolicy.Word.allCases.map(\.rawValue))
     add(
-      "facts.",
+      "details.",
       [
         "id", "app", "audience", "platforms", "source", "created", "started", "finished", "ttl", "collapse_id",
         "device",
@@ -156,11 +156,11 @@ struct LocaleTests {
     add("webhooks.events.", Webhook.Event.allCases.map { $0.rawValue.replacing(".", with: "_") })
     add("webhooks.states.", WebhookDelivery.State.allCases.map(\.rawValue))
     add("reminders.states.", ReminderMessage.State.allCases.map(\.rawValue))
-    add("needs.late_", CheckRun.Source.allCases.map(\.rawValue))
+    add("attention.late_", CheckRun.Source.allCases.map(\.rawValue))
     add("hosts.protocols.", HostAddress.StartProtocol.allCases.map(\.rawValue))
     add("hosts.events.", HostEvent.Kind.allCases.map(\.rawValue))
     add(
-      "hosts.facts.",
+      "hosts.details.",
       [
         "address", "protocol", "server_name", "probed", "answered", "failing_since", "reached", "not_before",
         "not_after", "names", "subject", "issuer", "serial", "sha256", "added", "added_by", "note",
@@ -181,8 +181,10 @@ struct LocaleTests {
     add("renewal.trial_", ["taken", "refused", "undecided"])
     add("requests.", SigningRequest.Algorithm.allCases.map(\.rawValue))
     add("requests.for_", SigningRequest.Purpose.allCases.map(\.rawValue))
-    for (guide, steps) in RenewalGuide.steps {
-      add("guide.\(guide).", ["title", "lead"] + steps.flatMap { [$0.name, $0.name + "_detail"] })
+    add("devices.did.", ["added", "updated", "rejected"])
+    add("reminders.", ["next", "next_now", "over", "over_now"])
+    for plan in RenewalGuide.plans.values {
+      add("guide.", [plan.title, plan.lead, "has_expired", "compared"] + plan.steps.flatMap { [$0.text, $0.detail] })
     }
     let states = IncidentState.allCases.map(\.rawValue)
     add("incidents.states.", states)

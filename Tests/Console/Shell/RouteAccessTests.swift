@@ -204,6 +204,49 @@ struct RouteAccessTests {
     }
   }
 
+  /// The entry of the route that an address leads to: of several patterns the one with the most fixed parts.
+  private static func entry(_ method: HTTPServer.Method, _ address: String) -> Entry? {
+    let parts = address.prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
+    func fixed(_ entry: Entry) -> Int? {
+      let wanted = entry.pattern.split(separator: "/", omittingEmptySubsequences: false)
+      guard entry.method == method, wanted.count == parts.count else { return nil }
+      guard zip(wanted, parts).allSatisfy({ $0.hasPrefix(":") || $0 == $1 }) else { return nil }
+      return wanted.count { !$0.hasPrefix(":") }
+    }
+    return entries.compactMap { entry in fixed(entry).map { (entry, $0) } }.max { $0.1 < $1.1 }?.0
+  }
+
+  @Test("no page of the setup offers a link or a form that would answer “You don’t have permission”")
+  func offers() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let app = try await scene.addApp()
+      try await scene.addDevices(2, of: app)
+      let certificate = try await CertificateSamples.keep(scene, days: 20)
+      let pages = [
+        "/devices", "/devices?q=none", "/devices/1", "/apps", "/apps/\(app.id)", "/apps/\(app.id)/pages",
+        "/apps/\(app.id)/topics", "/apps/\(app.id)/channels", "/audiences", "/audiences?kind=tags", "/phones",
+        "/phones/wall", "/certificates", "/certificates/\(certificate)", "/certificates/requests", "/account", "/codes",
+        "/docs", "/search?q=x",
+      ]
+      for role in [User.Role.viewer, .operator] {
+        var browser = try await scene.signIn(role)
+        for target in pages {
+          let answer = try await browser.get(target)
+          #expect(answer.status == 200, "\(target)")
+          for tag in ScenePage(answer).tags {
+            let attributes = tag.attributes
+            let isPost = tag.name == "form" && attributes["method"] == "post" || attributes["formaction"] != nil
+            guard let address = attributes["formaction"] ?? attributes["action"] ?? attributes["href"],
+              address.hasPrefix("/"), ["a", "form", "button"].contains(tag.name),
+              let needed = Self.entry(isPost ? .post : .get, address)?.role
+            else { continue }
+            #expect(role >= needed, "\(target) offers \(address) to a \(role)")
+          }
+        }
+      }
+    }
+  }
+
   @Test("15 minutes after the last proof, what gives access asks who is there and changes nothing; nothing else asks")
   func proofs() async throws {
     #expect(Self.proven.isSubset(of: Set(Self.table.map(\.0))))

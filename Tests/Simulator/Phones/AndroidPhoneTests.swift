@@ -145,9 +145,9 @@ struct AndroidPhoneTests {
     for body in [
       { try scene.book.setDozing(scene.phone.id, true) }, { try scene.book.setMutedChannels(scene.phone.id, ["a"]) },
     ] as [() throws -> SimulatedPhone] {
-      #expect(throws: PhoneBookError.notAndroid(phone: "Ada's iPhone")) { try body() }
+      #expect(throws: PhoneBookError.notAndroid(phone: "Ada’s iPhone")) { try body() }
     }
-    #expect(throws: PhoneBookError.notAndroid(phone: "Ada's iPhone")) { try scene.book.refreshToken(scene.phone.id) }
+    #expect(throws: PhoneBookError.notAndroid(phone: "Ada’s iPhone")) { try scene.book.refreshToken(scene.phone.id) }
     #expect(try scene.current().android == nil)
   }
 

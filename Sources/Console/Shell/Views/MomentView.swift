@@ -75,6 +75,21 @@ extension Output {
     write(day: Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient)
   }
 
+  /// As `Nov 2026`, in Chinese as `2026年11月`.
+  mutating func write(month date: Date) {
+    let days = Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient
+    let (year, month, _) = CivilDate(number: days).parts
+    guard isChinese else {
+      write(CivilDate.monthNames[month - 1])
+      write(byte: UInt8(ascii: " "))
+      return write(year)
+    }
+    write(year)
+    write("年" as StaticString)
+    write(month)
+    write("月" as StaticString)
+  }
+
   /// As `2026-11-20` in every language: for attributes and addresses.
   mutating func write(machineDay date: Date) {
     write(civil: Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient)
