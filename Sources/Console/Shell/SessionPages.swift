@@ -70,7 +70,8 @@ enum SessionPages {
     return page.answer(
       SignInView(
         problem: problem, notice: notice(page), returnTo: returnTo, email: page.form["email"], provider: link,
-        allowsPasswords: provider?.allowsPasswords ?? true), status: status, retryAfter: retryAfter)
+        allowsPasswords: provider?.allowsPasswords ?? true), status: status, retryAfter: retryAfter,
+      language: .at("/session/new" + (returnTo == "/" ? "" : "?return=\(ConsoleRouter.escaped(returnTo))")))
   }
 
   /// Says how long to wait. The attempt was not looked at; such attempts are counted in the activity log.
@@ -265,8 +266,13 @@ enum SessionPages {
     let isFirst = found?.0.purpose == .firstStart
     let email = isFirst ? page.form["email"] : found?.1?.name ?? ""
     let form = found == nil ? nil : SetupFormView(token: token, isFirst: isFirst, email: email, errors: errors)
+    // The answer to the form has its token in the fragment again: it must not get into an address.
+    let language: LanguageSwitch =
+      page.request.method == .get
+      ? .reloading : .at("\(SetupLink.page)#token=\(ConsoleRouter.escaped(token))")
     var response = page.answer(
-      SetupView(form: form), status: found == nil ? 410 : errors.isEmpty ? .ok : .unprocessableContent)
+      SetupView(form: form), status: found == nil ? 410 : errors.isEmpty ? .ok : .unprocessableContent,
+      language: language)
     // The link is a secret in the address: do not send it to other sites.
     response.headers.append("Referrer-Policy", "no-referrer")
     return response
