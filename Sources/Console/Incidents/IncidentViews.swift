@@ -107,7 +107,8 @@ struct IncidentView: PageView {
     .number("devices") { $0.incident.devices },
     .number("push_count") { $0.incident.pushes },
     .flag("counts_now") { view in
-      [.parked, .unregistered].contains(view.incident.cause.kind) && (view.state != .closed || view.words.unreachable > 0)
+      [.parked, .unregistered].contains(view.incident.cause.kind)
+        && (view.state != .closed || view.words.unreachable > 0)
     },
     .text("now_label") { $0.words.texts("incidents.now.\($0.incident.cause.kind == .parked ? "parked" : "dead")") },
     .number("unreachable") { $0.words.unreachable },

@@ -108,7 +108,8 @@ enum PushResultPage {
       heading: heading ?? ProgressJSON(progress, texts).sentence,
       headingIsLive: heading == nil, lead: waiting ?? "", stateText: texts(push.stateKey(now: page.now)),
       tone: PushStateView(push, now: page.now).tone, app: found.app?.name ?? "",
-      audience: draft?.audience.text(texts, names: found.names) ?? "", created: MomentView(date: push.createdAt, now: page.now),
+      audience: draft?.audience.text(texts, names: found.names) ?? "",
+      created: MomentView(date: push.createdAt, now: page.now),
       // A page with a remark that is being written must not reload.
       isLive: !progress.isFinal && !isFarOff(push, now: page.now) && push.state != .needsApproval,
       // The engine does not know a scheduled push yet; the page reloads when its time comes.
@@ -211,7 +212,8 @@ enum PushResultPage {
     _ database: Database, _ push: Push, _ listed: [Delivery.WithDevice]
   ) throws -> Delivery.WithDevice? {
     for kind in [OutcomeKind.failed, .unknown, .deadToken] where push.counts[kind] > 0 {
-      let filter = DeliveryFilter(outcome: kind)
+      var filter = DeliveryFilter()
+      filter.outcome = kind
       let found = try Delivery.list(database, push: push.id, filter, limit: 1).items.first
       if let found, found.delivery.attempts > 0 { return found }
     }

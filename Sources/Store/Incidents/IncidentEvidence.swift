@@ -1,5 +1,5 @@
 package import Foundation
-package import Model
+internal import Model
 package import SQLite
 
 /// What the store knows of an incident's devices and credential, beside the reason that the provider gave.

@@ -139,7 +139,8 @@ struct IncidentPageTests {
         try database.run("UPDATE devices SET registered_at = registered_at - 86400000")
         try AuditEntry.add(
           database,
-          NewAuditEntry(actor: "grace", action: "device.import", subject: "devices", detail: ["added": 6, "updated": 0]),
+          NewAuditEntry(
+            actor: "grace", action: "device.import", subject: "devices", detail: ["added": 6, "updated": 0]),
           now: ConsoleScene.noon.addingTimeInterval(-86_400 + 30))
       }
       for hour in 0..<4 {

@@ -309,7 +309,8 @@ struct SendPageTests {
       #expect(bad.status == 200 && bad.json?["errors"]?["badge"]?.string?.isEmpty == false)
       let open = try await ben.post("/pushes/preview", Self.changed([("when", "repeat")]), headers: headers)
       #expect(open.json?["errors"]?["at"]?.string?.isEmpty == false, "the time is not chosen yet")
-      #expect(open.json?["title"]?.string == "Hello" && open.json?["sentence"]?.string == "", "the phone shows the text")
+      #expect(
+        open.json?["title"]?.string == "Hello" && open.json?["sentence"]?.string == "", "the phone shows the text")
       let forged = try await ben.post("/pushes/preview", [("csrf", "x")], headers: headers)
       #expect(forged.status == 403)
     }

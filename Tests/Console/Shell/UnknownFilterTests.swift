@@ -17,7 +17,8 @@ struct UnknownFilterTests {
       ("/pushes.csv", ["app=unknown"]), ("/pushes.json", ["source=fax"]),
       ("/certificates", ["app=unknown", "band=blue", "kind=paper", "from=x"]),
       ("/certificates.csv", ["app=unknown"]), ("/certificates.json", ["kind=paper"]),
-      ("/activity", ["who=nobody", "kind=gossip", "from=x"]), ("/activity.csv", ["who=nobody", "kind=gossip"]), ("/activity.json", ["to=x"]),
+      ("/activity", ["who=nobody", "kind=gossip", "from=x"]), ("/activity.csv", ["who=nobody", "kind=gossip"]),
+      ("/activity.json", ["to=x"]),
       ("/incidents", ["app=99", "state=gone"]), ("/schedules", ["state=gone"]),
       ("/audiences", ["app=unknown", "kind=gone"]),
     ])
