@@ -266,13 +266,9 @@ enum SessionPages {
     let isFirst = found?.0.purpose == .firstStart
     let email = isFirst ? page.form["email"] : found?.1?.name ?? ""
     let form = found == nil ? nil : SetupFormView(token: token, isFirst: isFirst, email: email, errors: errors)
-    // The answer to the form has its token in the fragment again: it must not get into an address.
-    let language: LanguageSwitch =
-      page.request.method == .get
-      ? .reloading : .at("\(SetupLink.page)#token=\(ConsoleRouter.escaped(token))")
     var response = page.answer(
       SetupView(form: form), status: found == nil ? 410 : errors.isEmpty ? .ok : .unprocessableContent,
-      language: language)
+      language: SetupLink.language(page, token))
     // The link is a secret in the address: do not send it to other sites.
     response.headers.append("Referrer-Policy", "no-referrer")
     return response
