@@ -17,6 +17,7 @@ package enum SetupLink {
     let host = URLComponents(string: address)?.host ?? ""
     return address + (Loopback.isLoopback(host) ? path(token) : "\(page)#token=\(token)")
   }
+
   /// How the page changes its language. The answer to its form has the token in the fragment again, so that it gets into
   /// no address.
   static func language(_ page: PageContext, _ token: String) -> LanguageSwitch {
