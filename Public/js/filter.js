@@ -5,6 +5,9 @@ import { announce, debounced, fetchPage, swap } from './page.js';
 /** Makes every form with data-filter answer at once. Without script its button does the same. */
 function start() {
   document.querySelectorAll('form[data-filter]').forEach(answer);
+  // A field that has the focus from the start, with what was searched for: typing goes on at its end.
+  const field = document.activeElement;
+  if (field?.matches('[data-filter] input')) field.setSelectionRange(field.value.length, field.value.length);
 }
 
 function answer(form) {

@@ -13,7 +13,7 @@ export function startPreview() {
     running?.abort();
     running = new AbortController();
     const preview = await ask(form, running.signal);
-    if (preview) show(preview, touched);
+    if (preview) show(form, preview, touched);
   };
   const soon = debounced(update);
   const changed = (event) => {
@@ -47,11 +47,12 @@ async function ask(form, signal) {
 
 const texts = (form) => [...new FormData(form)].filter(([, value]) => typeof value === 'string');
 
-function show(preview, touched) {
+function show(form, preview, touched) {
   touched.forEach((name) => mark(name, preview.errors?.[name] ?? ''));
   if (preview.sentence === undefined) {
-    // Errors alone: nothing can be previewed. What is shown stays, but no number of devices is promised.
-    document.querySelectorAll('[data-show=sentence]').forEach((element) => set(element, ''));
+    // Errors alone: nothing can be checked, and no number of devices is promised. The phones show what is typed.
+    typed(form);
+    checks([], preview.errors);
     return;
   }
   for (const element of document.querySelectorAll('[data-show]')) {
@@ -64,10 +65,7 @@ function show(preview, touched) {
   }
   document.querySelectorAll('[data-bytes-text]').forEach((element) => set(element, preview.bytes_text ?? ''));
   document.querySelectorAll('[data-preview-languages]').forEach((part) => languages(part, preview.languages ?? []));
-  document.querySelectorAll('[data-lint]').forEach((list) => lint(list, preview.findings ?? []));
-  document.querySelectorAll('[data-lint-none]').forEach((element) => {
-    element.hidden = (preview.findings ?? []).length > 0;
-  });
+  checks(preview.findings ?? [], preview.errors);
   if (typeof preview.callbacks_html !== 'string') return;
   for (const element of document.querySelectorAll('[data-callbacks]')) {
     // Rows that our own server wrote and escaped. The table keeps its head.
@@ -97,6 +95,22 @@ function languages(part, choices) {
 }
 
 const marks = { error: ['red', 'error'], warning: ['amber', 'warn'], hint: ['faint', 'info'] };
+
+function typed(form) {
+  for (const part of ['sentence', 'title', 'android_title', 'subtitle', 'body', 'android_body']) {
+    const text = form.elements[part.replace('android_', '')]?.value ?? '';
+    document.querySelectorAll(`[data-show=${part}]`).forEach((element) => set(element, text));
+  }
+}
+
+// “No issues found” is said of a whole push alone.
+function checks(findings, errors) {
+  const isWhole = !Object.keys(errors ?? {}).length;
+  document.querySelectorAll('[data-lint]').forEach((list) => lint(list, findings));
+  for (const [selector, fits] of [['[data-lint-none]', isWhole], ['[data-lint-open]', !isWhole]]) {
+    document.querySelectorAll(selector).forEach((element) => { element.hidden = findings.length > 0 || !fits; });
+  }
+}
 
 function lint(list, findings) {
   const items = findings.map(({ severity, severity_text: word, message, fix, href, link }) => {

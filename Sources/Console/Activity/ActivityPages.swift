@@ -19,25 +19,30 @@ enum ActivityPages {
     // Addresses of people are not for viewers.
     routes.page(.get, "/activity", role: .operator) { page in try await index(page) }
     routes.page(.get, "/activity.csv", role: .operator) { page in
-      let filter = try filter(page)
+      let filter = try await filter(page)
       try await page.note(page.audit("activity.export", "activity", ["format": "csv"]))
       return ActivityExport(page.store, filter).csv()
     }
     routes.page(.get, "/activity.json", role: .operator) { page in
-      let filter = try filter(page)
+      let filter = try await filter(page)
       try await page.note(page.audit("activity.export", "activity", ["format": "json"]))
       return ActivityExport(page.store, filter).json()
     }
   }
 
-  private static func filter(_ page: PageContext) throws -> AuditEntry.Filter {
-    AuditEntry.Filter(
-      actor: page.filled("who"), kind: try page.filter("kind", ActivityKind.init), search: page.filled("q"),
+  private static func filter(_ page: PageContext) async throws -> AuditEntry.Filter {
+    let who = page.filled("who")
+    let isKnown = try await page.store.read { database in
+      try who.map { !(try AuditEntry.list(database, AuditEntry.Filter(actor: $0), limit: 1).items.isEmpty) } ?? true
+    }
+    return AuditEntry.Filter(
+      actor: try page.filter("who") { isKnown ? $0 : nil }, kind: try page.filter("kind", ActivityKind.init),
+      search: page.filled("q"),
       from: try page.day("from"), before: try page.day("to")?.addingTimeInterval(86_400))
   }
 
   private static func index(_ page: PageContext) async throws -> Response {
-    let (texts, filter, pager) = (page.texts, try filter(page), Pager(page.request))
+    let (texts, filter, pager) = (page.texts, try await filter(page), Pager(page.request))
     await page.console.noteDueRefusals(now: page.now)
     let isChecked = page.filled("check") != nil
     let report = isChecked ? try await page.store.read(limit: checkPatience) { try AuditChain.check($0) } : nil

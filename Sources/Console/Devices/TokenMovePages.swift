@@ -32,12 +32,13 @@ struct TokenMove {
       origin.action(back: back), origin.subject,
       ["environment": .string(environment.rawValue), "reason": .string(MovedTokens.reason)])
     return try await store.write { database in
-      let count =
-        back
+      let found = try MovedTokens.find(database, origin)
+      guard !(back ? found.moved : found.parked).isEmpty else { return 0 }
+      // Before the move, so that the log has it before the incident that closes or opens because of it.
+      try AuditEntry.add(database, entry, now: now)
+      return back
         ? try MovedTokens.moveBack(database, origin, by: actor, now: now)
         : try MovedTokens.move(database, origin, by: actor, now: now)
-      if count > 0 { try AuditEntry.add(database, entry, now: now) }
-      return count
     }
   }
 

@@ -83,19 +83,24 @@ enum IncidentPages {
 
   private static func show(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {
     let (id, now, texts, mayAct) = (try page.id(), page.now, page.texts, page.may(.operator))
-    let (incident, app, pushes, history, people, tokens) = try await page.store.read { database in
+    let (incident, app, pushes, history, people, tokens, proof) = try await page.store.read { database in
       let incident = try find(database, id)
       return (
         incident, try AppOverview.find(database, id: incident.place.app),
         try Incident.pushes(database, id: id, limit: shown),
         try AuditEntry.list(database, AuditEntry.Filter(subject: incident.subject), limit: shown).items,
         mayAct ? try User.all(database).filter { $0.disabledAt == nil } : [],
-        mayAct ? try MovedTokens.find(database, .incident(incident)) : nil
+        mayAct ? try MovedTokens.find(database, .incident(incident)) : nil,
+        (
+          evidence: try IncidentEvidence.find(database, incident), misses: try Incident.misses(database, id: id)
+        )
       )
     }
+    let words = IncidentWords(incident: incident, app: app, texts: texts, now: now)
     return page.answer(
       IncidentView(
-        words: IncidentWords(incident: incident, app: app, texts: texts, now: now),
+        words: words, evidence: IncidentEvidenceView(proof.evidence, words),
+        chart: IncidentChart(proof.misses, texts),
         pushes: pushes.map {
           IncidentPushRow(one: $0, reason: incident.cause.reason, texts: texts, now: now)
         },

@@ -70,6 +70,8 @@ struct IncidentView: PageView {
   static let section: Section? = .incidents
 
   let words: IncidentWords
+  let evidence: IncidentEvidenceView?
+  let chart: IncidentChart?
   let pushes: [IncidentPushRow]
   let history: [IncidentEventRow]
   let mayAct: Bool
@@ -104,11 +106,16 @@ struct IncidentView: PageView {
     .view("last") { MomentView(date: $0.incident.lastAt, now: $0.words.now) },
     .number("devices") { $0.incident.devices },
     .number("push_count") { $0.incident.pushes },
-    .flag("counts_now") { [.parked, .unregistered].contains($0.incident.cause.kind) },
+    .flag("counts_now") { view in
+      [.parked, .unregistered].contains(view.incident.cause.kind)
+        && (view.state != .closed || view.words.unreachable > 0)
+    },
     .text("now_label") { $0.words.texts("incidents.now.\($0.incident.cause.kind == .parked ? "parked" : "dead")") },
     .number("unreachable") { $0.words.unreachable },
     .text("of_all") { $0.words.texts("incidents.of_all", ["all": $0.words.all.grouped]) },
     .text("assignee") { $0.incident.assignee ?? "" },
+    .view("evidence") { $0.evidence },
+    .view("chart") { $0.chart },
     .list("pushes") { $0.pushes },
     .flag("has_pushes") { !$0.pushes.isEmpty },
     .flag("has_more") { $0.incident.pushes > $0.pushes.count },

@@ -25,8 +25,8 @@ struct IncidentWords {
     }
   }
 
-  /// Why, and the credential if it has to do with it.
-  var cause: String { texts.cause(Reason.of(incident.cause.reason)) }
+  /// Why, in one line.
+  var cause: String { texts.cause(Reason.of(incident.cause.reason)).firstSentence.first }
 
   /// Parked or unregistered devices of the place, now; 0 for other kinds.
   var unreachable: Int {
@@ -102,9 +102,11 @@ struct IncidentWords {
       + "&environment=\(incident.place.environment.rawValue)&state="
     return switch incident.cause.kind {
     case .credential: LinkView(href: "/apps/\(incident.place.app)", label: texts("push.action_app"))
-    case .parked: LinkView(href: devices + "quarantined", label: texts("push.action_devices"))
-    case .unregistered: LinkView(href: devices + "dead", label: texts("incidents.show_unregistered"))
-    case .service, .request: nil
+    case .parked where unreachable > 0:
+      LinkView(href: devices + "quarantined", label: texts("push.action_devices"))
+    case .unregistered where unreachable > 0:
+      LinkView(href: devices + "dead", label: texts("incidents.show_unregistered"))
+    case .parked, .unregistered, .service, .request: nil
     }
   }
 }

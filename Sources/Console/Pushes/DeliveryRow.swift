@@ -10,6 +10,8 @@ struct PushDevicesView: View {
   /// Whether the outcomes are final: then each is shown with its number, and those without devices are left out.
   let isCounted: Bool
   let isFiltered: Bool
+  /// Whether the push was handed to the engine.
+  let hasStarted: Bool
   let csv: String
   let json: String
   /// When the details were removed, and why; empty while they exist.
@@ -28,6 +30,8 @@ struct PushDevicesView: View {
     .view("outcome") { FieldView(choices: $0.outcomes) },
     .flag("counted") { $0.isCounted },
     .flag("has_choice") { $0.outcomes.count > 2 },
+    // Before that there is nothing to look through.
+    .flag("has_filters") { $0.hasStarted || $0.isFiltered },
     .flag("active") { $0.isFiltered },
     .text("csv") { $0.csv },
     .text("json") { $0.json },
@@ -39,6 +43,7 @@ struct PushDevicesView: View {
     .flag("has_more_waiting") { $0.hasMoreWaiting },
     .list("rows") { $0.rows },
     .flag("has_rows") { !$0.rows.isEmpty },
+    .flag("has_reports") { view in view.rows.contains { !$0.reported.isEmpty } },
     .flag("has_devices") { !$0.rows.isEmpty || !$0.waiting.isEmpty },
     .text("shown") { $0.shown },
     .view("pager") { $0.pager },

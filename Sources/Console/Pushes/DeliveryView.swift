@@ -7,6 +7,8 @@ struct DeliveryView: PageView {
   static let section: Section? = .pushes
 
   let push: LinkView
+  /// Its name, or else its token.
+  let device: String
   let isProduction: Bool
   let tone: String
   let outcome: String
@@ -25,6 +27,7 @@ struct DeliveryView: PageView {
 
   static let fields: [Field<Self>] = [
     .view("push") { $0.push },
+    .text("device") { $0.device },
     .flag("production") { $0.isProduction },
     .text("tone") { $0.tone },
     .text("outcome") { $0.outcome },

@@ -4,8 +4,8 @@ import Store
 
 /// The bars of a push's response-time chart, in hundredths of a percent of the chart's size.
 struct LatencyChart {
-  /// With fewer responses no chart is drawn.
-  static let least = 4
+  /// With fewer responses no chart is drawn: the summary says as much.
+  static let least = 10
 
   let histogram: LatencyHistogram
 
@@ -20,7 +20,9 @@ struct LatencyChart {
 
   /// Nil if there are too few responses to draw.
   func view(_ texts: Texts) -> LatencyChartView? {
-    guard histogram.total >= Self.least, let summary = summary(texts) else { return nil }
+    guard histogram.total >= Self.least, histogram.counts.count(where: { $0 > 0 }) > 1,
+      let summary = summary(texts)
+    else { return nil }
     return LatencyChartView(summary: summary, bars: bars)
   }
 

@@ -36,9 +36,11 @@ enum LivePreview {
     .object(errors.byField.mapValues { .string($0.sentences) })
   }
 
-  /// Previews the content before app, environment, platforms and audience are chosen; nil if the content has errors.
+  /// Previews the content before app, environment, platforms, audience and time are complete; nil if the content has
+  /// errors.
   private static func sketch(_ page: PageContext) async throws -> PushPreview? {
-    var fields = page.form.all.filter { !["app", "environment", "platforms", "audience"].contains($0.name) }
+    let open = ["app", "environment", "platforms", "audience"] + SendForm.timeFields
+    var fields = page.form.all.filter { !open.contains($0.name) }
     var app = page.form.filled("app")
     if app == nil { app = try await page.store.read { try App.all($0).first?.bundleID } }
     fields += [("app", app ?? ""), ("environment", page.form.filled("environment") ?? "development")]

@@ -114,7 +114,8 @@ enum PushPages {
         filter: PushFilterView(
           search: page.filled("q") ?? "", from: page.filled("from") ?? "", to: page.filled("to") ?? "",
           apps: choices("app", apps.map { (String($0.id), $0.name) }),
-          environments: choices("environment", Environment.allCases.map { ($0.rawValue, $0.word(texts)) }),
+          environments: choices(
+            "environment", Environment.allCases.map { ($0.rawValue, $0.word(texts).capitalizedFirst) }),
           states: choices("state", PushState.allCases.map { ($0.rawValue, texts("words.\($0.rawValue)")) }),
           sources: choices(
             "source", PushSource.allCases.map { ($0.rawValue, texts("source.\($0.rawValue)")) }),

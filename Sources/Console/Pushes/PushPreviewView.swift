@@ -10,6 +10,8 @@ struct PushPreviewView: View {
   var times = ""
   var lockScreen = LockScreenView()
   var findings: [FindingView] = []
+  /// Whether the push was checked: an unfinished one cannot be.
+  var isChecked = true
   var limit = 4096
   var bytes = 0
   var bytesText = ""
@@ -31,6 +33,7 @@ struct PushPreviewView: View {
     .view("lock_screen") { $0.lockScreen },
     .list("findings") { $0.findings },
     .flag("has_findings") { !$0.findings.isEmpty },
+    .flag("checked") { $0.isChecked },
     .written("limit") { $1.write($0.limit) },
     .written("bytes") { $1.write($0.bytes) },
     .number("bytes_grouped") { $0.bytes },

@@ -22,6 +22,10 @@ enum PushResultPage {
     let waiting: [(reason: String, count: Int)]
     let latencies: LatencyHistogram
     let deliveries: Page<Delivery.WithDevice>
+    /// A device whose steps are shown: one that failed, if any did.
+    let example: Delivery.WithDevice?
+    /// Names of the devices that the audience lists by their tokens.
+    let names: [DeviceToken: String]
     /// Whether the outcomes' counters count the list.
     let isCounted: Bool
     /// On the first page, and where they are asked for.
@@ -47,15 +51,17 @@ enum PushResultPage {
     var found = try await page.store.read { database in
       let push = try PushPages.find(database, uid: uid)
       let reasons = try Delivery.reasonCounts(database, push: push.id)
+      let deliveries = try Delivery.list(
+        database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
+        limit: pageSize)
       return Found(
         push: push, app: try App.find(database, id: push.appID), reasons: reasons,
         providers: try Delivery.providerCounts(database, push: push.id, reasons),
         jpush: try SentJPushMessage.all(database, push: push.id),
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
-        deliveries: try Delivery.list(
-          database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
-          limit: pageSize),
+        deliveries: deliveries, example: try example(database, push, deliveries.items),
+        names: try ListedPush.named(database, push).names,
         isCounted: !filter.isWaiting && filter.reason == nil && filter.search.isEmpty && push.state.isOver,
         waitingDevices: push.waiting > 0 && (filter.isWaiting || pager.cursor == nil)
           ? try WaitingDelivery.list(
@@ -102,7 +108,8 @@ enum PushResultPage {
       heading: heading ?? ProgressJSON(progress, texts).sentence,
       headingIsLive: heading == nil, lead: waiting ?? "", stateText: texts(push.stateKey(now: page.now)),
       tone: PushStateView(push, now: page.now).tone, app: found.app?.name ?? "",
-      audience: draft?.audience.text(texts) ?? "", created: MomentView(date: push.createdAt, now: page.now),
+      audience: draft?.audience.text(texts, names: found.names) ?? "",
+      created: MomentView(date: push.createdAt, now: page.now),
       // A page with a remark that is being written must not reload.
       isLive: !progress.isFinal && !isFarOff(push, now: page.now) && push.state != .needsApproval,
       // The engine does not know a scheduled push yet; the page reloads when its time comes.
@@ -116,7 +123,7 @@ enum PushResultPage {
       reasons: ReasonGroups(
         push: push, app: found.app, counts: found.reasons, waiting: found.waiting, tokens: found.tokens
       ).views(texts),
-      providers: found.providers.map { ProviderLineView($0) },
+      providers: found.providers.count > 1 ? ProviderTableView(found.providers) : nil,
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
       payload: draft.map { body($0, push, found.providers.first?.provider) } ?? "",
@@ -200,10 +207,22 @@ enum PushResultPage {
       waiting: json.waitingText, repeats: json.repeatsText)
   }
 
-  /// The first device of the whole list as an example.
+  /// What went wrong is what people come to see: a device that failed, or else the first one that was tried.
+  private static func example(
+    _ database: Database, _ push: Push, _ listed: [Delivery.WithDevice]
+  ) throws -> Delivery.WithDevice? {
+    for kind in [OutcomeKind.failed, .unknown, .deadToken] where push.counts[kind] > 0 {
+      var filter = DeliveryFilter()
+      filter.outcome = kind
+      let found = try Delivery.list(database, push: push.id, filter, limit: 1).items.first
+      if let found, found.delivery.attempts > 0 { return found }
+    }
+    return listed.first { $0.delivery.attempts > 0 && $0.delivery.outcome != .skipped }
+  }
+
   private static func steps(_ found: Found, _ pager: Pager, _ page: PageContext) -> DeliverySteps? {
     let isWhole = pager.cursor == nil && ["q", "outcome", "reason"].allSatisfy { page.filled($0) == nil }
-    guard found.progress.isFinal, isWhole, let item = found.deliveries.items.first else { return nil }
+    guard found.progress.isFinal, isWhole, let item = found.example else { return nil }
     let name = item.device?.name ?? item.device?.token.abbreviated ?? page.texts("push.removed_device")
     return DeliverySteps(found.push, item, name: name, page.texts)
   }
@@ -222,7 +241,7 @@ enum PushResultPage {
     return PushDevicesView(
       search: page.filled("q") ?? "",
       outcomes: outcomes(push, chosen: chosen, texts), isCounted: push.state.isOver,
-      isFiltered: ["q", "outcome", "reason"].contains { page.filled($0) != nil },
+      isFiltered: ["q", "outcome", "reason"].contains { page.filled($0) != nil }, hasStarted: push.startedAt != nil,
       csv: "/pushes/\(push.uid)/deliveries.csv\(export)", json: "/pushes/\(push.uid)/deliveries.json\(export)",
       gone: found.detailsGone, isWaiting: isWaiting,
       waiting: waiting.items.map { WaitingRow(item: $0, push: push.uid, texts: texts, now: page.now) },

@@ -34,12 +34,13 @@ struct PushResultView: PageView {
   let actions: PushActionsView
   let related: [RelatedView]
   let progress: PushProgressView
-  /// Of the first device; nil: nothing was sent to it, or it is not over.
+  /// Of a device that failed, or else of the first one; nil: nothing was sent to it, or it is not over.
   let steps: DeliverySteps?
   /// Nil: the push has no devices yet, or is from before receipts.
   let receipts: ReceiptFunnelView?
   let reasons: [ReasonGroupView]
-  let providers: [ProviderLineView]
+  /// Nil: one service reaches all devices.
+  let providers: ProviderTableView?
   let jpush: JPushResultView?
   let latency: LatencyChartView?
   let facts: [FactView]
@@ -74,8 +75,7 @@ struct PushResultView: PageView {
     .view("receipts") { $0.receipts },
     .list("reasons") { $0.reasons },
     .flag("has_reasons") { !$0.reasons.isEmpty },
-    .list("providers") { $0.providers },
-    .flag("has_providers") { $0.providers.count > 1 },
+    .view("providers") { $0.providers },
     .view("jpush") { $0.jpush },
     .view("latency") { $0.latency },
     .list("facts") { $0.facts },
@@ -189,6 +189,16 @@ struct LockScreenView: View {
 }
 
 extension LockScreenView {
+  /// What a form holds so far, before it is a push.
+  ///
+  /// - Parameter app: nil: not chosen yet.
+  init(_ form: Form, app: App?, platforms: Set<Platform>) {
+    let (title, body) = (form["title"], form["body"])
+    self.init(
+      initial: app.map { String($0.name.prefix(1)).uppercased() } ?? "·", app: app?.name ?? "", title: title,
+      subtitle: form["subtitle"], body: body, androidTitle: title, androidBody: body, platforms: platforms)
+  }
+
   init(_ payload: APNsPayload, _ draft: PushDraft, app: App) {
     let alert = payload.json["aps"]?["alert"]
     let message = FCMMessage(draft).json

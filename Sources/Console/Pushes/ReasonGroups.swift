@@ -36,7 +36,8 @@ struct ReasonGroups {
     return ReasonGroupView(
       code: reason.code, isFailed: isFailed, text: texts("words.\(word)"), count: count,
       href: "/pushes/\(push.uid)?reason=\(ConsoleRouter.escaped(reason.code))#devices",
-      words: ReasonWords(reason, texts), evidence: evidence(move) ?? "", action: action(reason, move, texts))
+      words: ReasonWords(reason, texts), evidence: evidence(move) ?? "", action: action(reason, move, texts),
+      mends: move != nil && tokens?.parked.isEmpty == false)
   }
 
   /// The button that fixes the cause.
@@ -67,11 +68,16 @@ struct ReasonGroupView: View {
   /// The evidence for the cause.
   let evidence: String
   let action: LinkView?
+  /// Whether the button mends the cause, and not an earlier attempt to.
+  let mends: Bool
 
   static let fields: [Field<Self>] = [
     .text("code") { $0.code },
+    // APNs’ code “Unregistered” is the outcome’s own word.
+    .flag("is_word") { $0.code == $0.text },
     .flag("failed") { $0.isFailed },
     .text("text") { $0.text },
+    .flag("mends") { $0.mends },
     .number("count") { $0.count },
     .text("href") { $0.href },
     .view("words") { $0.words },
@@ -91,6 +97,9 @@ struct ReasonWords: View {
   static let fields: [Field<Self>] = [
     .optional("about") { $0.about },
     .text("cause") { $0.cause },
+    // The cause in one line, and what explains it.
+    .text("headline") { $0.cause.firstSentence.first },
+    .text("explanation") { $0.cause.firstSentence.rest },
     .text("remedy") { $0.remedy },
     .text("actor") { $0.actor },
   ]

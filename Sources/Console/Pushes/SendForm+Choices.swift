@@ -16,7 +16,7 @@ extension SendForm {
   func environments(_ texts: Texts, mayProduce: Bool = true) -> [ChoiceView] {
     Environment.allCases.map { environment in
       ChoiceView(
-        value: environment.rawValue, label: environment.word(texts),
+        value: environment.rawValue, label: environment.word(texts).capitalizedFirst,
         isSelected: form.all("environment").contains(environment.rawValue),
         isProduction: environment == .production, isDisabled: environment == .production && !mayProduce)
     }

@@ -141,12 +141,14 @@ enum SendPages {
           "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
         pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts,
-        preview: PushPreviewView(lockScreen: LockScreenView(platforms: platforms)),
+        preview: PushPreviewView(
+          lockScreen: LockScreenView(form, app: app, platforms: platforms), isChecked: false),
         pasted: pasted, links: links,
         mayProduce: page.maySend(.production), ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") },
         names: names
       ),
-      status: status ?? (errors.isEmpty ? .ok : .unprocessableContent))
+      status: status ?? (errors.isEmpty ? .ok : .unprocessableContent),
+      language: apps.isEmpty ? .reloading : .posting(form: "push"))
   }
 
   /// The push types that the app's key or certificate may send, if known, plus the selected one, so that changing the
@@ -164,13 +166,22 @@ enum SendPages {
 
   private static func preview(_ page: PageContext) async throws -> Response {
     if page.request.header("Accept") == "application/json" { return try await LivePreview.answer(page) }
+    if page.form.has("lang") {
+      return try await LanguagePages.choosing(page) { page in
+        page.form.has("review") ? try await review(page) : try await formPage(page, page.form)
+      }
+    }
     if page.form.has("edit") { return try await formPage(page, page.form) }
     if page.form.has("add_language") { return try await formPage(page, SendForm(form: page.form).withRow()) }
     if let row = page.form.filled("remove_language") {
       return try await formPage(page, SendForm(form: page.form).without(row: row))
     }
     if let fix = page.form.filled("fix") { return try await repair(page, fix) }
-    return try await orForm(page) {
+    return try await review(page)
+  }
+
+  private static func review(_ page: PageContext) async throws -> Response {
+    try await orForm(page) {
       let preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
       let errors = passed(preview.draft, page)
       guard errors.isEmpty else { return try await formPage(page, page.form, errors: errors) }
@@ -231,7 +242,7 @@ enum SendPages {
     let texts = page.texts
     let isProduction = preview.draft.environment == .production
     let passing = [
-      "csrf", "confirm", "edit", "review", "fix", "validate", "preview_language", "idempotency_key",
+      "csrf", "confirm", "edit", "review", "fix", "validate", "preview_language", "idempotency_key", "lang",
       PastedPushView.field,
     ]
     let kept = page.form.all.filter { !passing.contains($0.name) }
@@ -258,7 +269,7 @@ enum SendPages {
           : preview.subscribers.map { texts("confirm.\(isLater ? "schedule" : "send")_\($0.rawValue)") }
             ?? preview.check.reachable.map { texts(label, count: $0) }
             ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
-      status: status)
+      status: status, language: .posting(form: "review"))
   }
 
   // MARK: Sending

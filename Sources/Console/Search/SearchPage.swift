@@ -162,7 +162,8 @@ struct Search: Sendable {
     let sorted = (0...3).flatMap { rank in ranked.filter { $0.rank == rank } }
     return sorted.prefix(Self.mostPages).map { found in
       SearchHit(
-        title: texts(found.page.name), detail: found.page.about.map { texts($0) } ?? "", href: found.page.href,
+        title: texts(found.page.name), detail: found.page.about.map { texts($0).firstSentence.first } ?? "",
+        href: found.page.href,
         isExact: false)
     }
   }

@@ -7,13 +7,26 @@ enum LanguagePages {
     routes.open(.post, "/language") { page in try await choose(page) }
   }
 
+  /// Where pages whose form must not be lost post it to be shown in another language: it changes nothing.
+  static let preview = "/pushes/preview"
+
   private static func choose(_ page: PageContext) async throws -> Response {
+    let path = SessionPages.ownPath(page.form.raw("return"))
+    return try await choosing(page) { _ in .redirect(to: path) }
+  }
+
+  /// Keeps the language that a form chose, and answers in it.
+  static func choosing(
+    _ page: PageContext, _ body: (PageContext) async throws -> Response
+  ) async throws -> Response {
     let code = page.form["lang"]
-    var response = Response.redirect(to: SessionPages.ownPath(page.form.raw("return")))
-    guard page.console.locales.texts[code] != nil else { return response }
+    guard let texts = page.console.locales.texts[code] else { return try await body(page) }
     if let user = page.user {
       _ = try await page.store.write { try User.update($0, id: user.id, role: user.role, language: code) }
     }
+    var page = page
+    page.texts = texts
+    var response = try await body(page)
     Cookies.set(Cookies.language, code, age: 365 * 86_400, on: &response, page.request)
     return response
   }

@@ -17,7 +17,7 @@ struct PageContext: Sendable {
   let request: Request
   /// Nil on pages that need no sign-in.
   var principal: Principal?
-  let texts: Texts
+  var texts: Texts
   /// The token that this page's forms must send; pages show it masked.
   let csrf: String
   var form: Form

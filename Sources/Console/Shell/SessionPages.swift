@@ -70,7 +70,8 @@ enum SessionPages {
     return page.answer(
       SignInView(
         problem: problem, notice: notice(page), returnTo: returnTo, email: page.form["email"], provider: link,
-        allowsPasswords: provider?.allowsPasswords ?? true), status: status, retryAfter: retryAfter)
+        allowsPasswords: provider?.allowsPasswords ?? true), status: status, retryAfter: retryAfter,
+      language: .at("/session/new" + (returnTo == "/" ? "" : "?return=\(ConsoleRouter.escaped(returnTo))")))
   }
 
   /// Says how long to wait. The attempt was not looked at; such attempts are counted in the activity log.
@@ -266,7 +267,8 @@ enum SessionPages {
     let email = isFirst ? page.form["email"] : found?.1?.name ?? ""
     let form = found == nil ? nil : SetupFormView(token: token, isFirst: isFirst, email: email, errors: errors)
     var response = page.answer(
-      SetupView(form: form), status: found == nil ? 410 : errors.isEmpty ? .ok : .unprocessableContent)
+      SetupView(form: form), status: found == nil ? 410 : errors.isEmpty ? .ok : .unprocessableContent,
+      language: SetupLink.language(page, token))
     // The link is a secret in the address: do not send it to other sites.
     response.headers.append("Referrer-Policy", "no-referrer")
     return response

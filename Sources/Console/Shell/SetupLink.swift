@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 import Reactor
 
 /// The link to the page on which the token of a one-time link sets a password.
@@ -15,5 +16,11 @@ package enum SetupLink {
   package static func url(_ token: String, at address: String) -> String {
     let host = URLComponents(string: address)?.host ?? ""
     return address + (Loopback.isLoopback(host) ? path(token) : "\(page)#token=\(token)")
+  }
+
+  /// How the page changes its language. The answer to its form has the token in the fragment again, so that it gets into
+  /// no address.
+  static func language(_ page: PageContext, _ token: String) -> LanguageSwitch {
+    page.request.method == .get ? .reloading : .at("\(Self.page)#token=\(ConsoleRouter.escaped(token))")
   }
 }

@@ -99,6 +99,19 @@ extension [String] {
   var sentences: String { reduce(into: "") { $0 += ($0.isEmpty || $0.hasSuffix("。") ? "" : " ") + $1 } }
 }
 
+extension String {
+  /// As a label writes it that stands alone.
+  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+
+  /// The first sentence, without its full stop, and the sentences after it; of prose in any of the languages.
+  var firstSentence: (first: String, rest: String) {
+    // “e.g. a word” ends no sentence.
+    let end = firstRange(of: #/。|\.(?:\s+(?=[\p{Lu}“])|$)/#)
+    guard let end else { return (self, "") }
+    return (String(self[..<end.lowerBound]), String(self[end.upperBound...]))
+  }
+}
+
 /// Texts for future times, repeat rules, and speeds.
 extension Texts {
   /// As “in 3 days” or “in 5 s”; past times are “now”.

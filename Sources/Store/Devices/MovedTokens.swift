@@ -29,6 +29,14 @@ package struct MovedTokens: Sendable, Hashable {
       }
     }
 
+    /// Only APNs has tokens of two environments.
+    var place: IncidentPlace {
+      switch self {
+      case .push(let push): IncidentPlace(app: push.appID, environment: push.environment, provider: .apns)
+      case .incident(let incident): incident.place
+      }
+    }
+
     var incidentID: Int64? {
       if case .incident(let incident) = self { incident.id } else { nil }
     }
@@ -166,6 +174,8 @@ package struct MovedTokens: Sendable, Hashable {
         try writer.note(id, .quarantined, origin.detail.merging(["reason": .string(reason)]) { $1 })
       }
     }
+    // Also if they are too few to open it by their number: it closed only because of the move.
+    if !ids.isEmpty { try Incident.reopenHealed(database, origin.place, reason: reason, now: now) }
     return ids.count
   }
 }

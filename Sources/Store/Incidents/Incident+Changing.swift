@@ -118,6 +118,13 @@ extension Incident {
     try log(database, incident.id, action, incident.cause, now: now)
   }
 
+  /// Opens the incident of parked devices again that closed by itself, because devices are parked once more.
+  static func reopenHealed(_ database: Database, _ place: IncidentPlace, reason: String, now: Date) throws {
+    let cause = IncidentCause(.parked, reason)
+    guard let closed = try find(database, place, cause), closed.hasHealed else { return }
+    try see(database, place, cause, at: now, now: now)
+  }
+
   private static func log(
     _ database: Database, _ id: Int64, _ action: String, _ cause: IncidentCause, now: Date
   ) throws {

@@ -77,7 +77,7 @@ struct IncidentPageTests {
       #expect(try await scene.count("devices WHERE environment = 2 AND state = 1") == 5)
       #expect(try await scene.audit("incident.move").map(\.subject) == ["incident 1"])
       let after = ScenePage(try await anna.get("/incidents/1")).text
-      #expect(after.contains("Closed automatically: no device is parked"))
+      #expect(after.contains("Closed automatically when no device was parked any more"))
       #expect(!after.contains("Move 5 devices to production"))
       #expect(after.contains("operator@example.com moved the parked devices"))
       #expect(try await anna.get("/incidents/1/move").text.contains("No devices to move"))
@@ -113,6 +113,10 @@ struct IncidentPageTests {
       let parked = ScenePage(try await anna.get("/incidents/1")).text
       #expect(parked.contains("moved the devices back to development"))
       #expect(parked.contains("Move 4 devices to production"))
+      // Four are too few to open an incident by their number, but this one closed only because they were moved.
+      #expect(parked.contains("Closes automatically when") && !parked.contains("Closed automatically"))
+      let story = ["moved the devices back", "The cause came back"].map { parked.range(of: $0)?.lowerBound }
+      #expect(try #require(story[0]) > #require(story[1]), "newest first: it opened because of the move")
       let document = try OpenAPIDocument()
       for (word, environment) in [("move", "production"), ("move-back", "development")] {
         let answer = try await scene.call(.post, "/api/v1/incidents/1/\(word)", as: .operator)
@@ -123,6 +127,43 @@ struct IncidentPageTests {
       #expect(try await scene.call(.post, "/api/v1/incidents/1/move-back", as: .operator).status == 409)
       #expect(try await scene.call(.post, "/api/v1/incidents/1/move", as: .viewer).status == 403)
       #expect(try await scene.audit("incident.move").count == 2)
+    }
+  }
+
+  @Test("the page says what speaks for the cause, and draws when devices were missed")
+  func evidence() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      try await scene.addDevices(6, of: app)
+      _ = try await scene.store.write { database in
+        try database.run("UPDATE devices SET registered_at = registered_at - 86400000")
+        try AuditEntry.add(
+          database,
+          NewAuditEntry(
+            actor: "grace", action: "device.import", subject: "devices", detail: ["added": 6, "updated": 0]),
+          now: ConsoleScene.noon.addingTimeInterval(-86_400 + 30))
+      }
+      for hour in 0..<4 {
+        // Each push finds the devices that the one before did not.
+        scene.provider.answer { member in
+          member.id % 4 == Int64(hour)
+            ? .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)) : .outcome(.accepted)
+        }
+        try await scene.send(Self.draft("Number \(hour)"))
+        scene.clock.advance(3600)
+      }
+      var anna = try await scene.signIn(.viewer)
+      let page = ScenePage(try await anna.get("/incidents/1"))
+      for text in [
+        "The token belongs to the other environment, or it is invalid", "Evidence",
+        "All 6 devices registered within minutes of each other", "grace imported devices: 6 added, 0 updated",
+        "were accepted in development before", "None of them is known from production", "Missed devices over time",
+      ] {
+        #expect(page.text.contains(text), "\(text) in \(page.text)")
+      }
+      let cause = page.tags.filter { $0.name == "h3" }.map(\.text)
+      #expect(cause == ["The token belongs to the other environment, or it is invalid"])
+      #expect(page.tags.contains { $0.name == "rect" && $0.attributes["class"] == "f-fail" })
     }
   }
 

@@ -67,6 +67,22 @@ struct DeliveryStepsTests {
     }
   }
 
+  @Test("the result page shows the steps of a device that failed before those of one that was accepted")
+  func failedFirst() async throws {
+    try await ConsoleScene.with { scene in
+      let devices = try await scene.addDevices(3, of: scene.addApp())
+      scene.provider.answer { member in
+        member.id == devices[1].id
+          ? .outcome(.rejected(status: 400, reason: "BadTopic", tokenInvalidSince: nil)) : .outcome(.accepted)
+      }
+      let push = try await scene.send(Self.draft())
+      var anna = try await scene.signIn(.viewer)
+      let page = ScenePage(try await anna.get("/pushes/\(push.uid)"))
+      #expect(page.text.contains("Attempt 1 · 400 BadTopic"))
+      #expect(page.text.contains("\(devices[1].token.abbreviated), step by step"))
+    }
+  }
+
   @Test("a refusal is red and has its reason; a device that was skipped has no steps")
   func refused() async throws {
     try await ConsoleScene.with { scene in

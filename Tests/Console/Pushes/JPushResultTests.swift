@@ -131,6 +131,9 @@ struct JPushResultTests {
       let page = try await ben.get("/pushes/\(uid)").text
       #expect(page.contains("By push service") && page.contains("JPush’s own figures"))
       #expect(page.contains("1828256757") && page.contains(">41<"))
+      let columns = ScenePage(page).tags.filter { $0.name == "th" && $0.attributes["scope"] == "col" }.map(\.text)
+      #expect(columns.contains("Received, Android") && !columns.contains("Sent to APNs"), "\(columns)")
+      #expect(!columns.contains("Failed") && !columns.contains("Skipped"), "no column of zeros")
       // The script fetches this part again while the push runs.
       let script = try String(contentsOf: ConsoleScene.root.appending(path: "Public/js/progress.js"), encoding: .utf8)
       #expect(page.contains(" data-providers>") && script.contains("'data-providers'"))

@@ -268,6 +268,31 @@ struct SendPageTests {
     }
   }
 
+  @Test("a form that comes back shows its texts on the phone, and does not say that no issues were found")
+  func returned() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: scene.addApp())
+      var ben = try await scene.signIn(.operator)
+      let none = "No issues found"
+      func isHidden(_ page: ScenePage, _ name: String) -> Bool? {
+        page.tags.first { $0.attributes[name] != nil }.map { $0.attributes["hidden"] != nil }
+      }
+      for page in [
+        ScenePage(try await ben.post("/pushes/preview", Self.changed([("badge", "x")]))),
+        ScenePage(try await ben.get("/pushes/new")),
+      ] {
+        #expect(page.text.contains(none) && isHidden(page, "data-lint-none") == true)
+        #expect(isHidden(page, "data-lint-open") == false)
+        let shown = page.tags.filter { $0.attributes["data-show"] == "initial" }.map(\.text)
+        #expect(!shown.isEmpty && shown.allSatisfy { $0 == "S" }, "\(shown)")
+      }
+      let page = ScenePage(try await ben.post("/pushes/preview", Self.changed([("badge", "x")])))
+      #expect(page.tags.filter { $0.attributes["data-show"] == "title" }.allSatisfy { $0.text == "Hello" })
+      let review = ScenePage(try await ben.post("/pushes/preview", Self.fields))
+      #expect(isHidden(review, "data-lint-none") == false)
+    }
+  }
+
   @Test("while somebody types, the preview is JSON: words beside the fields, or the picture")
   func live() async throws {
     try await ConsoleScene.with { scene in
@@ -282,6 +307,10 @@ struct SendPageTests {
       #expect(html.contains("<t") && !html.contains("{{"))
       let bad = try await ben.post("/pushes/preview", Self.changed([("badge", "x")]), headers: headers)
       #expect(bad.status == 200 && bad.json?["errors"]?["badge"]?.string?.isEmpty == false)
+      let open = try await ben.post("/pushes/preview", Self.changed([("when", "repeat")]), headers: headers)
+      #expect(open.json?["errors"]?["at"]?.string?.isEmpty == false, "the time is not chosen yet")
+      #expect(
+        open.json?["title"]?.string == "Hello" && open.json?["sentence"]?.string == "", "the phone shows the text")
       let forged = try await ben.post("/pushes/preview", [("csrf", "x")], headers: headers)
       #expect(forged.status == 403)
     }

@@ -312,10 +312,12 @@ struct ChinesePageTests {
       let unknown = try await guest.get("/session/new", headers: ["Accept-Language": "zh-TW, de"])
       #expect(unknown.text.contains("<html lang=\"en\""))
       guest.csrf = ScenePage(first).values("csrf").first ?? ""
-      // A switch on a refused form would lead to an address that takes only POST, and lose what was typed.
-      let refused = ScenePage(try await guest.post("/session", [("email", "nobody@example.com"), ("password", "x")]))
+      // The address of a refused form takes only POST: the switch leads to the page of the form.
+      let refused = ScenePage(
+        try await guest.post(
+          "/session", [("email", "nobody@example.com"), ("password", "x"), ("return", "/pushes?q=a&app=1")]))
       #expect(refused.forms.contains { $0.attributes["action"] == "/session" })
-      #expect(!refused.tags.contains { $0.attributes["name"] == "lang" })
+      #expect(refused.values("return").contains("/session/new?return=%2Fpushes%3Fq%3Da%26app%3D1"))
       _ = try await guest.post("/language", [("lang", "en"), ("return", "/session/new")])
       let chosen = try await guest.get("/session/new", headers: chinese)
       #expect(chosen.text.contains("<html lang=\"en\""))
@@ -324,6 +326,39 @@ struct ChinesePageTests {
       other.cookies = ["signalbox_language": "zh-Hans"]
       let missing = try await other.get("/nowhere")
       #expect(missing.text.contains("页面不存在"))
+    }
+  }
+
+  @Test("a switch keeps the filters of a list, the secret of a first start, and what is typed into the send form")
+  func kept() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: scene.addApp())
+      let start = try #require(try await scene.console.firstStartPath())
+      var guest = SceneBrowser(router: scene.router)
+      #expect(ScenePage(try await guest.get(start)).values("return") == [start])
+      var ben = try await scene.signIn(.operator)
+      let list = "/pushes?q=a%20b&environment=production"
+      #expect(ScenePage(try await ben.get(list)).values("return") == [list])
+      // An answer to another form has no address of its own, and what was typed would go.
+      let refused = ScenePage(try await ben.post("/devices", [("app", ConsoleScene.bundleID)]))
+      #expect(!refused.tags.contains { $0.attributes["name"] == "lang" })
+
+      let fields = SendPageTests.fields.filter { $0.0 != "tag" } + [("tag", "nobody")]
+      let form = ScenePage(try await ben.get("/pushes/new"))
+      let review = ScenePage(try await ben.post("/pushes/preview", SendPageTests.fields))
+      for (page, id) in [(form, "push"), (review, "review")] {
+        let button = try #require(page.tags.first { $0.attributes["name"] == "lang" })
+        #expect(button.attributes["form"] == id && button.attributes["formaction"] == "/pushes/preview")
+        #expect(page.forms.contains { $0.attributes["id"] == id })
+      }
+      let typed = ScenePage(try await ben.post("/pushes/preview", fields + [("lang", "zh-Hans")]))
+      #expect(typed.text.contains("发送推送") && typed.values("title") == ["Hello"] && typed.values("tag") == ["nobody"])
+      #expect(ben.cookies["signalbox_language"] == "zh-Hans")
+      let reviewed = ScenePage(
+        try await ben.post("/pushes/preview", SendPageTests.fields + [("review", "1"), ("lang", "en")]))
+      #expect(reviewed.text.contains("Review and send") && reviewed.values("title") == ["Hello"])
+      #expect(reviewed.values("lang").isEmpty, "it is no field of the push")
+      #expect(try await scene.count("pushes") == 0)
     }
   }
 

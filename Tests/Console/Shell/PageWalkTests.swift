@@ -138,7 +138,7 @@ struct PageWalkTests {
           for value in ["usr_ada", "1", "ios", "production", "failed", "2026-11-20", "💩", SceneWorld.attack] {
             let query = "\(name)=\(SceneBrowser.escaped(value))"
             let answer = try await anna.get("\(target)?\(query)")
-            let isNamed = answer.status == 422 && ScenePage(answer).text.contains("Nothing matches “")
+            let isNamed = answer.status == 422 && ScenePage(answer).text.contains("Unknown filter: “")
             #expect(answer.status == 200 || isNamed, "\(target)?\(query)")
           }
         }

@@ -126,7 +126,8 @@ extension ChoiceView {
   static func environments(_ texts: Texts, chosen: String) -> [ChoiceView] {
     Environment.allCases.map {
       ChoiceView(
-        value: $0.rawValue, label: $0.word(texts), isSelected: $0.rawValue == chosen, isProduction: $0 == .production)
+        value: $0.rawValue, label: $0.word(texts).capitalizedFirst, isSelected: $0.rawValue == chosen,
+        isProduction: $0 == .production)
     }
   }
 

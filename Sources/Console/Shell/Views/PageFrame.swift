@@ -17,8 +17,10 @@ struct PageFrame: View {
   let language: String
   /// The masked form token.
   var csrf = ""
-  /// The page to return to after a language change.
+  /// The page to return to after a language change, with its query.
   var path = "/"
+  /// The form that a language change posts, see ``LanguageSwitch``; nil: it leads to ``path``.
+  var languageForm: String?
   var section: Section?
   /// Whether what needs a fresh proof of the person can be changed at once.
   var isProven = false
@@ -35,7 +37,7 @@ struct PageFrame: View {
   let version: String
   /// The path of scripts, styles and images.
   let assets: String
-  /// The languages to switch to. None on the answer to a form: its address takes only POST, and what was typed would go.
+  /// The languages to switch to; none if the page cannot be shown once more.
   var languages: [FrameLanguage]
 
   static let fields: [Field<PageFrame>] =
@@ -58,6 +60,8 @@ struct PageFrame: View {
       .number("open_incidents") { $0.openIncidents },
       .flag("has_incidents") { $0.openIncidents > 0 },
       .list("languages") { $0.languages },
+      .optional("language_form") { $0.languageForm },
+      .text("language_preview") { _ in LanguagePages.preview },
     ]
 
   /// `in_pushes` and so on: whether the page belongs to that entry.

@@ -65,13 +65,30 @@ struct PageViews: Sendable {
   }
 }
 
+/// How a page is shown in another language.
+enum LanguageSwitch {
+  /// At its own address. The answer to a form has none: its address takes only POST, and what was typed would go.
+  case reloading
+  /// At an address that shows the same, where little is typed.
+  case at(String)
+  /// By posting a form of the page, named by its ID, to ``LanguagePages/preview``, so that nothing typed is lost.
+  case posting(form: String)
+}
+
 extension PageContext {
   /// Answers with a page, including the flash message of the previous page.
-  func answer<V: PageView>(_ view: V, status: Status = .ok, retryAfter: Int? = nil) -> Response {
+  func answer<V: PageView>(
+    _ view: V, status: Status = .ok, retryAfter: Int? = nil, language: LanguageSwitch = .reloading
+  ) -> Response {
     var frame = console.views.frame(texts)
     frame.csrf = CSRFToken.masked(csrf)
-    frame.path = request.path
-    if request.method != .get && request.method != .head { frame.languages = [] }
+    switch language {
+    case .reloading:
+      frame.path = request.target
+      if request.method != .get && request.method != .head { frame.languages = [] }
+    case .at(let path): frame.path = path
+    case .posting(let form): frame.languageForm = form
+    }
     frame.section = V.section
     frame.isProven = session.map { ProofGate.isFresh($0, now: now) } ?? false
     frame.openIncidents = openIncidents
