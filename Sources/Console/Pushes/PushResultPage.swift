@@ -153,7 +153,10 @@ enum PushResultPage {
   private static func outcome(
     _ push: Push, _ progress: PushProgress, _ texts: Texts, _ subscribers: Audience.Subscribers?
   ) -> String? {
-    guard progress.isFinal, push.state == .finished, let target = push.target, target > 0 else { return nil }
+    guard progress.isFinal, [.finished, .failed].contains(push.state), let target = push.target, target > 0
+    else { return nil }
+    if push.counts.skipped == target, push.draft?.options.dryRun != true { return texts("push.heading_skipped", count: target) }
+    guard push.state == .finished else { return nil }
     let (failed, dead) = (push.counts.failed, push.counts.deadToken)
     if let subscribers {
       return texts("push.\(subscribers.rawValue)_\(push.counts.accepted > 0 ? "accepted" : "failed")")
