@@ -51,8 +51,10 @@ struct JPushResultView: View {
     .flag("any_services") { $0.any("android_pns_sent") },
     .flag("any_apns") { $0.any("ios_apns_sent") },
     .flag("any_ios") { $0.any("ios_apns_received") },
-    .flag("any_figure") { view in
-      ["jpush_received", "android_pns_sent", "ios_apns_sent", "ios_apns_received"].contains { view.any($0) }
+    .flag("any_dash") { view in
+      ["jpush_received", "android_pns_sent", "ios_apns_sent", "ios_apns_received"].contains { name in
+        view.any(name) && view.messages.contains { $0.result.map { $0[name]?.integer == nil } ?? false }
+      }
     },
   ]
 

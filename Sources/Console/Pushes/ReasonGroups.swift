@@ -97,9 +97,11 @@ struct ReasonWords: View {
   static let fields: [Field<Self>] = [
     .optional("about") { $0.about },
     .text("cause") { $0.cause },
-    // The cause in one line, and what explains it.
+    // The cause in one line, then what explains it and the remedy.
     .text("headline") { $0.cause.firstSentence.first },
-    .text("explanation") { $0.cause.firstSentence.rest },
+    .text("explanation") { words in
+      [words.cause.firstSentence.rest, words.remedy].filter { !$0.isEmpty }.sentences
+    },
     .text("remedy") { $0.remedy },
     .text("actor") { $0.actor },
   ]

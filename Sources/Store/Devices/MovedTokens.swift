@@ -63,6 +63,11 @@ package struct MovedTokens: Sendable, Hashable {
   /// The most devices per move; the next move finds the next.
   package static let limit = 10_000
 
+  /// Over `device_events e`: whether the device changed its environment by itself or by a person's hand, not with others
+  /// from such a page, which proves nothing.
+  static let wasOwn =
+    "json_extract(e.detail, '$.push') IS NULL AND json_extract(e.detail, '$.incident') IS NULL"
+
   /// The provider's reason for a token that may belong to the other environment.
   package static let reason = "BadDeviceToken"
 
@@ -82,7 +87,7 @@ package struct MovedTokens: Sendable, Hashable {
       """
       SELECT d.id, d.environment = ?1,
         EXISTS (SELECT 1 FROM device_events e WHERE e.device_id = d.id AND e.kind = 'environment_changed'
-          AND json_extract(e.detail, '$.from') = ?2),
+          AND json_extract(e.detail, '$.from') = ?2 AND \(wasOwn)),
         (SELECT json_extract(e.detail, '$.push') FROM device_events e WHERE e.device_id = d.id
           AND e.kind = 'environment_changed' ORDER BY e.number DESC LIMIT 1) IS ?3
       FROM (
@@ -117,7 +122,7 @@ package struct MovedTokens: Sendable, Hashable {
     try database.forEach(
       """
       SELECT d.id, EXISTS (SELECT 1 FROM device_events e WHERE e.device_id = d.id AND e.kind = 'environment_changed'
-        AND json_extract(e.detail, '$.from') = ?1)
+        AND json_extract(e.detail, '$.from') = ?1 AND \(wasOwn))
       FROM devices d INDEXED BY devices_kind
       WHERE d.app_id = ?2 AND d.environment = ?3 AND d.platform IN (\(platforms.map(String.init).joined(separator: ",")))
         AND d.state = \(DeviceState.quarantined.rawValue) AND d.state_reason = ?4

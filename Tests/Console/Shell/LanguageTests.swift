@@ -350,6 +350,9 @@ struct ChinesePageTests {
         let button = try #require(page.tags.first { $0.attributes["name"] == "lang" })
         #expect(button.attributes["form"] == id && button.attributes["formaction"] == "/pushes/preview")
         #expect(page.forms.contains { $0.attributes["id"] == id })
+        // Enter in a field presses the first: it must review or send, not change the language.
+        let first = page.tags.first { $0.name == "button" && $0.attributes["form"] == id }
+        #expect(first?.attributes["name"] == nil && first?.attributes["formaction"] == nil)
       }
       let typed = ScenePage(try await ben.post("/pushes/preview", fields + [("lang", "zh-Hans")]))
       #expect(typed.text.contains("发送推送") && typed.values("title") == ["Hello"] && typed.values("tag") == ["nobody"])
