@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Logging
+import SQLite
 import Store
 import TestSupport
 import Testing
