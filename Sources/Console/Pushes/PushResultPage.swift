@@ -155,7 +155,9 @@ enum PushResultPage {
   ) -> String? {
     guard progress.isFinal, [.finished, .failed].contains(push.state), let target = push.target, target > 0
     else { return nil }
-    if push.counts.skipped == target, push.draft?.options.dryRun != true { return texts("push.heading_skipped", count: target) }
+    if push.counts.skipped == target, push.draft?.options.dryRun != true {
+      return texts("push.heading_skipped", count: target)
+    }
     guard push.state == .finished else { return nil }
     let (failed, dead) = (push.counts.failed, push.counts.deadToken)
     if let subscribers {
