@@ -131,6 +131,10 @@ struct PushDoorTests {
         let user = try #require(try User.find(database, name: "anna@example.com"))
         try Session.open(
           database, idHash: Secret.hash(cookie), user: user.id, csrf: "csrf", lifetime: 86_400, now: Date())
+        let shop = try #require(try App.find(database, bundleID: app))
+        try Credential.bind(
+          database, app: shop.id, provider: .apns, environment: .development, certificate: nil, endpoint: "simulator",
+          now: Date())
       }
       store.close()
       var options = Service.Options()
