@@ -87,7 +87,7 @@ extension PagesInBrowser {
         let result = try await scene.browser.address()
         try await scene.audit("the result")
         try await scene.browser.click(xpath: "//tbody//td[@class='row']/a")
-        try await scene.sees("Delivery")
+        try await scene.heading("Delivery")
         try await scene.audit("one delivery")
 
         try await scene.open("/smoke-tests/new?from=\(result.split(separator: "/").last ?? "")")
