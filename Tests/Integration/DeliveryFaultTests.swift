@@ -148,7 +148,7 @@ struct DeliveryFaultTests {
     try await DeliveryScene.run(faults: try Faults(parsing: "delay=50ms,streams=20")) { scene in
       let phones = try await scene.add(3000)
       // Takes seconds: on a busy machine all could be over before it is interrupted.
-      let push = try await scene.push(options: ["at_most_once": true, "rate": 1000])
+      let push = try await scene.push(options: ["at_most_once": true, "rate": 500])
       async let carried: Void = scene.carryOut(push)
       try await eventually("some outcomes", every: .milliseconds(5)) { try await scene.progress(push).total >= 200 }
       scene.engine.interrupt()

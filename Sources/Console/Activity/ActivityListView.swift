@@ -91,8 +91,11 @@ struct ActivityRow: View {
 
   private var actor: ActivityActor { ActivityActor(entry.entry.actor) }
 
-  /// Who signs in, or chooses a password, is the same person twice.
-  private var isOwn: Bool { [entry.entry.actor, "user " + entry.entry.actor].contains(entry.entry.subject) }
+  /// Who signs in, or chooses a password, is the same person twice. A calendar address is said to be somebody's.
+  private var isOwn: Bool {
+    [entry.entry.actor, "user " + entry.entry.actor].contains(entry.entry.subject)
+      && !entry.entry.action.hasPrefix("calendar.")
+  }
 
   /// An action that a newer version has written keeps its code.
   private var did: String {
@@ -101,7 +104,7 @@ struct ActivityRow: View {
   }
 }
 
-/// An entry's details in a line: `name: old → new, app: com.example.shop`.
+/// An entry's details in a line: `name: old → new, app: com.example.shop`. Lists of objects are in the export alone.
 struct ActivityDetail {
   /// Longer values are cut: the export has them whole.
   private static let longest = 80
@@ -122,14 +125,19 @@ struct ActivityDetail {
     }
     for (name, value) in members.sorted(by: { $0.key < $1.key }) {
       let isShown = (name == "before" && before != nil) || (name == "after" && after != nil)
-      if !isShown { parts.append("\(name): \(Self.short(value))") }
+      if !isShown, !Self.isNested(value) { parts.append("\(name): \(Self.short(value))") }
     }
     return parts.joined(separator: ", ")
   }
 
+  private static func isNested(_ value: JSONValue) -> Bool {
+    value.array?.contains { $0.object != nil || $0.array != nil } ?? false
+  }
+
   private static func short(_ value: JSONValue?) -> String {
     guard let value, value != .null else { return "–" }
-    let text = value.string ?? value.text()
+    let text =
+      value.array.map { $0.map { $0.string ?? $0.text() }.joined(separator: " ") } ?? value.string ?? value.text()
     return text.count > longest ? text.prefix(longest) + "…" : text
   }
 }

@@ -79,15 +79,7 @@ extension Output {
   mutating func write(month date: Date) {
     let days = Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient
     let (year, month, _) = CivilDate(number: days).parts
-    guard isChinese else {
-      write(CivilDate.monthNames[month - 1])
-      write(byte: UInt8(ascii: " "))
-      return write(year)
-    }
-    write(year)
-    write("年" as StaticString)
-    write(month)
-    write("月" as StaticString)
+    write(month: month, of: year)
   }
 
   /// As `2026-11-20` in every language: for attributes and addresses.
@@ -111,12 +103,21 @@ extension Output {
 
   private var isChinese: Bool { language.utf8.starts(with: "zh".utf8) }
 
-  /// As `20 Nov 2026`, in Chinese as `2026年11月20日`. Languages with another form need a case here.
+  /// As `20 Nov 2026`, in Chinese as `2026年11月20日`. Languages with another form need a case here and below.
   private mutating func write(day days: Int) {
     let (year, month, day) = CivilDate(number: days).parts
     guard isChinese else {
       write(day)
       write(byte: UInt8(ascii: " "))
+      return write(month: month, of: year)
+    }
+    write(month: month, of: year)
+    write(day)
+    write("日" as StaticString)
+  }
+
+  private mutating func write(month: Int, of year: Int) {
+    guard isChinese else {
       write(CivilDate.monthNames[month - 1])
       write(byte: UInt8(ascii: " "))
       return write(year)
@@ -125,8 +126,6 @@ extension Output {
     write("年" as StaticString)
     write(month)
     write("月" as StaticString)
-    write(day)
-    write("日" as StaticString)
   }
 
   private mutating func write(civil days: Int) {
