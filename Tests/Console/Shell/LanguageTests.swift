@@ -349,7 +349,8 @@ struct ChinesePageTests {
       for (page, id) in [(form, "push"), (review, "review")] {
         let button = try #require(page.tags.first { $0.attributes["name"] == "lang" })
         #expect(button.attributes["form"] == id && button.attributes["formaction"] == "/pushes/preview")
-        #expect(page.forms.contains { $0.attributes["id"] == id })
+        let isThere = page.forms.contains { $0.attributes["id"] == id }
+        #expect(isThere)
         // Enter in a field presses the first: it must review or send, not change the language.
         let first = page.tags.first { $0.name == "button" && $0.attributes["form"] == id }
         #expect(first?.attributes["name"] == nil && first?.attributes["formaction"] == nil)
