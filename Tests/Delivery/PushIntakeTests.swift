@@ -122,6 +122,17 @@ struct PushIntakeTests {
           endpoint: "simulator", now: noon)
       }
       #expect(try await severities { _ in } == [])
+      // A pasted token is for the service that its form belongs to.
+      var pasted = Audience.Rule()
+      pasted.deviceToken = [DeviceToken(bytes: Array("cX1aB2c3:APA91b\(String(repeating: "x", count: 130))".utf8))]
+      let firebase = Audience.rule(pasted)
+      try await scene.store.write { database in
+        let apns = try #require(
+          try Credential.find(database, app: scene.app.id, provider: .apns, environment: .development))
+        _ = try Credential.unbind(database, id: apns.id)
+      }
+      #expect(try await severities { ($0.platforms, $0.audience) = ([.ios, .android], firebase) } == [])
+      #expect(try await severities { ($0.platforms, $0.audience) = ([.ios], firebase) } == [.error])
     }
   }
 

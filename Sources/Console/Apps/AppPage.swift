@@ -88,7 +88,11 @@ enum AppPage {
         && (!certificate.isReplaced || certificate.id == credential?.certificateID)
     }
     // The first assignment proposes the one file that can send, or the simulator if there is none.
-    let usable = fitting.filter { Expiry.daysLeft(notAfter: $0.details.notAfter, now: page.now) ?? 1 >= 0 }
+    let usable = fitting.filter { certificate in
+      let details = certificate.details
+      let band = Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: page.now)
+      return band != .expired && band != .notYetValid
+    }
     let proposed = credential == nil && usable.count == 1 ? usable.first : nil
     let isForSimulator = credential == nil && usable.isEmpty && page.console.simulator != nil
     let places = [provider.serviceWord, CredentialPlace.simulatorWord]

@@ -167,7 +167,3 @@ enum DevicePage {
     return page.redirect(to: "/devices", flash: "device_removed")
   }
 }
-
-extension Environment {
-  var other: Environment { self == .production ? .development : .production }
-}

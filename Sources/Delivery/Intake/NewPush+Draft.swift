@@ -85,14 +85,15 @@ extension Lint.Context {
   /// The linter's context for a push of an app.
   init(_ database: Database, _ app: App, _ draft: PushDraft, now: Date) throws {
     let environment = draft.environment
-    let fcm = try Credential.find(database, app: app.id, provider: .fcm, environment: environment)
+    let credentials = try Credential.all(database, app: app.id).filter { $0.environment == environment }
     let jpush = try DeviceCount.all(database, app: app.id).filter {
       $0.provider == .jpush && $0.environment == environment && $0.state == .active
     }
     self.init(
       aliasRule: app.rule, now: now, uid: NewPush.sampleID,
       signature: NewPush.sampleSignature,
-      credential: try CredentialScope.find(database, app: app.id, environment: environment), hasAndroid: fcm != nil,
+      credential: try CredentialScope.find(database, app: app.id, environment: environment),
+      services: Set(credentials.map(\.provider)),
       jpush: draft.platforms.intersection(jpush.map(\.platform)))
     if case .rule(let rule) = draft.audience {
       missingSegments = try Segment.missing(database, rule.segment, app: app.id)

@@ -22,41 +22,35 @@ package struct PushCheck: Sendable {
   package var problems: [Problem] { findings.filter { $0.severity == .error }.map(\.problem) }
 
   init(
-    _ draft: PushDraft, app: App, context: Lint.Context, count: AudienceCount?, unknown: Int, parkedFor: [String],
-    credentials: Set<ProviderKind>
+    _ draft: PushDraft, app: App, context: Lint.Context, count: AudienceCount?, unknown: [Registration],
+    parkedFor: [String]
   ) {
-    (self.draft, self.app, self.count, self.unknown) = (draft, app, count, unknown)
+    (self.draft, self.app, self.count, self.unknown) = (draft, app, count, unknown.count)
     var findings = Lint.findings(in: draft, context)
     // A mistake that empties the audience is reported instead of the empty audience.
     let isSound = !findings.contains { $0.severity == .error }
-    if isSound, count?.reachable == 0, unknown == 0, !draft.options.allowEmptyAudience {
+    if isSound, count?.reachable == 0, unknown.isEmpty, !draft.options.allowEmptyAudience {
       findings.insert(
         Lint.Finding(severity: .error, problem: Self.nobody(draft, app, count, parkedFor: parkedFor)), at: 0)
     }
-    if let count { findings += Self.bare(draft, app, count, unknown: unknown, credentials) }
+    if let count { findings += Self.unserved(draft, app, count, unknown: unknown, context.services) }
     self.findings = findings.filter { $0.severity == .error } + findings.filter { $0.severity != .error }
   }
 
-  /// Services of the audience for which the app has no credential: an error if nobody is left who gets the push at once.
-  private static func bare(
-    _ draft: PushDraft, _ app: App, _ count: AudienceCount, unknown: Int, _ credentials: Set<ProviderKind>
+  /// Services of the audience that the app has no credential for: errors if nobody is left who gets the push at once.
+  private static func unserved(
+    _ draft: PushDraft, _ app: App, _ count: AudienceCount, unknown: [Registration], _ services: Set<ProviderKind>
   ) -> [Lint.Finding] {
-    let devices = ProviderKind.allCases.map { kind in
-      (kind: kind, count: count.reachable(kind) + (kind == .apns && draft.platforms.contains(.ios) ? unknown : 0))
-    }
-    let bare = devices.filter { $0.count > 0 && !credentials.contains($0.kind) }
-    let isLater = draft.sendAt != nil || draft.recurrence != nil
-    let reachesNobody =
-      devices.allSatisfy { $0.count == 0 || !credentials.contains($0.kind) } && !isLater
-      && !draft.options.allowEmptyAudience && !draft.options.dryRun
-    return bare.map { kind, count in
+    let added = Set(unknown.map(\.platform.ownProvider))
+    let wanted = ProviderKind.allCases.filter { count.reachable($0) > 0 || added.contains($0) }
+    let isNow = draft.sendAt == nil && draft.recurrence == nil && !draft.options.dryRun
+    let reachesNobody = services.isDisjoint(with: wanted) && isNow && !draft.options.allowEmptyAudience
+    return wanted.filter { !services.contains($0) }.map { service in
       Lint.Finding(
         severity: reachesNobody ? .error : .warning,
         problem: Problem(
           "app", LintMessage.noCredential,
-          [
-            "app": app.name, "service": kind.name, "environment": draft.environment.rawValue, "count": String(count),
-          ]))
+          ["app": app.name, "service": service.name, "environment": draft.environment.rawValue]))
     }
   }
 
@@ -90,7 +84,7 @@ extension PushIntake {
   /// - Parameter limit: the time limit for counting; nil for none.
   /// - Throws: ``NoApp``.
   package func check(_ draft: PushDraft, now: Date, within limit: Duration?) async throws -> PushCheck {
-    var (app, context, unknown, credentials) = try await store.read { database in
+    var (app, context, unknown) = try await store.read { database in
       guard let app = try App.find(database, bundleID: draft.app) else { throw NoApp(bundleID: draft.app) }
       var context = try Lint.Context(database, app, draft, now: now)
       if case .rule(let rule) = draft.audience {
@@ -99,9 +93,7 @@ extension PushIntake {
       }
       return (
         app, context,
-        try Device.unknownTokens(database, app: app.id, audience: draft.audience).count,
-        Set(
-          try Credential.all(database, app: app.id).filter { $0.environment == draft.environment }.map(\.provider))
+        try Device.unknown(database, of: draft, app: app.id)
       )
     }
     let query = AudienceQuery(
@@ -122,8 +114,6 @@ extension PushIntake {
         reasons = try await store.read { try query.parkedReasons($0) }
       }
     }
-    return PushCheck(
-      draft, app: app, context: context, count: count, unknown: unknown, parkedFor: reasons,
-      credentials: credentials)
+    return PushCheck(draft, app: app, context: context, count: count, unknown: unknown, parkedFor: reasons)
   }
 }

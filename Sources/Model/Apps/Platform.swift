@@ -51,4 +51,6 @@ package enum Environment: String, Sendable, Codable, CaseIterable, Hashable {
   case development
   /// TestFlight and App Store builds.
   case production
+
+  package var other: Environment { self == .production ? .development : .production }
 }

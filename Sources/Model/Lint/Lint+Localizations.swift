@@ -31,7 +31,7 @@ extension Lint {
       let payload = APNsPayload(draft, uid: context.uid, signature: context.uid)
       sizes.append((.apns, payload.size, payload.limit))
     }
-    if draft.platforms == [.android] || (draft.platforms.contains(.android) && context.hasAndroid) {
+    if context.checksAndroid(draft) {
       let message = FCMMessage(draft, uid: context.uid, signature: context.uid)
       sizes.append((.fcm, message.size, message.limit))
     }

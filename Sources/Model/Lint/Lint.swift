@@ -40,8 +40,8 @@ package enum Lint {
     package var signature: String?
     /// The limits of the app's key or certificate for the draft's environment; nil: unknown.
     package var credential: CredentialScope?
-    /// Whether the app sends to Android at all. If not, drafts for every platform are not checked for it.
-    package var hasAndroid: Bool
+    /// The services that the app has a credential for. Without FCM, drafts for every platform are not checked for it.
+    package var services: Set<ProviderKind>
     /// Tags of the draft that no device of the app has, each with the most similar one that a device has.
     package var missingTags: [String: String?] = [:]
     /// Segments of the draft that the app does not have, each with the most similar one that it has.
@@ -52,15 +52,20 @@ package enum Lint {
     package var jpush: Set<Platform>
     package init(
       aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, signature: String? = nil,
-      credential: CredentialScope? = nil, hasAndroid: Bool = true, jpush: Set<Platform> = []
+      credential: CredentialScope? = nil, services: Set<ProviderKind> = Set(ProviderKind.allCases),
+      jpush: Set<Platform> = []
     ) {
       self.jpush = jpush
       self.credential = credential
-      self.hasAndroid = hasAndroid
+      self.services = services
       self.aliasRule = aliasRule
       self.now = now
       self.uid = uid
       self.signature = signature ?? uid
+    }
+
+    func checksAndroid(_ draft: PushDraft) -> Bool {
+      draft.platforms == [.android] || (draft.platforms.contains(.android) && services.contains(.fcm))
     }
 
     /// The draft as far as JPush carries it; nil: it carries nothing.
@@ -79,7 +84,7 @@ package enum Lint {
       findings += content(draft, payload) + keys(draft) + delivery(draft, payload) + size(payload)
       findings += credential(draft, payload, context)
     }
-    if draft.platforms == [.android] || (draft.platforms.contains(.android) && context.hasAndroid) {
+    if context.checksAndroid(draft) {
       findings += android(draft, context)
     }
     if let draft = context.jpushPart(draft) { findings += jpush(draft, context) }

@@ -107,8 +107,8 @@ package enum LintMessage: String, MessageSet {
       "With normal priority, a sleeping Android phone shows this only when it wakes, often minutes later."
     case .noCredential:
       """
-      {app} has no credential for {service} in {environment}. Devices of this audience that get nothing: {count}. Assign \
-      one on the app's page.
+      {app} has no credential for {service} in {environment}, so devices that {service} reaches get nothing. Assign one \
+      on the app's page.
       """
     case .credentialTopic:
       """

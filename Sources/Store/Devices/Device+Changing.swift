@@ -74,29 +74,28 @@ extension Device {
 }
 
 extension Device {
-  /// The tokens of an audience that no device of the app has in any environment, pasted to try a push.
-  package static func unknownTokens(
-    _ database: Database, app: Int64, audience: Audience
-  ) throws -> [DeviceToken] {
-    guard case .rule(let rule) = audience else { return [] }
-    return try rule.deviceToken.filter { try find(database, app: app, token: $0) == nil }
-  }
-
-  /// Registers a draft's unknown tokens, so that the push reaches them and their outcomes can be recorded. Belongs into
-  /// the transaction that stores the push.
-  ///
-  /// - Returns: how many.
-  @discardableResult
-  package static func registerUnknown(
-    _ database: Database, of draft: PushDraft, app: Int64, by actor: String, now: Date
-  ) throws -> Int {
-    let registrations = try unknownTokens(database, app: app, audience: draft.audience).map { token in
+  /// The devices that a draft's tokens stand for and that the app does not have in any environment: they were pasted to
+  /// try a push.
+  package static func unknown(_ database: Database, of draft: PushDraft, app: Int64) throws -> [Registration] {
+    guard case .rule(let rule) = draft.audience else { return [] }
+    return try rule.deviceToken.filter { try find(database, app: app, token: $0) == nil }.map { token in
       // Firebase tokens contain a colon, APNs tokens are binary; see DeviceToken's notations.
       let isFirebase = !draft.platforms.contains(.ios) || token.bytes.contains(UInt8(ascii: ":"))
       return Registration(
         token: token, environment: draft.environment,
         platform: isFirebase && draft.platforms.contains(.android) ? .android : .ios)
     }
+  }
+
+  /// Registers them, so that the push reaches them and their outcomes can be recorded. Belongs into the transaction that
+  /// stores the push.
+  ///
+  /// - Returns: how many.
+  @discardableResult
+  package static func registerUnknown(
+    _ database: Database, of draft: PushDraft, app: Int64, by actor: String, now: Date
+  ) throws -> Int {
+    let registrations = try unknown(database, of: draft, app: app)
     guard !registrations.isEmpty else { return 0 }
     return try register(database, app: app, registrations, by: actor, now: now).count { $0.deviceID != nil }
   }

@@ -82,7 +82,7 @@ package struct MovedTokens: Sendable, Hashable {
   private static func find(_ database: Database, push: Push) throws -> MovedTokens {
     var found = MovedTokens()
     guard let reason = try Reasons.find(database, reason) else { return found }
-    let other: Environment = push.environment == .production ? .development : .production
+    let other = push.environment.other
     try database.forEach(
       """
       SELECT d.id, d.environment = ?1,
@@ -117,8 +117,8 @@ package struct MovedTokens: Sendable, Hashable {
     var found = MovedTokens()
     guard incident.cause == IncidentCause(.parked, reason) else { return found }
     let place = incident.place
-    let platforms = Platform.allCases.filter { $0.providers.contains(place.provider) }.map(\.code)
-    let other: Environment = place.environment == .production ? .development : .production
+    let platforms = place.provider.platforms.map(\.code)
+    let other = place.environment.other
     try database.forEach(
       """
       SELECT d.id, EXISTS (SELECT 1 FROM device_events e WHERE e.device_id = d.id AND e.kind = 'environment_changed'

@@ -37,8 +37,7 @@ package struct IncidentEvidence: Sendable, Hashable {
   }
 
   private mutating func look(_ database: Database, _ place: IncidentPlace, _ reason: String) throws {
-    let other: Environment = place.environment == .production ? .development : .production
-    let platforms = Platform.allCases.filter { $0.providers.contains(place.provider) }.map { String($0.code) }
+    let platforms = place.provider.platforms.map { String($0.code) }
     let row = try database.fetchOne(
       """
       SELECT count(*), min(registered_at), max(registered_at),
@@ -52,7 +51,7 @@ package struct IncidentEvidence: Sendable, Hashable {
           AND state = \(DeviceState.quarantined.rawValue) AND state_reason = ?5 AND coalesce(provider, platform) = ?6
         LIMIT \(Self.sample)
       ) d
-      """, place.environment.rawValue, other.rawValue, place.app, place.environment.code, reason,
+      """, place.environment.rawValue, place.environment.other.rawValue, place.app, place.environment.code, reason,
       place.provider.code
     ) { row in
       (

@@ -380,7 +380,7 @@ struct LintTests {
       $0.notification.extras = ["gcm_id": "x"]
     }
     #expect(lines(Lint.findings(in: reserved)) == ["error notification.extras.gcm_id fcm.reserved_key"])
-    #expect(Lint.findings(in: reserved, Lint.Context(hasAndroid: false)).isEmpty)
+    #expect(Lint.findings(in: reserved, Lint.Context(services: [.apns])).isEmpty)
     let empty = draft {
       $0.platforms = [.android]
       $0.notification = Notification()
