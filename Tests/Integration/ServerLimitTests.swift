@@ -73,7 +73,9 @@ struct ServerLimitTests {
     try await CommandRunner.with { box in
       try await Self.serve(box, ["--insecure"], listen: "0.0.0.0:0") { child, port in
         #expect(child.outputText.contains("Signalbox \(Signalbox.version) at http://0.0.0.0:\(port)\n"))
-        #expect(child.outputText.contains("http://localhost:\(port)/session/setup?token="))
+        try await eventually("the first link") {
+          child.outputText.contains("http://localhost:\(port)/session/setup?token=")
+        }
       }
     }
   }

@@ -37,22 +37,30 @@ package enum Forecast {
 
     /// Those of one use: an app, an environment and a provider.
     package func of(_ use: TrackedCertificate.Use) -> Plan {
+      of(app: use.appID, use.environment, use.provider)
+    }
+
+    package func of(app: Int64, _ environment: Environment, _ provider: ProviderKind) -> Plan {
       func isItsOwn(_ item: some Planned) -> Bool {
-        item.appID == use.appID && item.environment == use.environment
-          && !Set(item.platforms).isDisjoint(with: use.provider.platforms)
+        item.appID == app && item.environment == environment
+          && !Set(item.platforms).isDisjoint(with: provider.platforms)
       }
       return Plan(pushes: pushes.filter(isItsOwn), schedules: schedules.filter(isItsOwn))
     }
   }
 
+  /// Everything that is planned, whatever it needs.
+  package static func all(_ database: Database, now: Date) throws -> Plan {
+    Plan(pushes: try PlannedPush.all(database, after: now), schedules: try PlannedSchedule.all(database))
+  }
+
   /// What needs each certificate or key, by its row ID.
   package static func needs(_ database: Database, now: Date) throws -> [Int64: Plan] {
-    let pushes = try PlannedPush.all(database, after: now)
-    let schedules = try PlannedSchedule.all(database)
-    guard !pushes.isEmpty || !schedules.isEmpty else { return [:] }
+    let plan = try all(database, now: now)
+    guard !plan.pushes.isEmpty || !plan.schedules.isEmpty else { return [:] }
     let credentials = try Credential.all(database)
-    let once = needs(pushes, credentials)
-    let repeating = needs(schedules, credentials)
+    let once = needs(plan.pushes, credentials)
+    let repeating = needs(plan.schedules, credentials)
     return Dictionary(
       uniqueKeysWithValues: Set(once.keys).union(repeating.keys).map {
         ($0, Plan(pushes: once[$0] ?? [], schedules: repeating[$0] ?? []))

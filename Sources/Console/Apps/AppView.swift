@@ -35,7 +35,8 @@ struct AppView: PageView {
     .flag("is_unbound") { $0.bound.isEmpty },
     .flag("is_failed") { $0.bound.contains(where: \.state.isFailed) },
     .flag("is_soon") { $0.bound.contains(where: \.state.isSoon) && !$0.bound.contains(where: \.state.isFailed) },
-    .flag("is_fine") { !$0.bound.isEmpty && !$0.bound.contains { $0.state.isFailed || $0.state.isSoon } },
+    .flag("is_partly") { $0.isWell && $0.isPartly },
+    .flag("is_fine") { $0.isWell && !$0.isPartly },
     .list("environments") { $0.environments },
     .list("counts") { $0.counts },
     .flag("has_devices") { !$0.counts.isEmpty },
@@ -46,6 +47,9 @@ struct AppView: PageView {
   ]
 
   private var bound: [BoundCredentialView] { environments.compactMap(\.bound) }
+  private var isWell: Bool { !bound.isEmpty && !bound.contains { $0.state.isFailed || $0.state.isSoon } }
+  /// Whether devices wait for a credential.
+  private var isPartly: Bool { environments.contains { $0.bound == nil && $0.active > 0 } }
 }
 
 /// The number of devices in one environment and on one platform.

@@ -14,7 +14,12 @@ extension AudienceStep {
     let list = shown.count <= 3 ? texts.list(shown) : texts("segments.names", count: shown.count)
     // Any of one tag is that tag.
     let word = kind == .tag && names.count == 1 ? AudienceStep.Kind.tagAnd : kind
-    let text = texts("segments.step.\(word.rawValue)", ["names": list, "app": app])
+    let key = "segments.step.\(word.rawValue)"
+    let text =
+      switch kind {
+      case .seenWithin, .seenOver: texts(key, count: names.first.flatMap { Int($0) } ?? 0)
+      default: texts(key, ["names": list, "app": app])
+      }
     guard let segment, kind != .segment else { return text }
     return texts("segments.of", ["segment": segment, "part": text])
   }

@@ -214,12 +214,15 @@ struct InspectedFileView: PageView {
   let details: FileDetailsView
   /// The stored certificate, if the same file is stored already.
   let known: LinkView?
+  /// Nil for a file that cannot send, or that is stored: its own page says what uses it.
+  let reach: FileReachView?
   let upload: CertificateUploadView
 
   static let fields: [Field<Self>] = [
     .text("title") { $0.name },
     .view("details") { $0.details },
     .view("known") { $0.known },
+    .view("reach") { $0.reach },
     .view("upload") { $0.upload },
   ]
 }

@@ -88,16 +88,9 @@ enum CertificatePage {
     facts.uses.map { use in
       CertificateUseRow(
         use: use, app: facts.apps.first { $0.id == use.appID }?.name ?? use.bundleID,
-        environment: use.environment.word(page.texts), planned: planned(facts.planned.of(use), page.texts),
+        environment: use.environment.word(page.texts), planned: facts.planned.of(use).words(page.texts),
         now: page.now)
     }
-  }
-
-  /// For example “2 scheduled, 1 repeating”.
-  private static func planned(_ needs: Forecast.Plan, _ texts: Texts) -> String {
-    let parts = [("forecast.scheduled", needs.pushes.count), ("forecast.repeating", needs.schedules.count)]
-    let words = parts.filter { $0.1 > 0 }.map { texts($0.0, count: $0.1) }
-    return words.isEmpty ? "–" : texts.list(words)
   }
 
   /// The signing requests for its renewal; nil if it is not renewed with one.

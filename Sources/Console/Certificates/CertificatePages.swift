@@ -88,15 +88,21 @@ enum CertificatePages {
   private static func inspectedPage(
     _ page: PageContext, _ file: InspectedFile, _ brought: BroughtFile?
   ) async throws -> Response {
-    let (apps, known) = try await page.store.read { database in
-      (try App.all(database), try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first })
+    let now = page.now
+    let (apps, known, reach) = try await page.store.read { database in
+      let known = try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first }
+      return (try App.all(database), known, try known == nil ? FileReach(database, file, now: now) : nil)
     }
     var form = CertificateUploadForm()
-    if let brought, let uid = brought.uid { form.locked = (uid, brought.name) }
+    // Held, so that it need not be chosen again to be kept. A script that looks into it still has it.
+    if known == nil, page.form["action"] == "inspect", let brought, let uid = try await brought.wait(page) {
+      form.locked = (uid, brought.name)
+    }
     return page.answer(
       InspectedFileView(
         name: file.name, details: FileDetails(file, keyID: page.form["key_id"]).view(page.texts, now: page.now),
         known: known.map { LinkView(href: "/certificates/\($0.id)", label: $0.details.name) },
+        reach: reach?.view(page.texts, now: now),
         upload: form.view(apps, page.form, page.texts)))
   }
 

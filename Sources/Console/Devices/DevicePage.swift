@@ -53,7 +53,10 @@ enum DevicePage {
     let device = facts.device
     let problem = errors.isEmpty ? nil : errors.others(DeviceEditView.names) ?? texts("devices.nothing_changed")
     let view = DeviceView(
-      device: device, isOwn: facts.isOwn, app: facts.app,
+      device: device, isOwn: facts.isOwn,
+      phone: page.console.simulator?.phones.phones(token: device.token)
+        .first { $0.environment == device.environment }?.id,
+      app: facts.app,
       platform: texts("platform.\(device.platform.rawValue)"),
       now: page.now,
       parked: parked(device, texts), deliveries: facts.deliveries.map { row($0, page) },

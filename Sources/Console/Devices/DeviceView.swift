@@ -12,6 +12,8 @@ struct DeviceView: PageView {
   let device: Device
   /// Whether the reader marked it as their own.
   let isOwn: Bool
+  /// The simulated phone that has its token now.
+  let phone: Int64?
   let app: App
   let platform: String
   let now: Date
@@ -30,6 +32,7 @@ struct DeviceView: PageView {
     .text("title") { $0.device.heading },
     .view("state") { DeviceStateView(state: $0.device.state) },
     .flag("own") { $0.isOwn },
+    .optional("phone_href") { $0.phone.map { "/phones?phone=\($0)" } },
     .text("app") { $0.app.name },
     .flag("production") { $0.device.environment == .production },
     .text("platform") { $0.platform },

@@ -65,10 +65,10 @@ enum CodePages {
 }
 
 extension Reason {
-  /// Those that people can look up, in the order of the table; a code that several tables have is there once.
+  /// Those that people can look up, in the order of the tables; a code that several tables have is there once.
   static let listed: [Reason] = {
     var seen: Set<String> = []
-    return table.filter { $0.isKnown && seen.insert($0.code).inserted }
+    return (table + elsewhere).filter { $0.isKnown && seen.insert($0.code).inserted }
   }()
 
   /// The reason with a code, whatever its remark; upper and lower case are told apart if need be.

@@ -15,9 +15,9 @@ struct IncidentWords {
     func devices(_ count: Int) -> String { texts("push.device_count", count: count) }
     switch incident.cause.kind {
     case .unregistered:
-      return texts("incidents.unregistered", ["number": unreachable.grouped, "all": all.grouped])
+      return texts("incidents.unregistered", count: unreachable, ["all": all.grouped])
     case .parked where countsUnreachable:
-      return texts("incidents.parked", ["number": unreachable.grouped, "all": all.grouped])
+      return texts("incidents.parked", count: unreachable, ["all": all.grouped])
     case _ where incident.devices == 0:
       return texts("incidents.held_up", count: incident.pushes)
     default:

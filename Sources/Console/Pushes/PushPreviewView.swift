@@ -77,6 +77,8 @@ struct FindingView: View {
   let message: String
   /// The name of the form field.
   let field: String
+  /// The field as the form calls it; nil: the message says enough.
+  var label: String?
   /// Names the repair of ``SendPages``; nil: there is none.
   var fix: String?
   /// A page that leads on; nil: there is none.
@@ -89,6 +91,7 @@ struct FindingView: View {
     .text("severity") { $0.severityText },
     .text("message") { $0.message },
     .text("field") { $0.field },
+    .optional("label") { $0.label },
     .optional("fix") { $0.fix },
     .view("link") { $0.link },
   ]
@@ -104,9 +107,10 @@ struct FindingView: View {
 
 extension FindingView {
   init(_ finding: Lint.Finding, _ texts: Texts) {
+    let field = SendForm.placed(finding.problem).field
     self.init(
       severity: finding.severity, severityText: texts("severity.\(finding.severity.rawValue)"),
-      message: texts.text(finding.problem), field: SendForm.placed(finding.problem).field,
+      message: texts.text(finding.problem), field: field, label: texts.known("send.\(field)"),
       fix: finding.fix.map { _ in Self.fix(finding) })
   }
 

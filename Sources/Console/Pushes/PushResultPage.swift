@@ -127,6 +127,7 @@ enum PushResultPage {
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
       payload: draft.map { body($0, push, found.providers.first?.provider) } ?? "",
+      command: draft.map { DialectText($0, in: .signalbox, sentAt: page.now, address: page.address).text },
       lockScreen: found.app.flatMap { app in
         payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app) } }
       },

@@ -45,6 +45,8 @@ struct PushResultView: PageView {
   let latency: LatencyChartView?
   let facts: [FactView]
   let payload: String
+  /// A command that sends the same push again; nil if the draft cannot be read.
+  let command: String?
   let lockScreen: LockScreenView?
   let devices: PushDevicesView
 
@@ -80,6 +82,7 @@ struct PushResultView: PageView {
     .view("latency") { $0.latency },
     .list("facts") { $0.facts },
     .text("payload") { $0.payload },
+    .optional("command") { $0.command },
     .view("lock_screen") { $0.lockScreen },
     .view("devices") { $0.devices },
   ]

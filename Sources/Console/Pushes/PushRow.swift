@@ -13,6 +13,8 @@ struct PushRow: View {
   let app: String
   let audience: String
   let title: String
+  /// Where it came from, as “Web”.
+  let source: String
   let now: Date
   /// Whether the reader may cancel and send again.
   var mayAct = false
@@ -32,6 +34,8 @@ struct PushRow: View {
     .flag("production") { $0.listed.push.environment == .production },
     .text("audience") { $0.audience },
     .view("bar") { OutcomeBar($0.listed.push.counts, target: $0.listed.push.target ?? 0) },
+    .text("source") { $0.source },
+    .text("by") { $0.listed.push.createdBy },
     .flag("is_counted") { $0.listed.push.target != nil },
     .number("target") { $0.listed.push.target ?? 0 },
     .number("accepted") { $0.listed.push.counts.accepted },
@@ -107,7 +111,7 @@ extension PushRow {
   init(_ listed: ListedPush, app: App?, texts: Texts, now: Date, mayAct: Bool = false, beginsDay: Bool = false) {
     self.init(
       listed: listed, app: app?.name ?? "", audience: listed.audience?.text(texts, names: listed.names) ?? "",
-      title: listed.title ?? texts("pushes.no_text"), now: now, mayAct: mayAct, beginsDay: beginsDay)
+      title: listed.title ?? texts("pushes.no_text"), source: texts("source.\(listed.push.source.rawValue)"), now: now, mayAct: mayAct, beginsDay: beginsDay)
   }
 
   /// Groups the rows by day in UTC, because the server does not know the user's time zone.

@@ -87,7 +87,7 @@ package enum MessageCatalogue {
   package static let all: [String: String] = {
     var all: [String: String] = [:]
     for set in sets { add(set, to: &all) }
-    for reason in Reason.table {
+    for reason in Reason.table + Reason.elsewhere {
       all[reason.causeCode] = reason.cause
       all[reason.remedyCode] = reason.remedy
     }
