@@ -11,7 +11,7 @@ struct CertificateList {
   static let pageSize = 50
   private static let bands: [Expiry.Band] = [.expired, .urgent, .soon, .notYetValid, .fine, .neverExpires]
   /// A filter next to the bands: hosts whose check fails.
-  private static let failing = "failing"
+  static let failing = "failing"
   private static let filters = ["q", "band", "kind", "app", "from", "before"]
 
   private struct Found: Sendable {

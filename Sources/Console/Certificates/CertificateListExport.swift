@@ -11,7 +11,7 @@ import Store
 struct CertificateListExport: Sendable {
   private static let columns = [
     "id", "kind", "name", "apps", "topics", "environments", "team_id", "key_id", "serial", "sha256", "state",
-    "not_before", "not_after", "days_left", "file_name", "uploaded_by", "uploaded_at",
+    "not_before", "not_after", "days_left", "replaced", "file_name", "uploaded_by", "uploaded_at",
   ]
 
   private let pages: PagedExport<Row>
@@ -48,11 +48,13 @@ struct CertificateListExport: Sendable {
     var keyID: String?
     let serial: String?
     let sha256: String?
-    /// Nil for a host whose certificate has not been seen yet.
+    /// Nil for a host whose certificate has not been seen yet; `failing` if it cannot be seen.
     let state: String?
     let notBefore: Date?
     let notAfter: Date?
     let daysLeft: Int?
+    /// Whether another one has taken its place, and nothing sends with it any more.
+    var isReplaced = false
     var fileName: String?
     let by: String
     let at: Date
@@ -70,6 +72,7 @@ struct CertificateListExport: Sendable {
       state = Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now).rawValue
       (notBefore, notAfter) = (details.notBefore, details.notAfter)
       daysLeft = Expiry.daysLeft(notAfter: details.notAfter, now: now)
+      isReplaced = certificate.isReplaced && uses.isEmpty
       (fileName, by, at) = (details.fileName, certificate.uploadedBy, certificate.createdAt)
     }
 
@@ -78,7 +81,9 @@ struct CertificateListExport: Sendable {
       id = host.key
       (kind, name) = (CertificateKind.host.rawValue, host.name)
       (topics, serial, sha256) = (seen?.names ?? [], seen?.serial, seen?.sha256)
-      state = seen.map { Expiry.band(notBefore: $0.notBefore, notAfter: $0.notAfter, now: now).rawValue }
+      state =
+        seen.map { Expiry.band(notBefore: $0.notBefore, notAfter: $0.notAfter, now: now).rawValue }
+        ?? (HostFinding.blindness(host, now: now) == nil ? nil : CertificateList.failing)
       (notBefore, notAfter) = (seen?.notBefore, seen?.notAfter)
       daysLeft = seen.flatMap { Expiry.daysLeft(notAfter: $0.notAfter, now: now) }
       (by, at) = (host.createdBy, host.createdAt)
@@ -89,7 +94,7 @@ struct CertificateListExport: Sendable {
       return [
         id, kind, name, apps.joined(separator: " "), topics.joined(separator: " "),
         environments.joined(separator: " "), teamID ?? "", keyID ?? "", serial ?? "", sha256 ?? "", state ?? "",
-        text(notBefore), text(notAfter), daysLeft.map(String.init) ?? "", fileName ?? "", by, text(at),
+        text(notBefore), text(notAfter), daysLeft.map(String.init) ?? "", String(isReplaced), fileName ?? "", by, text(at),
       ]
     }
 
@@ -109,6 +114,7 @@ struct CertificateListExport: Sendable {
         json.member("not_before", notBefore)
         json.member("not_after", notAfter)
         json.member("days_left", daysLeft)
+        json.member("replaced", isReplaced)
         json.member("file_name", fileName)
         json.member("uploaded_by", by)
         json.member("uploaded_at", at)
