@@ -48,8 +48,8 @@ struct CertificateListExport: Sendable {
     var keyID: String?
     let serial: String?
     let sha256: String?
-    /// Nil for a host whose certificate has not been seen yet; `failing` if it cannot be seen.
-    let state: String?
+    /// A band, or `failing` for a host whose certificate has not been seen.
+    let state: String
     let notBefore: Date?
     let notAfter: Date?
     let daysLeft: Int?
@@ -83,7 +83,7 @@ struct CertificateListExport: Sendable {
       (topics, serial, sha256) = (seen?.names ?? [], seen?.serial, seen?.sha256)
       state =
         seen.map { Expiry.band(notBefore: $0.notBefore, notAfter: $0.notAfter, now: now).rawValue }
-        ?? (HostFinding.blindness(host, now: now) == nil ? nil : CertificateList.failing)
+        ?? CertificateList.failing
       (notBefore, notAfter) = (seen?.notBefore, seen?.notAfter)
       daysLeft = seen.flatMap { Expiry.daysLeft(notAfter: $0.notAfter, now: now) }
       (by, at) = (host.createdBy, host.createdAt)
@@ -93,7 +93,7 @@ struct CertificateListExport: Sendable {
       func text(_ date: Date?) -> String { date.map { Timestamp.text($0) } ?? "" }
       return [
         id, kind, name, apps.joined(separator: " "), topics.joined(separator: " "),
-        environments.joined(separator: " "), teamID ?? "", keyID ?? "", serial ?? "", sha256 ?? "", state ?? "",
+        environments.joined(separator: " "), teamID ?? "", keyID ?? "", serial ?? "", sha256 ?? "", state,
         text(notBefore), text(notAfter), daysLeft.map(String.init) ?? "", String(isReplaced), fileName ?? "", by, text(at),
       ]
     }
