@@ -94,7 +94,8 @@ struct CertificateListExport: Sendable {
       return [
         id, kind, name, apps.joined(separator: " "), topics.joined(separator: " "),
         environments.joined(separator: " "), teamID ?? "", keyID ?? "", serial ?? "", sha256 ?? "", state,
-        text(notBefore), text(notAfter), daysLeft.map(String.init) ?? "", String(isReplaced), fileName ?? "", by, text(at),
+        text(notBefore), text(notAfter), daysLeft.map(String.init) ?? "", String(isReplaced), fileName ?? "", by,
+        text(at),
       ]
     }
 

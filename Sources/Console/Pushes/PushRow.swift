@@ -111,7 +111,8 @@ extension PushRow {
   init(_ listed: ListedPush, app: App?, texts: Texts, now: Date, mayAct: Bool = false, beginsDay: Bool = false) {
     self.init(
       listed: listed, app: app?.name ?? "", audience: listed.audience?.text(texts, names: listed.names) ?? "",
-      title: listed.title ?? texts("pushes.no_text"), source: texts("source.\(listed.push.source.rawValue)"), now: now, mayAct: mayAct, beginsDay: beginsDay)
+      title: listed.title ?? texts("pushes.no_text"), source: texts("source.\(listed.push.source.rawValue)"), now: now,
+      mayAct: mayAct, beginsDay: beginsDay)
   }
 
   /// Groups the rows by day in UTC, because the server does not know the user's time zone.

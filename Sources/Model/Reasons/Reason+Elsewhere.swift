@@ -77,7 +77,8 @@ extension Reason {
     inApp(6006, "a tag is longer than 40 bytes.", "Shorten it. A Han character has 3 bytes."),
     inApp(6007, "the call sets more than 1000 tags.", "Set fewer tags."),
     inApp(6008, "the tags of one call are too long together: 5 kB, or 7 kB with the old interface.", "Set fewer tags."),
-    inApp(6009, "an error that the SDK does not know.", "Call again. If it stays, ask JPush support with the SDK's log."),
+    inApp(
+      6009, "an error that the SDK does not know.", "Call again. If it stays, ask JPush support with the SDK's log."),
     inApp(
       6011, "aliases or tags were set too often: at most 10 times in 10 seconds.",
       "Set them when they change, not at every start of the app.", .later),
