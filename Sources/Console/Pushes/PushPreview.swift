@@ -136,7 +136,21 @@ struct PushPreview: Sendable {
 
   func devicesText(_ texts: Texts) -> String {
     if let subscribers { return texts("send.\(subscribers.rawValue)_subscribers") }
-    return check.reachable.map { texts("send.devices", count: $0) } ?? texts("send.many")
+    guard let reachable = check.reachable else { return texts("send.many") }
+    let devices = texts("send.devices", count: reachable)
+    return kindsText(texts).map { texts.noted(devices, $0) } ?? devices
+  }
+
+  /// As “1,150 iOS, 54 Android, 31 unreachable”; nil if all are of one platform and can be reached.
+  private func kindsText(_ texts: Texts) -> String? {
+    guard let count = check.count else { return nil }
+    let platforms = Platform.allCases.filter { count.reachable($0) > 0 }
+    var parts: [String] = []
+    if platforms.count > 1 {
+      parts = platforms.map { texts.counted(count.reachable($0), texts("platform.\($0.rawValue)")) }
+    }
+    if count.unreachable > 0 { parts.append(texts("send.out_of_reach", count: count.unreachable)) }
+    return parts.isEmpty ? nil : texts.clauses(parts)
   }
 
   func sentence(_ page: PageContext) -> String {
