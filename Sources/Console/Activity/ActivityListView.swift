@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Model
 import Mustache
 import Store
 
@@ -83,7 +84,7 @@ struct ActivityRow: View {
     .text("did") { $0.did },
     .text("subject") { $0.isOwn ? "" : AuditSubject($0.entry.entry.subject).name },
     .optional("href") { AuditSubject($0.entry.entry.subject).href },
-    .optional("detail") { $0.entry.entry.detail.map { ActivityDetail($0).text } },
+    .optional("detail") { row in row.entry.entry.detail.map { ActivityDetail(json: $0, texts: row.texts).text } },
     .text("source") { $0.texts("activity.from.\($0.actor.source.rawValue)") },
     .optional("address") { $0.entry.entry.address },
     .view("at") { MomentView(date: $0.entry.at, now: $0.now) },
@@ -104,40 +105,46 @@ struct ActivityRow: View {
   }
 }
 
-/// An entry's details in a line: `name: old → new, app: com.example.shop`. Lists of objects are in the export alone.
+/// An entry's details in a line, as “name: old → new, app: com.example.shop”. Lists of objects are in the export alone.
 struct ActivityDetail {
   /// Longer values are cut: the export has them whole.
   private static let longest = 80
 
   let json: JSONValue
-
-  init(_ json: JSONValue) { self.json = json }
+  let texts: Texts
 
   var text: String {
-    guard let members = json.object else { return Self.short(json) }
+    guard let members = json.object else { return short(json) }
     let before = members["before"]?.object
     let after = members["after"]?.object
     var parts: [String] = []
     if before != nil || after != nil {
       for name in Set((before ?? [:]).keys).union((after ?? [:]).keys).sorted() where before?[name] != after?[name] {
-        parts.append("\(name): \(Self.short(before?[name])) → \(Self.short(after?[name]))")
+        parts.append(labelled(name, "\(short(before?[name])) → \(short(after?[name]))"))
       }
     }
     for (name, value) in members.sorted(by: { $0.key < $1.key }) {
       let isShown = (name == "before" && before != nil) || (name == "after" && after != nil)
-      if !isShown, !Self.isNested(value) { parts.append("\(name): \(Self.short(value))") }
+      if !isShown, !Self.isNested(value) { parts.append(labelled(name, short(value))) }
     }
-    return parts.joined(separator: ", ")
+    return texts.clauses(parts)
+  }
+
+  /// A name that the language does not have stays as the export writes it.
+  private func labelled(_ name: String, _ value: String) -> String {
+    texts.labelled(texts.known("activity.fields.\(name)") ?? name, value)
   }
 
   private static func isNested(_ value: JSONValue) -> Bool {
     value.array?.contains { $0.object != nil || $0.array != nil } ?? false
   }
 
-  private static func short(_ value: JSONValue?) -> String {
+  private func short(_ value: JSONValue?) -> String {
     guard let value, value != .null else { return "–" }
+    if let isTrue = value.bool { return texts(isTrue ? "words.yes" : "words.no") }
+    if let environment = value.string.flatMap(Environment.init(rawValue:)) { return environment.word(texts) }
     let text =
       value.array.map { $0.map { $0.string ?? $0.text() }.joined(separator: " ") } ?? value.string ?? value.text()
-    return text.count > longest ? text.prefix(longest) + "…" : text
+    return text.count > Self.longest ? text.prefix(Self.longest) + "…" : text
   }
 }

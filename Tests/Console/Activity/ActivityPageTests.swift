@@ -41,6 +41,9 @@ struct ActivityPageTests {
         "name: old → new", "API", "Command line deleted certificate 3", "Signalbox deleted the private key",
         "grace@example.com later.version 1",
       ] { #expect(page.text.contains(text), "\(text)") }
+      _ = try await lin.post("/language", [("lang", "zh-Hans"), ("return", "/")])
+      let chinese = ScenePage(try await lin.get("/activity"))
+      for text in ["应用：com.example.shop", "名称：old → new"] { #expect(chinese.text.contains(text), "\(text)") }
     }
   }
 
