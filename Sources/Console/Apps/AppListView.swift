@@ -8,8 +8,10 @@ struct AppListView: PageView {
   static let section: Section? = .apps
 
   let apps: [AppRow]
+  let exports: ExportLinks
 
   static let fields: [Field<Self>] = [
+    .view("exports") { $0.apps.isEmpty ? nil : $0.exports },
     .list("apps") { $0.apps },
     .flag("has_apps") { !$0.apps.isEmpty },
     .view("failing") { list in

@@ -15,6 +15,7 @@ enum AppPages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/apps") { page in try await index(page) }
+    export.add(to: &routes)
     routes.page(.get, "/apps/new", role: .operator) { page in newPage(page, Form(), FieldErrors()) }
     routes.page(.post, "/apps", role: .operator) { page in try await create(page) }
     routes.page(.get, "/apps/:id") { page in try await AppPage.show(page) }
@@ -57,10 +58,18 @@ enum AppPages {
     return app
   }
 
+  private static let export = ListExport<AppOverview>(
+    path: "/apps", action: "app.export",
+    columns: [
+      "bundle_id", "name", "package_name", "alias_rule", "production_needs_approval", "created_at", "devices",
+      "credentials",
+    ]
+  ) { _ in { database, _, _ in Page(items: try AppOverview.all(database), next: nil) } }
+
   private static func index(_ page: PageContext) async throws -> Response {
     let apps = try await page.store.read { try AppOverview.all($0) }
     let rows = apps.flatMap { app in Environment.allCases.map { AppRow(app, $0, page.texts, now: page.now) } }
-    return page.answer(AppListView(apps: rows))
+    return page.answer(AppListView(apps: rows, exports: ExportLinks(page, "/apps")))
   }
 
   // MARK: Adding and changing

@@ -22,6 +22,7 @@ enum AudiencePages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/audiences") { page in try await index(page) }
+    export.add(to: &routes)
     routes.page(.get, "/audiences/suggestions") { page in try await suggest(page) }
     SegmentPages.add(to: &routes)
     routes.page(.get, "/audiences/explanation") { page in
@@ -64,7 +65,21 @@ enum AudiencePages {
         kind: kind, app: app, search: prefix,
         apps: ChoiceView.list(
           apps.map { ($0.bundleID, $0.name) }, chosen: app?.bundleID ?? ""),
-        rows: rows, mayChange: page.may(.operator), pager: PagerView(pager, next: next)))
+        rows: rows, mayChange: page.may(.operator), exports: ExportLinks(page, "/audiences"),
+        pager: PagerView(pager, next: next)))
+  }
+
+  /// Tags and aliases with their devices, segments with their rules.
+  private static let export = ListExport<Name>(
+    path: "/audiences", action: "audience.export", columns: ["kind", "app", "name", "devices", "rule"]
+  ) { page in
+    let kind = try page.filter("kind", Kind.init) ?? .segments
+    let app = try app(page, try await page.store.read { try App.all($0) })
+    let prefix = page.filled("q") ?? ""
+    return { database, cursor, limit in
+      guard let app else { return Page(items: [], next: nil) }
+      return try names(database, kind, app, prefix: prefix, cursor: cursor, limit: limit)
+    }
   }
 
   /// How many there are, if the page knows.
@@ -74,26 +89,42 @@ enum AudiencePages {
   }
 
   /// A name with how many devices have it.
-  fileprivate struct Name: Sendable {
+  fileprivate struct Name: JSONWritable, Sendable {
+    let kind: Kind
+    /// Bundle ID.
+    let app: String
     let name: String
     /// Nil: not counted yet.
     var devices: Int?
     var segment: Segment?
+
+    func write(to json: inout JSONWriter) {
+      json.object { json in
+        json.member("kind", kind.rawValue)
+        json.member("app", app)
+        json.member("name", name)
+        json.member("devices", devices)
+        json.member("rule", segment?.rule.json ?? .null)
+      }
+    }
   }
 
   private static func names(
     _ database: Database, _ kind: Kind, _ app: App, prefix: String, cursor: String?, limit: Int
   ) throws -> Page<Name> {
-    switch kind {
+    func named(_ name: String, devices: Int? = nil, segment: Segment? = nil) -> Name {
+      Name(kind: kind, app: app.bundleID, name: name, devices: devices, segment: segment)
+    }
+    return switch kind {
     case .segments:
       try Segment.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
-        .map { Name(name: $0.name, segment: $0) }
+        .map { named($0.name, segment: $0) }
     case .tags:
       try Tag.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
-        .map { Name(name: $0.name, devices: $0.members) }
+        .map { named($0.name, devices: $0.members) }
     case .aliases:
       try AliasCount.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
-        .map { Name(name: $0.alias, devices: $0.devices) }
+        .map { named($0.alias, devices: $0.devices) }
     case .devices: Page(items: [], next: nil)
     }
   }
@@ -169,10 +200,12 @@ struct AudienceListView: PageView {
   let apps: [ChoiceView]
   let rows: [AudienceRow]
   let mayChange: Bool
+  let exports: ExportLinks
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
     .text("heading") { $0.heading },
+    .view("exports") { $0.rows.isEmpty ? nil : $0.exports },
     .text("kind") { $0.kind.rawValue },
     .flag("is_segments") { $0.kind == .segments },
     .flag("is_tags") { $0.kind == .tags },

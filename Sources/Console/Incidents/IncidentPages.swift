@@ -17,6 +17,7 @@ enum IncidentPages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/incidents") { page in try await index(page) }
+    export.add(to: &routes)
     routes.page(.get, "/incidents/:id") { page in try await show(page, FieldErrors()) }
     routes.page(.post, "/incidents/:id/assign", role: .operator) { page in
       let name = page.form["person"]
@@ -37,6 +38,22 @@ enum IncidentPages {
     }
   }
 
+  private static let export = ListExport<IncidentAnswer>(
+    path: "/incidents", action: "incident.export",
+    columns: [
+      "id", "state", "app", "environment", "provider", "kind", "reason", "cause", "devices", "pushes", "first_seen_at",
+      "last_seen_at", "assignee", "snoozed_until", "closed_at", "closed_by", "remark",
+    ]
+  ) { page in
+    let filter = try await filter(page)
+    return { try IncidentAnswer.list($0, filter, cursor: $1, limit: $2) }
+  }
+
+  private static func filter(_ page: PageContext) async throws -> IncidentFilter {
+    IncidentFilter(
+      state: try page.filter("state", IncidentState.init) ?? .open, app: try await page.filterByApp(), now: page.now)
+  }
+
   /// Open incidents, from memory while nothing changes. Looked at for every page.
   static func openCount(_ store: Store, now: Date) async throws -> Int {
     // A snooze may end without a change.
@@ -55,12 +72,11 @@ enum IncidentPages {
 
   private static func index(_ page: PageContext) async throws -> Response {
     let (texts, now, pager) = (page.texts, page.now, Pager(page.request))
-    let state = try page.filter("state", IncidentState.init) ?? .open
-    let app = try await page.filterByApp()
+    let filter = try await filter(page)
+    let (state, app) = (filter.state ?? .open, filter.app)
     let (list, counts, apps) = try await page.store.read { database in
       (
-        try Incident.list(
-          database, IncidentFilter(state: state, app: app, now: now), cursor: pager.cursor, limit: pageSize),
+        try Incident.list(database, filter, cursor: pager.cursor, limit: pageSize),
         try Incident.counts(database, app: app, now: now), try AppOverview.all(database)
       )
     }

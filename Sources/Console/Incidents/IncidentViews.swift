@@ -15,10 +15,12 @@ struct IncidentListView: PageView {
   let state: IncidentState
   let rows: [IncidentRow]
   let empty: String
+  let exports: ExportLinks
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
     .text("heading") { $0.heading },
+    .view("exports") { $0.rows.isEmpty ? nil : $0.exports },
     .list("tabs") { $0.tabs },
     .view("app") { FieldView(choices: $0.apps) },
     .text("state") { $0.state.rawValue },

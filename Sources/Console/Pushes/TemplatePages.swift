@@ -15,6 +15,7 @@ enum TemplatePages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/templates") { page in try await index(page) }
+    export.add(to: &routes)
     routes.page(.get, "/templates/new", role: .operator) { page in formPage(page, Form()) }
     routes.page(.post, "/templates/new", role: .operator) { page in try await takeOver(page) }
     routes.page(.post, "/templates", role: .operator) { page in try await save(page, id: nil) }
@@ -51,13 +52,18 @@ enum TemplatePages {
     return template
   }
 
+  private static let export = ListExport<PushTemplate>(
+    path: "/templates", action: "template.export",
+    columns: ["id", "name", "content", "places", "created_by", "created_at", "changed_at"]
+  ) { _ in { try PushTemplate.list($0, cursor: $1, limit: $2) } }
+
   private static func index(_ page: PageContext) async throws -> Response {
     let pager = Pager(page.request)
     let list = try await page.store.read { try PushTemplate.list($0, cursor: pager.cursor, limit: pageSize) }
     return page.answer(
       TemplateListView(
         rows: list.items.map { TemplateRow(template: $0, texts: page.texts, now: page.now) },
-        pager: PagerView(pager, next: list.next)))
+        exports: ExportLinks(page, "/templates"), pager: PagerView(pager, next: list.next)))
   }
 
   private static func formPage(
@@ -143,9 +149,11 @@ struct TemplateListView: PageView {
   static let section: Section? = .pushes
 
   let rows: [TemplateRow]
+  let exports: ExportLinks
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
+    .view("exports") { $0.rows.isEmpty ? nil : $0.exports },
     .list("templates") { $0.rows }, .flag("has_templates") { !$0.rows.isEmpty }, .view("pager") { $0.pager },
   ]
 }

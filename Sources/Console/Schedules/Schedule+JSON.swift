@@ -1,6 +1,7 @@
 import Foundation
 package import JSON
 import Model
+import SQLite
 package import Store
 
 extension Schedule {
@@ -33,6 +34,14 @@ struct ScheduleAnswer: JSONWritable, Sendable {
     self.last = last
     self.approval = approval
     self.now = now
+  }
+
+  init(_ database: Database, _ schedule: Schedule, now: Date) throws {
+    let app = try App.get(database, id: schedule.appID)
+    let last = try Schedule.lastPush(database, id: schedule.id)
+    try self.init(
+      schedule, app: app.bundleID, last: last?.uid, approval: try Approval.find(database, .schedule(schedule.id)),
+      now: now)
   }
 
   func write(to json: inout JSONWriter) {

@@ -15,6 +15,7 @@ enum SchedulePages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/schedules") { page in try await index(page) }
+    export.add(to: &routes)
     routes.page(.post, "/schedules/undo", role: .admin) { page in try await setUndo(page) }
     routes.page(.get, "/schedules/:uid") { page in try await show(page) }
     routes.page(.get, "/schedules/:uid/cancel", role: .operator) { page in try await ask(page) }
@@ -38,6 +39,20 @@ enum SchedulePages {
 
   // MARK: The list
 
+  private static let export = ListExport<ScheduleAnswer>(
+    path: "/schedules", action: "schedule.export",
+    columns: [
+      "id", "state", "error", "app", "environment", "start_at", "next_at", "sent", "missed", "last_push", "source",
+      "created_by", "created_at", "ended_at", "draft",
+    ]
+  ) { page in
+    let (state, now) = (try page.filter("state", ScheduleState.init), page.now)
+    return { database, cursor, limit in
+      try Schedule.list(database, state: state, cursor: cursor, limit: limit)
+        .map { try ScheduleAnswer(database, $0, now: now) }
+    }
+  }
+
   private static func index(
     _ page: PageContext, undo: String? = nil, errors: FieldErrors = FieldErrors()
   ) async throws -> Response {
@@ -55,7 +70,8 @@ enum SchedulePages {
         states: ScheduleState.allCases.map {
           ChoiceView(value: $0.rawValue, label: texts("schedules.\($0.rawValue)"), isSelected: $0 == state)
         },
-        isFiltered: state != nil, schedules: rows, pager: PagerView(pager, next: list.next),
+        isFiltered: state != nil, schedules: rows, exports: ExportLinks(page, "/schedules"),
+        pager: PagerView(pager, next: list.next),
         undo: FieldView(value: undo ?? String(seconds), error: errors["undo_seconds"])),
       status: errors.isEmpty ? .ok : .unprocessableContent)
   }

@@ -10,6 +10,7 @@ struct ScheduleListView: PageView {
   let states: [ChoiceView]
   let isFiltered: Bool
   let schedules: [ScheduleRow]
+  let exports: ExportLinks
   let pager: PagerView
   /// The undo window, in seconds.
   let undo: FieldView
@@ -20,6 +21,7 @@ struct ScheduleListView: PageView {
     .flag("filterable") { $0.isFiltered || !$0.schedules.isEmpty },
     .list("schedules") { $0.schedules },
     .flag("has_schedules") { !$0.schedules.isEmpty },
+    .view("exports") { $0.schedules.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },
     .view("undo_seconds") { $0.undo },
   ]

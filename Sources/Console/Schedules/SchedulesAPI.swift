@@ -30,11 +30,7 @@ enum SchedulesAPI {
 
   /// The schema `Schedule`.
   static func json(_ database: Database, _ schedule: Schedule, _ call: APIContext) throws -> ScheduleAnswer {
-    let app = try App.get(database, id: schedule.appID)
-    let last = try Schedule.lastPush(database, id: schedule.id)
-    return try ScheduleAnswer(
-      schedule, app: app.bundleID, last: last?.uid, approval: try Approval.find(database, .schedule(schedule.id)),
-      now: call.now)
+    try ScheduleAnswer(database, schedule, now: call.now)
   }
 
   private static func list(_ call: APIContext) async throws -> Response {

@@ -20,6 +20,7 @@ enum SmokeTestPages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/smoke-tests") { page in try await index(page) }
+    export.add(to: &routes)
     routes.page(.get, "/smoke-tests/new", role: .operator) { page in try await begin(page) }
     routes.page(.post, "/smoke-tests/new", role: .operator) { page in try await takeOver(page) }
     routes.page(.post, "/smoke-tests", role: .operator) { page in try await create(page) }
@@ -50,6 +51,15 @@ enum SmokeTestPages {
 
   // MARK: The list
 
+  private static let export = ListExport<SmokeTestAnswer>(
+    path: "/smoke-tests", action: "smoke_test.export",
+    columns: ["id", "name", "app", "push", "expected", "created_by", "created_at", "changed_at", "last_run"]
+  ) { _ in
+    { database, cursor, limit in
+      try SmokeTest.list(database, cursor: cursor, limit: limit).map { try SmokeTestAnswer(database, $0) }
+    }
+  }
+
   private static func index(_ page: PageContext) async throws -> Response {
     let (texts, now, pager) = (page.texts, page.now, Pager(page.request))
     let (list, rows, red) = try await page.store.read { database in
@@ -71,7 +81,9 @@ enum SmokeTestPages {
     default: heading = texts("smoketests.fail", count: red.count)
     }
     return page.answer(
-      SmokeTestListView(heading: heading, rows: rows, pager: PagerView(pager, next: list.next)))
+      SmokeTestListView(
+        heading: heading, rows: rows, exports: ExportLinks(page, "/smoke-tests"),
+        pager: PagerView(pager, next: list.next)))
   }
 
   // MARK: One

@@ -11,12 +11,14 @@ struct SmokeTestListView: PageView {
 
   let heading: String
   let rows: [SmokeTestRow]
+  let exports: ExportLinks
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
     .text("heading") { $0.heading },
     .list("tests") { $0.rows },
     .flag("has_tests") { !$0.rows.isEmpty },
+    .view("exports") { $0.rows.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },
   ]
 }

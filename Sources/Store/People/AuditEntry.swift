@@ -126,7 +126,7 @@ package enum ActivityKind: String, Sendable, CaseIterable {
   package var nouns: [String] {
     switch self {
     case .pushes: ["push", "schedule", "incident", "smoke_test", "template", "simulator"]
-    case .devices: ["device", "alias", "tag", "segment"]
+    case .devices: ["device", "alias", "tag", "segment", "audience"]
     case .apps: ["app", "credential", "jpush", "jpush_key", "client_key", "channel", "topic", "demo"]
     case .certificates: ["certificate", "certificate_request", "host"]
     case .people: ["user", "session", "token", "calendar", "activity"]

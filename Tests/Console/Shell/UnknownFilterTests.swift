@@ -20,7 +20,8 @@ struct UnknownFilterTests {
       ("/activity", ["who=nobody", "kind=gossip", "from=x"]), ("/activity.csv", ["who=nobody", "kind=gossip"]),
       ("/activity.json", ["to=x"]),
       ("/incidents", ["app=99", "state=gone"]), ("/schedules", ["state=gone"]),
-      ("/audiences", ["app=unknown", "kind=gone"]),
+      ("/audiences", ["app=unknown", "kind=gone"]), ("/incidents.csv", ["app=99", "state=gone"]),
+      ("/schedules.json", ["state=gone"]), ("/audiences.csv", ["app=unknown", "kind=gone"]),
     ])
   func unknown(path: String, filters: [String]) async throws {
     try await ConsoleScene.with { scene in

@@ -1,0 +1,46 @@
+import Foundation
+import HTTPServer
+import JSON
+import SQLite
+import Store
+
+/// A list that its page offers whole, as CSV and JSON, with the page's filters: of each item what the API says.
+struct ListExport<Item: JSONWritable & Sendable>: Sendable {
+  /// Of the page, as `/incidents`.
+  let path: String
+  /// As the activity log names it.
+  let action: String
+  /// The API's members that are the columns of the CSV; JSON has all.
+  let columns: [String]
+  /// Reads the page's filters.
+  let read: @Sendable (PageContext) async throws -> PagedExport<Item>.Read
+
+  func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, path + ".csv") { page in
+      try await pages(page, "csv").csv(columns: columns) { Self.cells($0, columns) }
+    }
+    routes.page(.get, path + ".json") { page in try await pages(page, "json").json { $1.write(to: &$0) } }
+  }
+
+  private func pages(_ page: PageContext, _ format: String) async throws -> PagedExport<Item> {
+    let name = String(path.dropFirst())
+    let pages = PagedExport(store: page.store, name: name, read: try await read(page))
+    try await page.note(page.audit(action, name, ["format": .string(format)]))
+    return pages
+  }
+
+  private static func cells(_ item: Item, _ columns: [String]) -> [String] {
+    var json = JSONWriter(capacity: 1024)
+    item.write(to: &json)
+    let object = try? JSONValue(parsing: Data(json.text.utf8))  // it was just written
+    return columns.map { cell(object?[$0]) }
+  }
+
+  /// A list of names as words; other lists and objects as JSON.
+  private static func cell(_ value: JSONValue?) -> String {
+    guard let value, value != .null else { return "" }
+    let names = value.array?.compactMap(\.string)
+    if let names, names.count == value.array?.count { return names.joined(separator: " ") }
+    return value.string ?? value.text()
+  }
+}

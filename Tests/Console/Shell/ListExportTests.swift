@@ -1,0 +1,66 @@
+import Foundation
+import HTTPServer
+import JSON
+import Model
+import Store
+import Testing
+
+@testable import Console
+
+@Suite("Lists: taken away as CSV and JSON", .timeLimit(.minutes(2)))
+struct ListExportTests {
+  @Test(
+    "both forms have what the page lists, the page leads to them, and the activity log knows",
+    arguments: [
+      ("/incidents", "", "incident", "BadDeviceToken"), ("/schedules", "", "schedule", "com.example.shop"),
+      ("/smoke-tests", "", "smoke_test", "com.example.shop"), ("/templates", "", "template", "Order"),
+      ("/apps", "", "app", "com.example.shop"), ("/audiences", "?kind=tags", "audience", "vip"),
+      ("/audiences", "?kind=aliases&q=user", "audience", "user"), ("/audiences", "", "audience", "Insiders"),
+    ])
+  func lists(path: String, query: String, noun: String, word: String) async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      _ = try await SceneWorld.demo.fill(scene)
+      var anna = try await scene.signIn(.admin)
+      try await scene.store.write { database in
+        let app = try #require(try App.all(database).first?.id)
+        let rule = try SegmentRule(json: ["platforms": ["ios"]])
+        _ = try Segment.add(database, app: app, name: "Insiders", rule, by: "anna", now: ConsoleScene.noon)
+        let message = try MessageTemplate(json: ["notification": ["title": "Order {{order}}"]])
+        let entry = NewAuditEntry(actor: "anna", action: "", subject: "")
+        _ = try PushTemplate.save(database, name: "Order shipped", message, by: entry, now: ConsoleScene.noon)
+      }
+      let links = ScenePage(try await anna.get(path + query)).links
+      try await scene.served(to: anna) { served in
+        let list = try JSONValue(
+          parsing: Data(DeviceListExportTests.body(try await served.get("\(path).json\(query)")).utf8))
+        let items = try #require(list.array)
+        let csv = try await served.get("\(path).csv\(query)")
+        for item in items {
+          // The first column identifies the item.
+          let id = item["id"] ?? item["bundle_id"] ?? item["name"]
+          #expect(csv.contains(id?.string ?? id?.text() ?? "?"), "\(item)")
+        }
+        #expect(!items.isEmpty && csv.contains(word))
+      }
+      #expect(try await scene.audit("\(noun).export").count == 2)
+      #expect(Set(links).isSuperset(of: ["\(path).csv\(query)", "\(path).json\(query)"]))
+    }
+  }
+
+  @Test("cells hold words, lists of words, and other values as JSON; a formula is guarded")
+  func cells() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      try await scene.addDevices(2, of: app)
+      _ = try await scene.store.write { try $0.run("UPDATE apps SET name = '=1+1'") }
+      try await scene.served(to: try await scene.signIn(.viewer)) { served in
+        let csv = try await served.get("/apps.csv")
+        #expect(
+          csv.contains(
+            "bundle_id,name,package_name,alias_rule,production_needs_approval,created_at,devices,credentials\r\n"))
+        #expect(csv.contains("\(ConsoleScene.bundleID),'=1+1,,none,false,"))
+        #expect(csv.contains(#""[{""environment"":""#))
+      }
+    }
+  }
+}
