@@ -15,7 +15,7 @@ struct ListExportTests {
       ("/incidents", "", "incident", "BadDeviceToken"), ("/schedules", "", "schedule", "com.example.shop"),
       ("/smoke-tests", "", "smoke_test", "com.example.shop"), ("/templates", "", "template", "Order"),
       ("/apps", "", "app", "com.example.shop"), ("/audiences", "?kind=tags", "audience", "vip"),
-      ("/audiences", "?kind=aliases&q=user", "audience", "user"), ("/audiences", "", "audience", "Insiders"),
+      ("/audiences", "?kind=aliases&q=usr", "audience", "usr_grace"), ("/audiences", "", "audience", "Insiders"),
     ])
   func lists(path: String, query: String, noun: String, word: String) async throws {
     try await ConsoleScene.with(simulator: true) { scene in
