@@ -289,7 +289,7 @@ struct SendCommandTests {
     try await withEndpoint(port) { box in
       for words in [["--wait"], [], ["--wait", "--time-to-live", "3600"]] {
         let result = await box.run(
-          ["send", "--app", app, "--environment", "development", "--broadcast", "--body", "x", "--timeout", "3"]
+          ["send", "--app", app, "--environment", "development", "--broadcast", "--body", "x", "--timeout", "6"]
             + words, now: Date())
         #expect(isLeft(result, because: "127.0.0.1:\(port)"), "\(words): \(result)")
       }
@@ -338,7 +338,7 @@ struct SendCommandTests {
       let simulator = try PushSimulator(configuration: configuration)
       let port = try await simulator.start().development.port
       try await withEndpoint(port, trust: trusts ? simulator.authorityPEM : other.certificate.pem) { box in
-        let result = await send(box, "--broadcast", "--body", "x", "--wait", "--timeout", "4")
+        let result = await send(box, "--broadcast", "--body", "x", "--wait", "--timeout", "8")
         #expect(isLeft(result, because: cause), "\(cause): \(result)")
       }
       await simulator.stop()

@@ -94,10 +94,7 @@ enum CertificatePages {
       return (try App.all(database), known, try known == nil ? FileReach(database, file, now: now) : nil)
     }
     var form = CertificateUploadForm()
-    // Held, so that it need not be chosen again to be kept. A script that looks into it still has it.
-    if known == nil, page.form["action"] == "inspect", let brought, let uid = try await brought.wait(page) {
-      form.locked = (uid, brought.name)
-    }
+    if let brought, let uid = brought.uid { form.locked = (uid, brought.name) }
     return page.answer(
       InspectedFileView(
         name: file.name, details: FileDetails(file, keyID: page.form["key_id"]).view(page.texts, now: page.now),

@@ -4,6 +4,7 @@ import HTTPServer
 import JSON
 import Model
 import SQLite
+import Simulator
 import Store
 
 /// `/devices/:id`: one device, its history, and the actions on it.

@@ -94,7 +94,8 @@ enum IncidentPages {
         rows: list.items.map { incident in
           let app = apps.first { $0.id == incident.place.app }
           return IncidentRow(words: IncidentWords(incident: incident, app: app, texts: texts, now: now))
-        }, empty: texts("incidents.empty.\(state.rawValue)"), pager: PagerView(pager, next: list.next)))
+        }, empty: texts("incidents.empty.\(state.rawValue)"), exports: ExportLinks(page, "/incidents"),
+        pager: PagerView(pager, next: list.next)))
   }
 
   private static func show(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {

@@ -98,7 +98,9 @@ struct LocaleTests {
     add("audience.", kinds, "_count.other")
     add("audience.kind.", ["device_token", "alias", "registration_id", "tag", "segment", "all"])
     add("audience.kind.", ["channel", "topic", "condition"])
-    add("segments.step.", AudienceStep.Kind.allCases.map(\.rawValue))
+    let counted: [AudienceStep.Kind] = [.seenWithin, .seenOver]
+    add("segments.step.", AudienceStep.Kind.allCases.filter { !counted.contains($0) }.map(\.rawValue))
+    for form in [".one", ".other"] { add("segments.step.", counted.map(\.rawValue), form) }
     add("segments.last_seen_", ["any", "within_days", "over_days"])
     for subscribers in ["channel", "topic"] {
       add("send.", [subscribers + "_subscribers"])
