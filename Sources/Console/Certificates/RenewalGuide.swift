@@ -99,12 +99,15 @@ struct RenewalGuide: View {
   /// - Parameters:
   ///   - madeBy: the Apple ID or other account that made it, if somebody noted it.
   ///   - hasRequest: whether a signing request waits for its certificate; then the first step is done.
+  ///
+  /// Nil for what is not renewed, or is replaced already.
   init?(
     _ certificate: TrackedCertificate, uses: [TrackedCertificate.Use], madeBy: String?, hasRequest: Bool, now: Date,
     _ texts: Texts
   ) {
     let details = certificate.details
-    guard let plan = Self.plans[details.kind] else { return nil }
+    let isOver = certificate.isReplaced && uses.isEmpty
+    guard !isOver, let plan = Self.plans[details.kind] else { return nil }
     let arguments = Self.arguments(certificate, uses, madeBy, texts)
     let isExpired = Expiry.band(notBefore: nil, notAfter: details.notAfter, now: now) == .expired
     title = texts("guide.\(plan.title)")
