@@ -22,7 +22,8 @@ final class Child: Sendable {
     program = try OtherProgram(
       "timeout",
       ["-s", "KILL", "\(seconds)", "sh", "-c", #"\#(limits); echo $$ >"$0" && exec "$@""#, pidFile] + arguments,
-      in: URL(fileURLWithPath: folder), environment: ["RUNTIME_DIRECTORY": folder, "LC_ALL": "C.UTF-8"], output: output, errors: errors)
+      in: URL(fileURLWithPath: folder), environment: ["RUNTIME_DIRECTORY": folder, "LC_ALL": "C.UTF-8"], output: output,
+      errors: errors)
   }
 
   /// The program's own process id, nil until it has begun.

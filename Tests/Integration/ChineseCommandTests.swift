@@ -98,7 +98,8 @@ struct ChineseCommandTests {
   private static func fill(_ box: CommandRunner) async throws {
     let lines = (1...3).map { number in
       let token = String(repeating: "0\(number)", count: 32)
-      return "{\"app\":\"com.example.shop\",\"environment\":\"development\",\"platform\":\"ios\",\"token\":\"\(token)\"}"
+      return
+        "{\"app\":\"com.example.shop\",\"environment\":\"development\",\"platform\":\"ios\",\"token\":\"\(token)\"}"
     }
     #expect(await box.run("apps", "add", "com.example.shop", "--name", "Shop").code == 0)
     #expect(await box.run("users", "add", "ben@example.com", "--role", "viewer").code == 0)
@@ -118,7 +119,8 @@ struct ChineseCommandTests {
       let list = await box.run("devices", "list", environment: Self.chinese)
       #expect(list.lines.first?.contains(/^ID +应用 +环境 +平台 +状态 +令牌/) == true)
       #expect(list.output.contains("开发环境") && list.output.contains("有效"))
-      let imported = await box.run("devices", "import", "-", "--format", "csv", input: "app\n", environment: Self.chinese)
+      let imported = await box.run(
+        "devices", "import", "-", "--format", "csv", input: "app\n", environment: Self.chinese)
       Self.expectChinese(imported, ["devices", "import"])
       let backup = await box.run("backup", box.folder + "/copy.sqlite", environment: Self.chinese)
       #expect(backup.output.hasPrefix("已备份到 \(box.folder)/copy.sqlite。请同时保存"))
@@ -165,12 +167,14 @@ struct ChineseCommandTests {
     }
   }
 
-  @Test("any other locale has English, as without one", arguments: ["C", "C.UTF-8", "en_US.UTF-8", "zh_TW.UTF-8", "de_DE"])
+  @Test(
+    "any other locale has English, as without one", arguments: ["C", "C.UTF-8", "en_US.UTF-8", "zh_TW.UTF-8", "de_DE"])
   func english(locale: String) async throws {
     try await CommandRunner.with { box in
       try await Self.fill(box)
-      for words in [["--help"], ["help", "send"], ["apps", "list"], ["devices", "list"], ["apps", "show"], ["oidc", "show"]]
-      {
+      for words in [
+        ["--help"], ["help", "send"], ["apps", "list"], ["devices", "list"], ["apps", "show"], ["oidc", "show"],
+      ] {
         let (plain, other) = (await box.run(words), await box.run(words, environment: ["LANG": locale]))
         #expect(plain.output == other.output && plain.errors == other.errors)
         #expect(!(other.output + other.errors).contains(/\p{Script=Han}/))

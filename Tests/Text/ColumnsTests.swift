@@ -3,7 +3,8 @@ import Text
 
 @Suite("Columns of a terminal")
 struct ColumnsTests {
-  @Test("Chinese takes two columns a character", arguments: [("abc", 3), ("“a” – é", 7), ("环境", 4), ("（a）", 5), ("", 0)])
+  @Test(
+    "Chinese takes two columns a character", arguments: [("abc", 3), ("“a” – é", 7), ("环境", 4), ("（a）", 5), ("", 0)])
   func width(text: String, columns: Int) {
     #expect(text.columns == columns)
     #expect(text.padded(to: 8).columns == max(8, columns))

@@ -40,7 +40,8 @@ extension InspectedFile {
       facts += profile.certificates.map { ("Signed by", text("\($0.name), until \($0.notAfter.utcText)")) }
     }
     facts += [
-      ("SHA-256", sha256), ("Valid from", notBefore?.utcText), ("Valid until", notAfter?.utcText ?? text("never expires")),
+      ("SHA-256", sha256), ("Valid from", notBefore?.utcText),
+      ("Valid until", notAfter?.utcText ?? text("never expires")),
       ("Days left", Expiry.daysLeft(notAfter: notAfter, now: now).map(String.init)),
       ("Private key", profile == nil && keyPair == nil ? text(keyText) : nil),
       ("Encryption", encryption.isEmpty ? nil : encryption.joined(separator: ", ")),

@@ -197,7 +197,9 @@ enum CertificatesCommand {
     }
     if let refusal = attempt.refusal { throw CommandFailure("\(refusal.withoutField)") }
     if case .undecided(let reason) = attempt.verdict {
-      io.note("not tested with \(wanted.provider == .fcm ? "Google" : wanted.provider.name): \(singleLine(io.recorded(reason)))")
+      io.note(
+        "not tested with \(wanted.provider == .fcm ? "Google" : wanted.provider.name): \(singleLine(io.recorded(reason)))"
+      )
     }
   }
 

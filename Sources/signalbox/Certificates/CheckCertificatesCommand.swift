@@ -86,7 +86,8 @@ enum CheckCertificatesCommand {
     if isNagios {
       io.print(report.nagios)
     } else {
-      io.print(isJSON ? report.prettyJSON : report.lines(includingFine: true, in: io.translation).joined(separator: "\n"))
+      io.print(
+        isJSON ? report.prettyJSON : report.lines(includingFine: true, in: io.translation).joined(separator: "\n"))
     }
   }
 

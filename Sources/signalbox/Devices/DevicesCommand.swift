@@ -113,7 +113,8 @@ enum DevicesCommand {
       var table = io.table("ID", "APP", "ENVIRONMENT", "PLATFORM", "STATE", "TOKEN", "ALIAS", "TAGS", "SEEN")
       for (device, app) in devices {
         table.add(
-          "\(device.id)", app, io.word(device.environment), device.platform.rawValue, io.word(device.state.name, "state."),
+          "\(device.id)", app, io.word(device.environment), device.platform.rawValue,
+          io.word(device.state.name, "state."),
           device.token.abbreviated, device.alias ?? "", device.tags.joined(separator: " "), device.seenAt.text)
       }
       io.print(table)

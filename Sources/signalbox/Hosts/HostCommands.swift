@@ -65,7 +65,9 @@ enum HostCommands {
       io.print(HostAnswer(seen, now: now).prettyJSON)
     } else {
       io.say("Watching host \(seen.id): \(seen.name), \(words(seen, now, io)).")
-      for finding in HostFinding.all(seen, now: now) { io.print("  " + singleLine(io.text("\(finding.problem.withoutField)"))) }
+      for finding in HostFinding.all(seen, now: now) {
+        io.print("  " + singleLine(io.text("\(finding.problem.withoutField)")))
+      }
     }
     return seen.failure == nil ? ExitCode.done : ExitCode.failed
   }

@@ -200,9 +200,9 @@ enum SendCommand {
       throw CommandFailure.usage(
         kinds.isEmpty
           ? """
-            Choose an audience with --device, --tag, --alias, --registration-id, --segment, --topic, --condition, or \
-            --channel, or use --broadcast for all devices.
-            """
+          Choose an audience with --device, --tag, --alias, --registration-id, --segment, --topic, --condition, or \
+          --channel, or use --broadcast for all devices.
+          """
           : "--broadcast cannot be combined with --device, --tag, --alias, --registration-id, or --segment.")
     }
     if values[broadcast] { return "all" }
