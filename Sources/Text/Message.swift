@@ -23,9 +23,9 @@ package struct Message: Sendable {
 
   /// The text in a language; nil: in English.
   package func text(in translation: (any Translation)?) -> String {
-    guard let translation else { return (one as? Message)?.text(in: nil) ?? filling(key, in: nil) }
-    guard let sentence = translation.sentence(key) else { return text(in: nil) }
-    return filling(sentence, in: translation)
+    if let sentence = translation?.sentence(key) { return filling(sentence, in: translation) }
+    // English, or only places, which have their own words.
+    return (one as? Message)?.text(in: translation) ?? filling(key, in: translation)
   }
 
   /// One pass: what looks like a place in a value is not replaced.

@@ -91,7 +91,8 @@ enum CertificatesCommand {
       var table = io.table("ID", "KIND", "NAME", "STATE", "DAYS LEFT", "USED BY")
       for item in found {
         table.add(
-          "\(item.certificate.id)", item.certificate.details.kind, item.certificate.details.name,
+          "\(item.certificate.id)", io.word(item.certificate.details.kind, "certificates.kinds."),
+          item.certificate.details.name,
           io.word(band(item.certificate, now).rawValue, "band."), item.certificate.daysLeft(now).map { "\($0)" } ?? "–",
           item.uses.map { "\($0.bundleID)/\($0.environment.rawValue)" }.joined(separator: " "))
       }

@@ -91,7 +91,10 @@ final class CommandTexts: Translation {
   }
 
   private func text(_ problem: Problem) -> String {
-    problem.field.isEmpty ? texts.text(problem) : "\(problem.field)：\(texts.text(problem))"
+    guard !problem.field.isEmpty else { return texts.text(problem) }
+    // A path of the API stays; a name of the command line has a blank.
+    let field = problem.field.contains(" ") ? sentence(problem.field) ?? problem.field : problem.field
+    return "\(field)：\(texts.text(problem))"
   }
 
   /// An error of a room below, which knows English alone; it and its parts stay as they are where the table lacks them.

@@ -111,12 +111,12 @@ struct Doctor {
         if let known = directory.exists ? try directory.sealingIdentifier() : nil, known != key.identifier {
           return Finding(
             subject: "secret.key", level: .error,
-            message: "\(key) does not match this database, which is sealed with \(known)",
+            message: "sealing key \(key.identifier) does not match this database, which is sealed with \(known)",
             remedy: """
               Restore the right file. If it is lost, run signalbox rotate-key --lost and upload everything again.
               """)
         }
-        return Finding(subject: "secret.key", level: .ok, message: "\(key), readable only by its owner")
+        return Finding(subject: "secret.key", level: .ok, message: "sealing key \(key.identifier), readable only by its owner")
       }
       guard directory.exists else {
         return Finding(
@@ -168,7 +168,7 @@ struct Doctor {
       ) { Date(timeIntervalSince1970: Double($0.int64(0)) / 1000) }
       return try findings + credentials(database) + apps(database) + webhooks(database)
     } catch let error as MigrationError {
-      let remedy =
+      let remedy: Message =
         if case .unreleased = error {
           "Start with a new data folder (--data), or go on with the program that made this one."
         } else {
