@@ -115,7 +115,7 @@ let package = Package(
     tests("QRCode", knows: ["QRCode"]),
     tests("Mustache", knows: ["Mustache"], fixtures: true),
     tests("Logging", knows: ["Logging", "TestSupport"]),
-    tests("Arguments", knows: ["Arguments"]),
+    tests("Arguments", knows: ["Arguments", "Text"]),
     tests("HTTPServer", knows: ["Calendar", "HTTPServer", "OpenSSL", "Reactor", "TestSupport"]),
     tests("HTTP2", knows: ["HTTP2", "OpenSSL", "Reactor", "TestSupport", "CNGHTTP2"]),
     tests("Mail", knows: ["HTTPServer", "Mail", "OpenSSL", "Reactor", "TestSupport"]),

@@ -1,3 +1,5 @@
+package import Text
+
 /// A command: its parameters and action, or its subcommands.
 ///
 /// `Action` is chosen by the program; this room never calls it.
@@ -57,7 +59,7 @@ package struct Parsed: Sendable {
 
 package struct UsageError: Error, Sendable, Hashable {
   /// A sentence, sometimes with a suggestion.
-  package let message: String
+  package let message: Message
   /// The full command, such as `signalbox apps list`, whose help explains the usage.
   package let command: String
 }

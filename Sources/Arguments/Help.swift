@@ -1,10 +1,12 @@
+import Text
+
 private let width = 100
 /// The column of explanations.
 private let column = 30
 
 extension Program {
   /// Options of every command.
-  static var everywhere: [(String, String)] {
+  static var everywhere: [(String, Message)] {
     [("--version", "Show the version."), ("-h, --help", "Show help information.")]
   }
 
@@ -24,53 +26,66 @@ extension Program {
     return ([words] + parts).joined(separator: " ")
   }
 
-  func help(_ path: [Command<Action>]) -> String {
+  /// - Parameter translation: nil: in English.
+  func help(_ path: [Command<Action>], in translation: (any Translation)?) -> String {
     guard let command = path.last else { return "" }
+    func text(_ message: Message) -> String { message.text(in: translation) }
+    func text(_ english: String) -> String { translation?.sentence(english) ?? english }
     var sections: [String] = []
-    let overview = [command.summary, command.discussion].filter { !$0.isEmpty }
+    let overview = [command.summary, command.discussion].filter { !$0.isEmpty }.map(text)
     if let first = overview.first {
-      sections.append(wrapped("OVERVIEW: " + first, indent: 0))
+      sections.append(text("OVERVIEW: \(first)" as Message).wrapped(to: width, indent: 0))
       sections += overview.dropFirst().map { text in
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { wrapped(String($0), indent: 0) }
-          .joined(separator: "\n")
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+          .map { String($0).wrapped(to: width, indent: 0) }.joined(separator: "\n")
       }
     }
-    sections.append(wrapped("USAGE: " + usage(path), indent: 0, further: 7))
-    let groups = groups(command)
+    sections.append(text("USAGE: \(usage(path))" as Message).wrapped(to: width, indent: 0, further: 7))
+    let groups = groups(command, in: translation)
     for (title, rows) in groups where !rows.isEmpty {
-      sections.append("\(title):\n" + rows.map { row($0.0, $0.1) }.joined(separator: "\n"))
+      sections.append(text(title) + "\n" + rows.map { row($0.0, $0.1) }.joined(separator: "\n"))
     }
-    var text = sections.joined(separator: "\n\n")
     if !command.subcommands.isEmpty {
       let words = ([path[0].name, "help"] + path.dropFirst().map(\.name)).joined(separator: " ")
-      text += "\n\n  See '\(words) <subcommand>' for detailed help."
+      sections.append("  " + text("See '\(words) <subcommand>' for detailed help." as Message))
     }
-    return text
+    return sections.joined(separator: "\n\n")
   }
 
   /// Help, default and environment variable of a parameter.
-  func explanation(_ parameter: Parameter) -> String {
-    let standard = parameter.defaultText.flatMap { $0.isEmpty ? nil : "default: \($0)" }
-    let notes = [standard, variable(parameter).map { "env: \($0)" }].compactMap { $0 }
-    return parameter.help + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))")
+  func explanation(_ parameter: Parameter, in translation: (any Translation)? = nil) -> String {
+    func text(_ english: String) -> String { translation?.sentence(english) ?? english }
+    let standard = parameter.defaultText.flatMap { $0.isEmpty ? nil : "default: \(text($0))" as Message }
+    let notes: [Message] = [standard, variable(parameter).map { "env: \($0)" }].compactMap { $0 }
+    let help = text(parameter.help)
+    let explained: Message =
+      switch notes.count {
+      case 0: "\(help)"
+      case 1: "\(help) (\(notes[0]))"
+      default: "\(help) (\(notes[0]); \(notes[1]))"
+      }
+    return explained.text(in: translation)
   }
 
-  private func groups(_ command: Command<Action>) -> [(String, [(String, String)])] {
+  private func groups(
+    _ command: Command<Action>, in translation: (any Translation)?
+  ) -> [(Message, [(String, String)])] {
+    func text(_ english: String) -> String { translation?.sentence(english) ?? english }
     var arguments: [(String, String)] = []
     var options: [(String, String)] = []
     var variables: [(String, String)] = []
     for parameter in command.parameters {
       switch parameter.kind {
-      case .argument: arguments.append((parameter.spelling, parameter.help))
-      case .option(onlyFromEnvironment: true): variables.append((variable(parameter) ?? "", parameter.help))
+      case .argument: arguments.append((parameter.spelling, text(parameter.help)))
+      case .option(onlyFromEnvironment: true): variables.append((variable(parameter) ?? "", text(parameter.help)))
       default:
-        options.append((parameter.spelling, explanation(parameter)))
+        options.append((parameter.spelling, explanation(parameter, in: translation)))
       }
     }
-    options += Self.everywhere
+    options += Self.everywhere.map { ($0, $1.text(in: translation)) }
     return [
-      ("ARGUMENTS", arguments), ("OPTIONS", options), ("ENVIRONMENT", variables),
-      ("SUBCOMMANDS", command.subcommands.map { ($0.name, $0.summary) }),
+      ("ARGUMENTS:", arguments), ("OPTIONS:", options), ("ENVIRONMENT:", variables),
+      ("SUBCOMMANDS:", command.subcommands.map { ($0.name, text($0.summary)) }),
     ]
   }
 }
@@ -80,26 +95,7 @@ private func row(_ name: String, _ text: String) -> String {
   // At least two blanks between a name and its explanation, or a line of its own.
   guard head.count > column - 2 else {
     let gap = String(repeating: " ", count: column - head.count)
-    return head + gap + String(wrapped(text, indent: column).dropFirst(column))
+    return head + gap + String(text.wrapped(to: width, indent: column).dropFirst(column))
   }
-  return head + "\n" + wrapped(text, indent: column)
-}
-
-/// Wraps text at words; `further`: the indent of the lines after the first.
-private func wrapped(_ text: String, indent: Int, further: Int? = nil) -> String {
-  var lines = [String(repeating: " ", count: indent)]
-  var count = indent
-  var isFirst = true
-  for word in text.split(separator: " ") {
-    if !isFirst, count + 1 + word.count > width {
-      let margin = String(repeating: " ", count: further ?? indent)
-      lines.append(margin + word)
-      count = margin.count + word.count
-    } else {
-      lines[lines.count - 1] += (isFirst ? "" : " ") + word
-      count += (isFirst ? 0 : 1) + word.count
-    }
-    isFirst = false
-  }
-  return lines.joined(separator: "\n")
+  return head + "\n" + text.wrapped(to: width, indent: column)
 }

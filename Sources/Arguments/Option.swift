@@ -1,3 +1,5 @@
+import Text
+
 /// An option with a value, `--name value` or `--name=value`.
 package struct Option<Value: Sendable>: Sendable {
   /// For a command's list.

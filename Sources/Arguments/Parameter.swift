@@ -1,3 +1,5 @@
+package import Text
+
 /// What a command takes, whatever the type of its value: for parsing and for the help.
 package struct Parameter: Sendable {
   enum Kind: Sendable, Equatable {
@@ -66,8 +68,8 @@ struct Reading: Sendable {
 /// Why a value is not taken; what a parameter's closure throws. Reads on after “The value “x” of --name”.
 package struct BadValue: Error, Sendable, Hashable {
   /// As `is not a number of days, such as 30d`.
-  package let reason: String
+  package let reason: Message
 
   /// Says why.
-  package init(_ reason: String) { self.reason = reason }
+  package init(_ reason: Message) { self.reason = reason }
 }

@@ -1,3 +1,5 @@
+package import Text
+
 /// A program: its commands, and the prefix of its environment variables.
 package struct Program<Action: Sendable>: Sendable {
   /// What a command line asks for.
@@ -21,15 +23,19 @@ package struct Program<Action: Sendable>: Sendable {
   }
 
   /// Reads a command line, without the program's own name. Reads and writes nothing else.
-  package func parse(_ arguments: [String], environment: [String: String]) throws(UsageError) -> Request {
+  ///
+  /// - Parameter translation: the language of the help; nil: English.
+  package func parse(
+    _ arguments: [String], environment: [String: String], in translation: (any Translation)? = nil
+  ) throws(UsageError) -> Request {
     var path = [root]
     var rest = arguments[...]
     while let command = path.last, command.action == nil {
       guard let word = rest.popFirst() else { throw UsageError("Missing command.", name(path)) }
-      if word == "--help" || word == "-h" { return .show(help(path)) }
+      if word == "--help" || word == "-h" { return .show(help(path, in: translation)) }
       if word == "--version" { return .show(version) }
       if word == "help", path.count == 1 {
-        return .show(help(try descend(from: path, by: rest)))
+        return .show(help(try descend(from: path, by: rest), in: translation))
       }
       path = try step(from: path, to: word)
     }
@@ -37,7 +43,9 @@ package struct Program<Action: Sendable>: Sendable {
       throw UsageError("Missing command.", name(path))
     }
     var reader = Reader(parameters: command.parameters, command: name(path))
-    guard let given = try reader.read(rest) else { return .show(rest.contains("--version") ? version : help(path)) }
+    guard let given = try reader.read(rest) else {
+      return .show(rest.contains("--version") ? version : help(path, in: translation))
+    }
     return .run(action, try values(command, given, environment, path))
   }
 
@@ -55,11 +63,10 @@ package struct Program<Action: Sendable>: Sendable {
   private func step(from path: [Command<Action>], to word: String) throws(UsageError) -> [Command<Action>] {
     let choices = path.last?.subcommands ?? []
     if let next = choices.first(where: { $0.name == word }) { return path + [next] }
-    let what = word.hasPrefix("-") ? "option" : "command"
-    let hint =
-      word.hasPrefix("-")
-      ? " Options go after the command." : suggestion(for: word, among: choices.map(\.name))
-    throw UsageError("Unknown \(what) “\(word)”.\(hint)", name(path))
+    guard !word.hasPrefix("-") else {
+      throw UsageError("Unknown option “\(word)”. Options go after the command.", name(path))
+    }
+    throw UsageError("Unknown command “\(word)”.\(suggestion(for: word, among: choices.map(\.name)))", name(path))
   }
 
   private func values(
@@ -96,7 +103,7 @@ package struct Program<Action: Sendable>: Sendable {
 }
 
 extension UsageError {
-  init(_ message: String, _ command: String) {
+  init(_ message: Message, _ command: String) {
     self.message = message
     self.command = command
   }

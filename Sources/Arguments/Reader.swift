@@ -82,7 +82,7 @@ struct Reader {
 }
 
 /// Such as ` Did you mean “import”?`; empty if nothing is near.
-func suggestion(for word: String, among candidates: [String]) -> String {
+func suggestion(for word: String, among candidates: [String]) -> Message {
   let limit = max(1, word.utf8.count / 3)
   let near = candidates.map { (word: $0, distance: Suggestion.distance(Array(word.utf8), Array($0.utf8))) }
     .min { $0.distance < $1.distance }

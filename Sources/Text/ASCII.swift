@@ -15,7 +15,7 @@ extension String {
   package func abbreviated(to limit: Int) -> String { count <= limit ? self : prefix(limit) + "…" }
 
   /// Without the full stop at its end, for quoting inside a sentence.
-  package var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
+  package var withoutFullStop: String { hasSuffix(".") || hasSuffix("。") ? String(dropLast()) : self }
 }
 
 extension Unicode.Scalar {

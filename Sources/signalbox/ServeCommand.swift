@@ -9,6 +9,7 @@ import OpenSSL
 import Reactor
 import SQLite
 import Store
+import Text
 
 /// `signalbox serve`
 enum ServeCommand {
@@ -133,8 +134,10 @@ enum ServeCommand {
     let isPlain = isClear && values[proxies].isEmpty
     if isPlain && !values[insecure] {
       throw CommandFailure.usage(
-        "Passwords would be sent unencrypted over HTTP. Set --tls-certificate and --tls-key; or "
-          + "--trusted-proxy if a TLS proxy is in front; or --insecure in a network that you trust.")
+        """
+        Passwords would be sent unencrypted over HTTP. Set --tls-certificate and --tls-key; or --trusted-proxy if a \
+        TLS proxy is in front; or --insecure in a network that you trust.
+        """)
     }
     var options = Service.Options()
     options.data = DataDirectory(values, io, isReplicated: values[replicated])
@@ -232,7 +235,7 @@ enum ServeCommand {
     watch.cancel()
     manager.isStopping()
     await service.stop()
-    if let failure { io.complain(failure.description) }
+    if let failure { io.complain("\(failure)") }
     return failure == nil ? ExitCode.done : ExitCode.failed
   }
 

@@ -234,26 +234,26 @@ final class Service: Sendable {
   }
 
   /// A warning if the key file is missing, does not match, or cannot decrypt some keys; otherwise nil.
-  func keyWarning() async throws -> String? {
+  func keyWarning() async throws -> Message? {
     let store = store
     let (state, closed) = try await store.read { database in
       (try Sealing.state(database, store.sealer), try TrackedCertificate.unreadable(database, sealer: store.sealer))
     }
     guard state != .fits || !closed.isEmpty else { return nil }
     let names = closed.map { singleLine($0.details.name) }.joined(separator: ", ")
-    let what =
+    let what: Message =
       switch state {
       case .missing: "\(options.data.keyFile) is missing"
       case .other: "\(options.data.keyFile) does not match this database"
       case .fits: "some private keys cannot be decrypted with \(options.data.keyFile)"
       }
-    let way =
+    let way: Message =
       state == .fits
       ? "Upload them again on their pages."
       : "Restore the right file and restart. If it is lost, start over with a new key at \(url)/certificates/key."
-    let text = "\(what). \(closed.isEmpty ? "Nothing is sealed yet." : "Cannot be opened: \(names).") \(way)"
-    options.log.error("stored private keys cannot be opened", ["count": closed.count, "reason": what])
-    return text
+    let sealed: Message = closed.isEmpty ? "Nothing is sealed yet." : "Cannot be opened: \(names)."
+    options.log.error("stored private keys cannot be opened", ["count": closed.count, "reason": what.description])
+    return "\(what). \(sealed) \(way)"
   }
 
   /// Deletes what was kept only for undo and has expired; runs at the start and every hour.

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Logging
 import Reactor
+import Text
 
 /// The command line: finds the command and runs it with the remaining arguments.
 @main
@@ -57,6 +58,8 @@ enum Signalbox {
 
   /// Runs a command line and returns its exit code.
   static func run(_ arguments: [String], _ io: CommandIO) async -> Int32 {
+    var io = io
+    io.translation = CommandTexts(io.environment)
     let code = await carryOut(arguments, io)
     // If the output was lost, the command fails, whatever it did.
     guard let failure = io.outputFailure() else { return code }
@@ -67,7 +70,7 @@ enum Signalbox {
   private static func carryOut(_ arguments: [String], _ io: CommandIO) async -> Int32 {
     var (io, command) = (io, program.root.name)
     do {
-      switch try program.parse(arguments, environment: io.environment) {
+      switch try program.parse(arguments, environment: io.environment, in: io.translation) {
       case .show(let text):
         io.print(text)
         return ExitCode.done
@@ -79,9 +82,9 @@ enum Signalbox {
     } catch let error as UsageError {
       return misused(error.command, error.message, io)
     } catch let failure as CommandFailure where failure.exitCode == ExitCode.usage {
-      return misused(command, failure.description, io)
+      return misused(command, failure.message, io)
     } catch let failure as CommandFailure {
-      io.complain(failure.description)
+      io.complain(failure.message)
       return failure.exitCode
     } catch is OutputFailure {
       // Reported at the end of `run`.
@@ -92,10 +95,10 @@ enum Signalbox {
     }
   }
 
-  private static func misused(_ command: String, _ message: String, _ io: CommandIO) -> Int32 {
-    let help = "See '\(command) --help'."
+  private static func misused(_ command: String, _ message: Message, _ io: CommandIO) -> Int32 {
+    let help: Message = "See '\(command) --help'."
     io.complain(io.format == .json ? "\(message) \(help)" : message)
-    if io.format == .text { io.writeError(help + "\n") }
+    if io.format == .text { io.writeError(io.text(help) + "\n") }
     return ExitCode.usage
   }
 }

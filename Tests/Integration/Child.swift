@@ -18,11 +18,12 @@ final class Child: Sendable {
     let name = UUID().uuidString
     (output, errors, pidFile) = ("\(folder)/\(name).out", "\(folder)/\(name).err", "\(folder)/\(name).pid")
     // The shell becomes the program, so that the id it notes is the program's. What a server keeps in memory for the
-    // next one goes with the folder, also when it is killed.
+    // next one goes with the folder, also when it is killed. Whatever the developer's locale, it speaks English.
     program = try OtherProgram(
       "timeout",
       ["-s", "KILL", "\(seconds)", "sh", "-c", #"\#(limits); echo $$ >"$0" && exec "$@""#, pidFile] + arguments,
-      in: URL(fileURLWithPath: folder), environment: ["RUNTIME_DIRECTORY": folder], output: output, errors: errors)
+      in: URL(fileURLWithPath: folder), environment: ["RUNTIME_DIRECTORY": folder, "LC_ALL": "C.UTF-8"], output: output,
+      errors: errors)
   }
 
   /// The program's own process id, nil until it has begun.

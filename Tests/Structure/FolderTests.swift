@@ -34,6 +34,7 @@ struct FolderTests {
       "components": "markup that pages repeat",
       "layout": "the frame of every page",
       "locales": "the texts, a file a language",
+      "commands": "the texts of the command line, a file a language beside English",
       "mail": "the mails",
       "errors": "pages of errors, of no noun",
       "session": "sign-in and first start, before there is anybody",

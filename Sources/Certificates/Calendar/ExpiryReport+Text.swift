@@ -1,20 +1,29 @@
 import Foundation
 import Model
 import Store
-import Text
+package import Text
 
 extension ExpiryReport {
   /// One line per item, for a terminal or a cron mail.
   ///
-  /// - Parameter includingFine: whether to include items that need no attention.
-  package func lines(includingFine: Bool = true) -> [String] {
-    closed.map { "CLOSED   \($0.name.singleLine): \($0.reason.singleLine)" }
-      + unreadable.map { "UNKNOWN  \($0.name.singleLine): \($0.reason.singleLine)" }
-      + findings.filter {
-        includingFine || $0.band.needsSomebody || !$0.missed.isEmpty || !$0.pressing.isEmpty
-      }.map(\.line)
+  /// - Parameters:
+  ///   - includingFine: whether to include items that need no attention.
+  ///   - translation: the language; nil: English.
+  package func lines(includingFine: Bool = true, in translation: (any Translation)? = nil) -> [String] {
+    func line(_ label: Message, _ item: Unreadable) -> String {
+      let reason = item.problem.map { "\($0)" } ?? "\(item.reason)" as Message
+      let text = "\(item.name): \(reason)" as Message
+      return label.text(in: translation).padded(to: labelWidth) + text.text(in: translation).singleLine
+    }
+    let shown = findings.filter {
+      includingFine || $0.band.needsSomebody || !$0.missed.isEmpty || !$0.pressing.isEmpty
+    }
+    return closed.map { line("CLOSED", $0) } + unreadable.map { line("UNKNOWN", $0) }
+      + shown.map { $0.line(in: translation) }
   }
 }
+
+private let labelWidth = 9
 
 extension Expiry.Band {
   package var needsSomebody: Bool {
@@ -24,59 +33,70 @@ extension Expiry.Band {
     }
   }
 
-  /// Upper case, padded to the same width.
-  fileprivate var label: String {
+  fileprivate var label: Message {
     switch self {
-    case .fine: "OK      "
-    case .soon: "SOON    "
-    case .urgent: "URGENT  "
-    case .expired: "EXPIRED "
-    case .notYetValid: "NOT YET "
-    case .neverExpires: "OK      "
+    case .fine: "OK"
+    case .soon: "SOON"
+    case .urgent: "URGENT"
+    case .expired: "EXPIRED"
+    case .notYetValid: "NOT YET"
+    case .neverExpires: "OK"
     }
   }
 }
 
 extension ExpiryReport.Finding {
   /// As `SOON     Shop: Apple Push Services: com.example.shop (production): 12 days left, until 2026-12-02 …`.
-  fileprivate var line: String {
-    var subject = item.name
+  fileprivate func line(in translation: (any Translation)?) -> String {
+    var subject: Message = "\(item.name)"
     if let app = item.app, !item.name.contains(app) { subject = "\(app): \(subject)" }
     if !item.environments.isEmpty {
-      subject += " (\(item.environments.map(\.rawValue).joined(separator: ", ")))"
+      subject = "\(subject) (\(item.environments.text(in: translation)))"
     }
-    return "\(band.label) \(subject.singleLine): \(time)\(whose)\(forecast)"
+    let text: Message = "\(subject.text(in: translation).singleLine): \(time)\(whose)\(forecast)"
+    return band.label.text(in: translation).padded(to: labelWidth) + text.text(in: translation)
   }
 
   /// The expiring certificate: the item itself, by serial number, or one of its issuers.
-  private var whose: String {
+  private var whose: Message {
     guard let issuer = item.endingIssuer else { return item.serial.map { ", serial \($0)" } ?? "" }
-    let serial = item.serial.map { " (serial \($0))" } ?? ""
-    return ", when “\(issuer)” in its chain expires, before its own certificate\(serial)"
+    guard let serial = item.serial else { return ", when “\(issuer)” in its chain expires, before its own certificate" }
+    return ", when “\(issuer)” in its chain expires, before its own certificate (serial \(serial))"
   }
 
-  private var forecast: String {
-    var text = ""
+  private var forecast: Message {
+    var text: Message = ""
     if let first = missed.first {
-      let pushes = missed.count == 1 ? "1 push is scheduled" : "\(missed.count) pushes are scheduled"
-      text += "; \(pushes) after that, the first (\(first.uid)) on \(first.sendAt.utcText)"
+      let pushes = Message(
+        count: missed.count, one: "1 push is scheduled", other: "\(missed.count) pushes are scheduled")
+      text = "; \(pushes) after that, the first (\(first.uid)) on \(first.sendAt.utcText)"
     }
     if let first = pressing.first {
-      let pushes = pressing.count == 1 ? "1 repeating push continues" : "\(pressing.count) repeating pushes continue"
-      text += "; \(pushes) after that, the first (\(first.schedule.uid)) on \(first.first.utcText)"
+      let pushes = Message(
+        count: pressing.count, one: "1 repeating push continues", other: "\(pressing.count) repeating pushes continue")
+      text = "\(text); \(pushes) after that, the first (\(first.schedule.uid)) on \(first.first.utcText)"
     }
     return text
   }
 
-  private var time: String {
+  private var time: Message {
     guard let daysLeft, let notAfter = item.notAfter else { return "never expires" }
     if band == .expired {
-      let days = -daysLeft
-      return "expired on \(notAfter.utcText), " + (days == 1 ? "less than a day ago" : "\(days - 1) days ago")
+      guard daysLeft < -1 else { return "expired on \(notAfter.utcText), less than a day ago" }
+      return "expired on \(notAfter.utcText), \(-daysLeft - 1) days ago"
     }
-    let left = daysLeft == 0 ? "less than a day left" : daysLeft == 1 ? "1 day left" : "\(daysLeft) days left"
     if band == .notYetValid, let notBefore = item.notBefore { return "not valid before \(notBefore.utcText)" }
-    return "\(left), until \(notAfter.utcText)"
+    guard daysLeft != 0 else { return "less than a day left, until \(notAfter.utcText)" }
+    return Message(
+      count: daysLeft, one: "1 day left, until \(notAfter.utcText)",
+      other: "\(daysLeft) days left, until \(notAfter.utcText)")
+  }
+}
+
+extension [Environment] {
+  /// As `development, production`.
+  func text(in translation: (any Translation)?) -> String {
+    map { translation?.text(of: $0) ?? $0.rawValue }.joined(separator: (", " as Message).text(in: translation))
   }
 }
 

@@ -2,18 +2,23 @@ package import Foundation
 import OpenSSL
 import Model
 import Providers
-import Text
+package import Text
 
 extension InspectedFile {
   /// A description for a terminal: one fact per line, then the warnings.
   ///
-  /// - Parameter keyID: the key ID entered with the file.
-  package func lines(now: Date, keyID given: String? = nil) -> [String] {
-    var facts: [(String, String?)] = [
-      ("Kind", kindText),
+  /// - Parameters:
+  ///   - keyID: the key ID entered with the file.
+  ///   - translation: the language; nil: English.
+  package func lines(
+    now: Date, keyID given: String? = nil, in translation: (any Translation)? = nil
+  ) -> [String] {
+    func text(_ message: Message) -> String { message.text(in: translation) }
+    var facts: [(label: Message, value: String?)] = [
+      ("Kind", text(kindText)),
       ("Name", name),
       ("Topics", topics.isEmpty ? nil : topics.map(\.text).joined(separator: ", ")),
-      ("Environment", environments.isEmpty ? nil : environments.map(\.rawValue).joined(separator: ", ")),
+      ("Environment", environments.isEmpty ? nil : Array(environments).text(in: translation)),
       ("Team", teamID),
       (kind == .jpushKeyPair ? "AppKey" : "Key ID", keyID ?? given),
     ]
@@ -32,21 +37,25 @@ extension InspectedFile {
         ("Devices", "\(profile.deviceCount)"), ("UUID", profile.uuid),
       ]
       facts += profile.entitlements.sorted { $0.key < $1.key }.map { ("Entitlement", "\($0.key) = \($0.value)") }
-      facts += profile.certificates.map { ("Signed by", "\($0.name), until \($0.notAfter.utcText)") }
+      facts += profile.certificates.map { ("Signed by", text("\($0.name), until \($0.notAfter.utcText)")) }
     }
     facts += [
-      ("SHA-256", sha256), ("Valid from", notBefore?.utcText), ("Valid until", notAfter?.utcText ?? "never expires"),
+      ("SHA-256", sha256), ("Valid from", notBefore?.utcText),
+      ("Valid until", notAfter?.utcText ?? text("never expires")),
       ("Days left", Expiry.daysLeft(notAfter: notAfter, now: now).map(String.init)),
-      ("Private key", profile == nil && keyPair == nil ? privateKey.map { "yes, \($0.algorithm)" } ?? "no" : nil),
+      ("Private key", profile == nil && keyPair == nil ? text(keyText) : nil),
       ("Encryption", encryption.isEmpty ? nil : encryption.joined(separator: ", ")),
     ]
     let lines = facts.compactMap { label, value in
-      value.map { "\(label):".padding(toLength: 14, withPad: " ", startingAt: 0) + $0.singleLine }
+      value.map { text("\(label):").padded(to: 14) + $0.singleLine }
     }
-    return lines + warnings(now: now, keyID: given).map { "Warning:      \($0.problem.text.singleLine)" }
+    return lines
+      + warnings(now: now, keyID: given).map { text("Warning:").padded(to: 14) + text("\($0.problem)").singleLine }
   }
 
-  private var kindText: String {
+  private var keyText: Message { privateKey.map { "yes, \($0.algorithm)" } ?? "no" }
+
+  private var kindText: Message {
     switch kind {
     case .apnsCertificate: "APNs certificate"
     case .voipCertificate: "VoIP certificate"

@@ -1,8 +1,8 @@
-import Foundation
-import JSON
-import Mustache
-import Model
-import Store
+internal import Foundation
+package import JSON
+internal import Mustache
+package import Model
+package import Store
 
 /// The texts of all languages in `Templates/locales`.
 struct Locales: Sendable {
@@ -48,13 +48,15 @@ struct Locales: Sendable {
   }
 }
 
-struct Texts: Sendable {
+/// The texts of one language.
+package struct Texts: Sendable {
   let code: String
   /// What templates name `t`.
   let language: ViewLanguage
   private let flat: [String: String]
 
-  init(code: String, table: JSONValue) {
+  /// - Parameter table: as `Templates/locales` has it.
+  package init(code: String, table: JSONValue) {
     self.code = code
     var flat: [String: String] = [:]
     Self.flatten(table, "", &flat)
@@ -92,10 +94,11 @@ struct Texts: Sendable {
     return self(key + form, arguments.merging(["count": count.grouped]) { $1 })
   }
 
-  func known(_ key: String) -> String? { flat[key] }
+  /// The text as it stands in the table; nil: there is none.
+  package func known(_ key: String) -> String? { flat[key] }
 
   /// The problem's text in this language, or in English if the table lacks its code.
-  func text(_ problem: Problem) -> String {
+  package func text(_ problem: Problem) -> String {
     guard let template = flat["messages." + problem.code] else {
       // The sources' English needs no other words, only the dates of pages.
       let dated = problem.arguments.reduce(into: problem.arguments) { all, one in
@@ -107,15 +110,17 @@ struct Texts: Sendable {
   }
 
   /// A sentence that the engine stored; in English if the table lacks it.
-  func recorded(_ text: String) -> String { RecordedSentence.problem(text).map { self.text($0) } ?? text }
+  package func recorded(_ text: String) -> String { RecordedSentence.problem(text).map { self.text($0) } ?? text }
 
   /// Why secrets cannot be saved.
-  func text(_ mismatch: SealingMismatch) -> String {
+  package func text(_ mismatch: SealingMismatch) -> String {
     text(Problem("", code: mismatch == .missing ? "sealing.missing" : "sealing.other", mismatch.description))
   }
 
-  func cause(_ reason: Reason) -> String { flat["messages." + reason.causeCode] ?? reason.cause }
-  func remedy(_ reason: Reason) -> String { flat["messages." + reason.remedyCode] ?? reason.remedy }
+  /// Why a push was not accepted.
+  package func cause(_ reason: Reason) -> String { flat["messages." + reason.causeCode] ?? reason.cause }
+  /// What to do about it.
+  package func remedy(_ reason: Reason) -> String { flat["messages." + reason.remedyCode] ?? reason.remedy }
 
   /// Arguments of problems that may be dates.
   private static let dates: Set = ["begin", "date", "due", "end", "first", "limit", "new", "old"]

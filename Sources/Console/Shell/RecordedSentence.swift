@@ -2,7 +2,7 @@ import Model
 
 /// Reads back the English sentences that the engine stores with pushes, so that pages can show them in another
 /// language. The log, the API and the command line have them as they are.
-enum RecordedSentence {
+package enum RecordedSentence {
   /// By the code of the translation, with `{name}` for what varies. `LocaleTests` looks for them in the sources.
   static let patterns: [(code: String, english: String)] = [
     ("recorded.refused", "The provider refused the credential: {reason}. {remedy}"),
@@ -47,7 +47,7 @@ enum RecordedSentence {
   }
 
   /// What stands at the places of a pattern; nil if the text is another sentence.
-  private static func arguments(_ text: Substring, _ pattern: String) -> [String: String]? {
+  package static func arguments(_ text: Substring, _ pattern: String) -> [String: String]? {
     var arguments: [String: String] = [:]
     var (rest, name) = (text, "")
     let pieces = pattern.split(omittingEmptySubsequences: false) { $0 == "{" || $0 == "}" }

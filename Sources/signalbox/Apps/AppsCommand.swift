@@ -6,6 +6,7 @@ import JSON
 import Model
 import SQLite
 import Store
+import Text
 
 enum AppsCommand {
   private static let app = Argument<String>("bundle-id", "The app's bundle ID, e.g. com.example.app.")
@@ -74,7 +75,8 @@ enum AppsCommand {
         _ = try App.setApproval(database, id: app.id, values[approval], by: entry, now: io.now())
       }
     }
-    io.print("Approval of pushes to production of \(values[app]): \(values[approval] ? "on" : "off").")
+    let setting: Message = values[approval] ? "on" : "off"
+    io.say("Approval of pushes to production of \(values[app]): \(setting).")
     return ExitCode.done
   }
 
@@ -83,7 +85,7 @@ enum AppsCommand {
     if values[CommonOptions.json] {
       io.print(apps.prettyJSON)
     } else {
-      var table = TextTable("BUNDLE ID", "NAME", "ACTIVE", "QUARANTINED", "DEAD", "CREDENTIALS")
+      var table = io.table("BUNDLE ID", "NAME", "ACTIVE", "QUARANTINED", "DEAD", "CREDENTIALS")
       for app in apps {
         table.add(
           app.app.bundleID, app.app.name, "\(app.count(state: .active))", "\(app.count(state: .quarantined))",
@@ -109,25 +111,32 @@ enum AppsCommand {
   }
 
   private static func show(_ found: AppOverview, _ io: CommandIO) {
+    func tell(_ label: Message, _ text: String) { io.print("  \(io.text(label).padded(to: 12)) \(text)") }
     io.print("\(found.app.bundleID)  \(singleLine(found.app.name))")
-    io.print("  alias rule   \(found.app.aliasRule ?? AliasRule.none.rawValue)")
-    if let name = found.app.packageName { io.print("  package name \(name)") }
-    io.print("  added        \(found.app.createdAt.text)")
+    tell("alias rule", found.app.aliasRule ?? AliasRule.none.rawValue)
+    if let name = found.app.packageName { tell("package name", name) }
+    tell("added", found.app.createdAt.text)
     for environment in Environment.allCases {
       for platform in Platform.allCases where found.count(environment: environment, platform: platform) > 0 {
         let counts = DeviceState.allCases.map { state in
-          "\(found.count(environment: environment, platform: platform, state: state)) \(state.name)"
+          let count = found.count(environment: environment, platform: platform, state: state)
+          return "\(count) \(io.word(state.name, "state."))"
         }
-        io.print("  devices      \(environment.rawValue) \(platform.rawValue): \(counts.joined(separator: ", "))")
+        tell("devices", io.text("\(io.word(environment)) \(platform.rawValue): \(io.list(counts))"))
       }
     }
     for credential in found.credentials {
-      let name = credential.certificateName.map(singleLine) ?? "no credential"
-      let end = credential.certificateNotAfter.map { ", until \($0.text)" } ?? ""
-      io.print(
-        "  credential   \(credential.provider.rawValue) \(credential.environment.rawValue): \(name)\(end), "
-          + "to \(credential.endpoint)\(credential.proxy.map { " through \($0.text)" } ?? ""), "
-          + credential.health.rawValue)
+      let name = credential.certificateName.map(singleLine) ?? io.text("no credential")
+      let end: Message = credential.certificateNotAfter.map { ", until \($0.text)" } ?? ""
+      let proxy: Message = credential.proxy.map { " through \($0.text)" } ?? ""
+      let health: Message =
+        switch credential.health {
+        case .unused: "unused"
+        case .accepted: "accepted"
+        case .refused: "refused"
+        }
+      let place = "\(credential.provider.rawValue) \(io.word(credential.environment))"
+      tell("credential", io.text("\(place): \(name)\(end), to \(credential.endpoint)\(proxy), \(health)"))
     }
   }
 
@@ -139,7 +148,7 @@ enum AppsCommand {
     if let package = values[package], let problem = AppName.problem(withPackageName: package) {
       problems.append(problem.under("package name"))
     }
-    guard problems.isEmpty else { throw CommandFailure(Problems(problems).description) }
+    guard problems.isEmpty else { throw CommandFailure("\(Problems(problems))") }
     let added = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
         let added = try App.add(
@@ -152,7 +161,7 @@ enum AppsCommand {
     if values[CommonOptions.json], let added {
       io.print(added.prettyJSON)
     } else {
-      io.print("Added \(values[app]).")
+      io.say("Added \(values[app]).")
     }
     return ExitCode.done
   }
@@ -167,8 +176,10 @@ enum AppsCommand {
           values[force] || (belongings.devices == 0 && belongings.pushes == 0 && belongings.schedules == 0)
         else {
           throw CommandFailure(
-            "\(app.bundleID) has \(belongings.devices) devices, \(belongings.pushes) pushes, and "
-              + "\(belongings.schedules) schedules, which would be deleted too. To delete them all, use --force.")
+            """
+            \(app.bundleID) has \(belongings.devices) devices, \(belongings.pushes) pushes, and \
+            \(belongings.schedules) schedules, which would be deleted too. To delete them all, use --force.
+            """)
         }
         try App.delete(database, id: app.id)
         try audit(
@@ -176,7 +187,7 @@ enum AppsCommand {
           ["before": app.audited(belongings), "after": .null], now: now)
       }
     }
-    io.print("Removed \(values[app]).")
+    io.say("Removed \(values[app]).")
     return ExitCode.done
   }
 
@@ -191,13 +202,15 @@ enum AppsCommand {
         guard let credential = try Credential.find(database, app: app.id, provider: kind, environment: environment)
         else {
           throw CommandFailure(
-            "\(app.bundleID) has no \(kind.rawValue) credential for \(environment.rawValue). Assign one first: "
-              + "signalbox certificates add <file> --app \(app.bundleID) --use-for \(environment.rawValue)")
+            """
+            \(app.bundleID) has no \(kind.rawValue) credential for \(environment.rawValue). Assign one first: \
+            signalbox certificates add <file> --app \(app.bundleID) --use-for \(environment.rawValue)
+            """)
         }
         var wanted: CredentialProxy?
         do throws(Problems) {
           wanted = try CredentialRule.proxy(text, before: credential.proxy)
-        } catch { throw CommandFailure.usage(error.description) }
+        } catch { throw CommandFailure.usage("\(error)") }
         if let password = values[proxyPassword], let given = wanted, given.user != nil {
           wanted = CredentialProxy(address: given.address, user: given.user, password: .plain(password))
         }
@@ -210,7 +223,7 @@ enum AppsCommand {
           ], now: now)
       }
     }
-    io.print("Saved. It applies to new connections at once.")
+    io.say("Saved. It applies to new connections at once.")
     return ExitCode.done
   }
 
@@ -227,14 +240,14 @@ enum AppsCommand {
       }
     }
     guard let issued else {
-      io.print("Removed the JPush keys of \(values[app]).")
+      io.say("Removed the JPush keys of \(values[app]).")
       return ExitCode.done
     }
     if values[CommonOptions.json] {
       io.print(IssuedJPushKey(key: issued.key, secret: issued.secret).prettyJSON)
     } else {
       io.print("AppKey         \(issued.key.appKey)")
-      io.print("Master secret  \(issued.secret)")
+      io.print("\(io.text("Master secret").padded(to: 13))  \(issued.secret)")
       io.note("Copy the master secret now: only its hash is stored. An earlier one is refused from now on.")
     }
     return ExitCode.done

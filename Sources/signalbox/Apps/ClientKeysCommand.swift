@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import SQLite
 import Store
+import Text
 
 /// `apps client-keys`: the keys with which an app registers its devices.
 enum ClientKeysCommand {
@@ -33,8 +34,8 @@ enum ClientKeysCommand {
       if values[CommonOptions.json] {
         io.print(keys.prettyJSON)
       } else {
-        var table = TextTable("KEY", "CREATED", "LAST USED")
-        for key in keys { table.add(key.key, key.createdAt.text, key.lastUsedAt?.text ?? "never") }
+        var table = io.table("KEY", "CREATED", "LAST USED")
+        for key in keys { table.add(key.key, key.createdAt.text, key.lastUsedAt?.text ?? io.text("never")) }
         io.print(table)
       }
       return ExitCode.done

@@ -7,6 +7,7 @@ import Providers
 import Reactor
 import SQLite
 import Store
+import Text
 
 /// `signalbox channels …`: the broadcast channels of an app at APNs.
 enum ChannelsCommand {
@@ -66,11 +67,11 @@ enum ChannelsCommand {
     if values[CommonOptions.json] {
       io.print(channels.prettyJSON)
     } else {
-      var table = TextTable("CHANNEL", "STORAGE", "NAME", "STATE")
+      var table = io.table("CHANNEL", "STORAGE", "NAME", "STATE")
       for channel in channels {
         table.add(
           channel.channel, channel.policy?.word.rawValue ?? "–", channel.name,
-          channel.missingSince.map { "not in Apple's list since \($0.text)" } ?? "exists")
+          io.text(channel.missingSince.map { "not in Apple's list since \($0.text)" } ?? "exists"))
       }
       io.print(table)
     }
@@ -94,7 +95,8 @@ enum ChannelsCommand {
     if values[CommonOptions.json] {
       io.print(found.prettyJSON)
     } else {
-      io.print("\(found.channel)  storage \(found.policy?.word.rawValue ?? "not known")  \(singleLine(found.name))")
+      let storage = found.policy?.word.rawValue ?? io.text("not known")
+      io.say("\(found.channel)  storage \(storage)  \(singleLine(found.name))")
     }
     return ExitCode.done
   }
@@ -104,7 +106,7 @@ enum ChannelsCommand {
     try await with(values, io) { keeper, app, _ in
       try await keeper.delete(values[channel], app: app, values[environment], by: author)
     }
-    io.print("Deleted \(values[channel]).")
+    io.say("Deleted \(values[channel]).")
     return ExitCode.done
   }
 
@@ -140,11 +142,11 @@ enum ChannelsCommand {
     do {
       return try await body(routes, named, store)
     } catch let error as ServiceRefusal {
-      throw CommandFailure(error.description)
+      throw CommandFailure("\(error)")
     } catch let error as NoRoute {
-      throw CommandFailure(error.description)
+      throw CommandFailure("\(error)")
     } catch let error as ProviderProblem {
-      throw CommandFailure(error.description)
+      throw CommandFailure("\(error)")
     }
   }
 }

@@ -6,6 +6,7 @@ import Model
 import Providers
 import SQLite
 import Store
+import Text
 
 /// `signalbox topics …`: topics of FCM, and the rules that keep an app's devices subscribed.
 enum TopicsCommand {
@@ -13,7 +14,7 @@ enum TopicsCommand {
   private static let environment = Argument("environment", "development or production.", Environment.parse)
     .among(Environment.names)
   private static let topic = Argument("topic", "The topic's name, without /topics/.") { text throws(BadValue) in
-    if let problem = TopicCondition.problem(withTopic: text) { throw BadValue("is no topic: \(problem.text)") }
+    if let problem = TopicCondition.problem(withTopic: text) { throw BadValue("is no topic: \(problem)") }
     return text
   }
   private static let tokens = Option(
@@ -79,7 +80,7 @@ enum TopicsCommand {
     if values[CommonOptions.json] {
       io.print(topics.prettyJSON)
     } else {
-      var table = TextTable("TOPIC", "SUBSCRIBED", "PENDING", "REFUSED")
+      var table = io.table("TOPIC", "SUBSCRIBED", "PENDING", "REFUSED")
       for topic in topics { table.add(topic.name, "\(topic.subscribed)", "\(topic.pending)", "\(topic.refused)") }
       io.print(table)
     }
@@ -95,7 +96,7 @@ enum TopicsCommand {
     let fields = JSONFields(["audience": json])
     let audience = Audience.read(fields, platforms: [.android])
     guard let audience, fields.problems.isEmpty else {
-      throw CommandFailure.usage(fields.problems.map(\.description).joined(separator: "\n"))
+      throw CommandFailure.usage("\(Problems(fields.problems))")
     }
     let store = try DataDirectory(values, io).open(now: io.now())
     defer { store.close() }
@@ -111,7 +112,7 @@ enum TopicsCommand {
       io.note("queued for the server; see: signalbox topics change \(bundleID) \(change.id)")
       return ExitCode.done
     } catch let problems as Problems {
-      throw CommandFailure(problems.all.map(\.text).joined(separator: "\n"))
+      throw CommandFailure("\(Problems(problems.all.map(\.withoutField)))")
     }
   }
 
@@ -125,11 +126,12 @@ enum TopicsCommand {
     if values[CommonOptions.json] {
       io.print(changes.prettyJSON)
     } else {
-      var table = TextTable("CHANGE", "ACTION", "TOPIC", "DEVICES", "DONE", "PENDING", "REFUSED", "STATE")
+      var table = io.table("CHANGE", "ACTION", "TOPIC", "DEVICES", "DONE", "PENDING", "REFUSED", "STATE")
       for change in changes {
         table.add(
-          "\(change.id)", change.joins ? "subscribe" : "unsubscribe", change.topic, "\(change.devices)",
-          "\(change.done)", "\(change.pending)", "\(change.refused)", change.endedAt == nil ? "in progress" : "ended")
+          "\(change.id)", io.text(change.joins ? "subscribe" : "unsubscribe"), change.topic, "\(change.devices)",
+          "\(change.done)", "\(change.pending)", "\(change.refused)",
+          io.text(change.endedAt == nil ? "in progress" : "ended"))
       }
       io.print(table)
     }
@@ -149,11 +151,11 @@ enum TopicsCommand {
     if values[CommonOptions.json] {
       io.print(members.prettyJSON)
     } else {
-      var table = TextTable("DEVICE", "TOKEN", "STATE", "REASON")
+      var table = io.table("DEVICE", "TOKEN", "STATE", "REASON")
       for member in members {
         table.add(
-          "\(member.deviceID)", member.token?.abbreviated ?? "–", member.state.name,
-          member.reason.map(Reason.line) ?? "")
+          "\(member.deviceID)", member.token?.abbreviated ?? "–", io.word(member.state.name, "topics.state_"),
+          member.reason.map { line($0, io) } ?? "")
       }
       io.print(table)
     }
@@ -176,13 +178,15 @@ enum TopicsCommand {
       do throws(Problem) {
         devices.append(try DeviceToken(parsing: text, platform: .android))
       } catch {
-        throw CommandFailure.usage("--device: \(error.text)")
+        throw CommandFailure.usage("--device: \(error)")
       }
     }
     guard (1...TopicBatch.limit).contains(devices.count) else {
       throw CommandFailure.usage(
-        "Give from 1 to \(TopicBatch.limit) tokens with --device, or an audience: --tag, --alias, --registration-id, --all."
-      )
+        """
+        Give from 1 to \(TopicBatch.limit) tokens with --device, or an audience: --tag, --alias, --registration-id, \
+        --all.
+        """)
     }
     let batch = TopicBatch(topic: values[topic], joins: joins, tokens: devices)
     let author = ChannelKeeper.Author(commandActor, now: io.now())
@@ -190,14 +194,15 @@ enum TopicsCommand {
       try await TopicKeeper(store: store, routes: routes, clock: io.now)
         .change(batch, app: app, values[environment], by: author)
     }
-    let lines = zip(devices, results).map { token, result in
-      switch result {
-      case .done: "\(token.abbreviated)  done"
-      case .refused(let reason): "\(token.abbreviated)  refused: \(Reason.line(reason))"
-      case .later(let reason, _): "\(token.abbreviated)  not possible now: \(Reason.line(reason))"
-      }
+    for (token, result) in zip(devices, results) {
+      let words: Message =
+        switch result {
+        case .done: "done"
+        case .refused(let reason): "refused: \(line(reason, io))"
+        case .later(let reason, _): "not possible now: \(line(reason, io))"
+        }
+      io.print("\(token.abbreviated)  \(io.text(words))")
     }
-    io.print(lines.joined(separator: "\n"))
     return results.allSatisfy { $0 == .done } ? ExitCode.done : 1
   }
 
@@ -224,14 +229,12 @@ enum TopicsCommand {
       return try TopicRules.find(database, app: app.id)
     }
     let names = TopicRule.allCases.filter(found.rules.contains).map(\.rawValue).joined(separator: ", ")
-    io.print(values[CommonOptions.json] ? found.prettyJSON : "\(names.isEmpty ? "none" : names)")
+    io.print(values[CommonOptions.json] ? found.prettyJSON : names.isEmpty ? io.text("none") : names)
     return ExitCode.done
   }
-}
 
-extension Reason {
-  fileprivate static func line(_ code: String) -> String {
+  private static func line(_ code: String, _ io: CommandIO) -> String {
     let known = Reason.of(code)
-    return known.isKnown ? "\(code): \(known.cause)" : code
+    return known.isKnown ? io.text("\(code): \(io.cause(known))") : code
   }
 }

@@ -9,6 +9,7 @@ import Providers
 import Reactor
 import SQLite
 import Store
+import Text
 
 /// `signalbox certificates renew|undo|request|requests`
 enum RenewalCommands {
@@ -104,11 +105,13 @@ enum RenewalCommands {
     if values[CommonOptions.json] {
       io.print(summary.prettyJSON)
     } else if report.renewal.isRefill {
-      io.print("Restored the private key of certificate \(old).")
+      io.say("Restored the private key of certificate \(old).")
     } else {
-      io.print(
-        "Certificate \(switched.successor.id) replaced \(old); \(switched.moved.count) credentials switched over. "
-          + "To undo this within 30 days: signalbox certificates undo \(old)")
+      io.say(
+        """
+        Certificate \(switched.successor.id) replaced \(old); \(switched.moved.count) credentials switched over. To \
+        undo this within 30 days: signalbox certificates undo \(old)
+        """)
     }
     return ExitCode.done
   }
@@ -132,8 +135,13 @@ enum RenewalCommands {
 
   private static func tell(_ report: CertificateSwitch.Report, _ io: CommandIO) {
     for finding in report.renewal.findings {
-      let label = finding.level.rawValue.uppercased().padding(toLength: 8, withPad: " ", startingAt: 0)
-      io.print(singleLine(label + finding.problem.text))
+      let label: Message =
+        switch finding.level {
+        case .stop: "STOP"
+        case .warn: "WARN"
+        case .fine: "FINE"
+        }
+      io.print(singleLine(io.text(label).padded(to: 8) + io.text("\(finding.problem.withoutField)")))
     }
     tell(report.attempts, io)
   }
@@ -141,10 +149,10 @@ enum RenewalCommands {
   private static func tell(_ attempts: [CredentialAttempt], _ io: CommandIO) {
     for attempt in attempts {
       let result = attempt.result
-      io.print(
-        singleLine(
-          "TEST    \(attempt.bundleID) \(attempt.credential.environment.rawValue) at \(attempt.credential.endpoint): "
-            + "\(result.word), \(result.answer)"))
+      let subject = "\(attempt.bundleID) \(io.word(attempt.credential.environment))"
+      let word = io.word(result.word, "renewal.trial_")
+      let text = io.text("\(subject) at \(attempt.credential.endpoint): \(word), \(result.answer)")
+      io.print(singleLine(io.text("TEST").padded(to: 8) + text))
     }
   }
 
@@ -165,7 +173,7 @@ enum RenewalCommands {
     }
     let back = try await store.write { try found.commit($0, by: commandActor, now: now) }
     guard let back else { throw CommandFailure("Certificate \(id) is no longer replaced.") }
-    io.print("Certificate \(id) is in use again; \(back.count) credentials switched back.")
+    io.say("Certificate \(id) is in use again; \(back.count) credentials switched back.")
     return ExitCode.done
   }
 
@@ -211,8 +219,9 @@ enum RenewalCommands {
           "\(path) cannot be written, but the request is stored. See: signalbox certificates requests --json")
       }
       io.note(
-        "wrote \(path); the private key stays here. Once you have the certificate: signalbox certificates add "
-          + "<file>.cer")
+        """
+        wrote \(path); the private key stays here. Once you have the certificate: signalbox certificates add <file>.cer
+        """)
     } else if values[CommonOptions.json] {
       io.print(request.prettyJSON)
     } else {
@@ -226,10 +235,10 @@ enum RenewalCommands {
     if values[CommonOptions.json] {
       io.print(requests.prettyJSON)
     } else {
-      var table = TextTable("ID", "STATE", "KEY", "SUBJECT", "MADE BY", "CERTIFICATE")
+      var table = io.table("ID", "STATE", "KEY", "SUBJECT", "MADE BY", "CERTIFICATE")
       for request in requests {
         table.add(
-          request.uid, request.isWaiting ? "waiting" : "fulfilled", request.details.algorithm.rawValue,
+          request.uid, io.text(request.isWaiting ? "waiting" : "fulfilled"), request.details.algorithm.rawValue,
           request.details.subject, request.createdBy, request.fulfilledBy.map { "\($0)" } ?? "")
       }
       io.print(table)

@@ -8,6 +8,7 @@ import Model
 import Providers
 import SQLite
 import Store
+import Text
 
 /// `signalbox certificates …`
 enum CertificatesCommand {
@@ -87,11 +88,12 @@ enum CertificatesCommand {
     if values[CommonOptions.json] {
       io.print(found.map { answer($0, now) }.prettyJSON)
     } else {
-      var table = TextTable("ID", "KIND", "NAME", "STATE", "DAYS LEFT", "USED BY")
+      var table = io.table("ID", "KIND", "NAME", "STATE", "DAYS LEFT", "USED BY")
       for item in found {
         table.add(
-          "\(item.certificate.id)", item.certificate.details.kind, item.certificate.details.name,
-          band(item.certificate, now).rawValue, item.certificate.daysLeft(now).map { "\($0)" } ?? "–",
+          "\(item.certificate.id)", io.word(item.certificate.details.kind, "certificates.kinds."),
+          item.certificate.details.name,
+          io.word(band(item.certificate, now).rawValue, "band."), item.certificate.daysLeft(now).map { "\($0)" } ?? "–",
           item.uses.map { "\($0.bundleID)/\($0.environment.rawValue)" }.joined(separator: " "))
       }
       io.print(table)
@@ -127,8 +129,10 @@ enum CertificatesCommand {
     let provider = CredentialRule.provider(inspected.kind) ?? .apns
     if !environments.isEmpty, !inspected.canSend || CredentialRule.provider(inspected.kind) == nil {
       throw CommandFailure(
-        "\(values[file]) cannot send pushes, because it is neither an APNs key or certificate, nor a Google service "
-          + "account, nor JPush keys.")
+        """
+        \(values[file]) cannot send pushes, because it is neither an APNs key or certificate, nor a Google service \
+        account, nor JPush keys.
+        """)
     }
     let place = values[endpoint] ?? provider.serviceWord
     let trusted = try values[trust].flatMap { path -> String? in
@@ -157,7 +161,7 @@ enum CertificatesCommand {
         for environment in environments {
           guard let app else { continue }
           let problems = CredentialRule.problems(app, environment, provider, certificate: kept, endpoint: place)
-          if !problems.isEmpty { throw CommandFailure(Problems(problems).description) }
+          if !problems.isEmpty { throw CommandFailure("\(Problems(problems))") }
           try Credential.bind(
             database, app: app.id, provider: provider, environment: environment, certificate: kept.id,
             endpoint: place, trustPEM: trusted, now: now)
@@ -172,8 +176,8 @@ enum CertificatesCommand {
       if values[CommonOptions.json] {
         io.print(answer(item, now).prettyJSON)
       } else {
-        for line in inspected.lines(now: now, keyID: values[keyID]) { io.print(line) }
-        io.print("Saved as certificate \(item.certificate.id).")
+        for line in inspected.lines(now: now, keyID: values[keyID], in: io.translation) { io.print(line) }
+        io.say("Saved as certificate \(item.certificate.id).")
       }
     }
     return ExitCode.done
@@ -192,9 +196,11 @@ enum CertificatesCommand {
     let attempt = try await RenewalCommands.withTrials(store, io) { attempt in
       CredentialAttempt(credential: wanted, bundleID: bundleID, verdict: await attempt(trial))
     }
-    if let refusal = attempt.refusal { throw CommandFailure(refusal.text) }
+    if let refusal = attempt.refusal { throw CommandFailure("\(refusal.withoutField)") }
     if case .undecided(let reason) = attempt.verdict {
-      io.note("not tested with \(wanted.provider == .fcm ? "Google" : wanted.provider.name): \(singleLine(reason))")
+      io.note(
+        "not tested with \(wanted.provider == .fcm ? "Google" : wanted.provider.name): \(singleLine(io.recorded(reason)))"
+      )
     }
   }
 
@@ -212,7 +218,7 @@ enum CertificatesCommand {
           now: now)
       }
     }
-    io.print("Deleted certificate \(values[id]).")
+    io.say("Deleted certificate \(values[id]).")
     return ExitCode.done
   }
 

@@ -8,6 +8,7 @@ import Model
 import Reactor
 import Reminders
 import Store
+import Text
 
 /// `signalbox check-certificates`: works with or without a running server.
 enum CheckCertificatesCommand {
@@ -85,15 +86,16 @@ enum CheckCertificatesCommand {
     if isNagios {
       io.print(report.nagios)
     } else {
-      io.print(isJSON ? report.prettyJSON : report.lines(includingFine: true).joined(separator: "\n"))
+      io.print(
+        isJSON ? report.prettyJSON : report.lines(includingFine: true, in: io.translation).joined(separator: "\n"))
     }
   }
 
   private static func fail(
     _ error: any Error, _ directory: DataDirectory, isNagios: Bool, _ io: CommandIO
   ) -> Int32 {
-    let text = error is CommandFailure ? "\(error)" : "\(directory.database): \(error)"
-    if isNagios { io.print("CERTIFICATES UNKNOWN - \(singleLine(text))") }
+    let text: Message = error is CommandFailure ? "\(error)" : "\(directory.database): \(error)"
+    if isNagios { io.print("CERTIFICATES UNKNOWN - \(singleLine(text.description))") }
     io.complain(text)
     return 3
   }
@@ -119,8 +121,8 @@ enum CheckCertificatesCommand {
       let look = try await ReminderWorker(store: store, courier: courier, source: .cron, log: log).look(
         clock: io.now, within: days)
       tell(look.report, isJSON: isJSON, isNagios: isNagios, io)
-      for message in look.elsewhere { io.note("reminder waiting: \(singleLine(message))") }
-      for failure in look.failures { io.complain("reminder not sent: \(singleLine(failure))") }
+      for message in look.elsewhere { io.note("reminder waiting: \(singleLine(io.recorded(message)))") }
+      for failure in look.failures { io.complain("reminder not sent: \(singleLine(io.recorded(failure)))") }
       let code = look.report.exitCode
       return look.failures.isEmpty || code == 2 ? code : 3
     } catch {
@@ -144,7 +146,7 @@ enum CheckCertificatesCommand {
       let watch = HostWatch(store, clock: io.now, look: HostWatch.look(try HostProbe(proxies: io.proxies), on: pool))
       try await watch.look { hosts, now in HostSchedule.olderThan(3600, hosts, now: now) }
     } catch {
-      io.note("could not check watched hosts: \(singleLine("\(error)"))")
+      io.note("could not check watched hosts: \(singleLine(io.text("\(error)")))")
     }
   }
 }

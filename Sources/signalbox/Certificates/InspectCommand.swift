@@ -3,6 +3,7 @@ import Certificates
 import Foundation
 import JSON
 import Model
+import Text
 
 /// `signalbox inspect FILE`
 enum InspectCommand {
@@ -32,7 +33,10 @@ enum InspectCommand {
     do {
       let file = try read(path: path, password: password, take: take, io)
       let now = io.now()
-      io.print(isJSON ? InspectedFileAnswer(file, now: now).prettyJSON : file.lines(now: now).joined(separator: "\n"))
+      io.print(
+        isJSON
+          ? InspectedFileAnswer(file, now: now).prettyJSON
+          : file.lines(now: now, in: io.translation).joined(separator: "\n"))
       return ExitCode.done
     } catch {
       io.complain("\(error)")
@@ -54,10 +58,12 @@ enum InspectCommand {
         : (try CertificateFileReader.data(path), URL(fileURLWithPath: path).lastPathComponent)
       return try CertificateFile.inspect(data: data, fileName: name, password: password, take: take)
     } catch let problem as FileProblem {
-      var text = problem.problem.text
-      if case .passwordNeeded = problem { text += " Set it in SIGNALBOX_PASSWORD." }
-      if case .severalCertificates = problem { text += " Use --take SERIAL." }
-      throw CommandFailure("\(singleLine(path == "-" ? fileName(path) : path)): \(text)")
+      let name: Message = path == "-" ? "standard input" : "\(singleLine(path))"
+      switch problem {
+      case .passwordNeeded: throw CommandFailure("\(name): \(problem) Set it in SIGNALBOX_PASSWORD.")
+      case .severalCertificates: throw CommandFailure("\(name): \(problem) Use --take SERIAL.")
+      default: throw CommandFailure("\(name): \(problem)")
+      }
     } catch let failure as CommandFailure {
       throw path == "-" ? failure : CommandFailure("\(singleLine(path)): \(failure)")
     }

@@ -4,6 +4,7 @@ import JSON
 import Model
 import SQLite
 import Store
+import Text
 
 /// `signalbox devices tag`, `alias`, `reactivate`, `move` and `merge`: as `POST /api/v1/devices/batch`, all or none.
 enum DevicesBatchCommand {
@@ -100,7 +101,8 @@ enum DevicesBatchCommand {
       io.print(answers.prettyJSON)
     } else {
       for answer in answers {
-        io.print("\(answer.action.rawValue): changed \(answer.changed) of \(ids.count) devices.")
+        let action = io.word(answer.action.rawValue, "devices.batch.actions.")
+        io.say("\(action): changed \(answer.changed) of \(ids.count) devices.")
       }
     }
     return missing.isEmpty ? ExitCode.done : ExitCode.failed

@@ -5,6 +5,7 @@ import JSON
 import Model
 import SQLite
 import Store
+import Text
 
 /// `signalbox devices`, except import.
 enum DevicesCommand {
@@ -109,10 +110,11 @@ enum DevicesCommand {
     if values[CommonOptions.json] {
       io.print(devices.map { DeviceAnswer($0.0, app: $0.1) }.prettyJSON)
     } else {
-      var table = TextTable("ID", "APP", "ENVIRONMENT", "PLATFORM", "STATE", "TOKEN", "ALIAS", "TAGS", "SEEN")
+      var table = io.table("ID", "APP", "ENVIRONMENT", "PLATFORM", "STATE", "TOKEN", "ALIAS", "TAGS", "SEEN")
       for (device, app) in devices {
         table.add(
-          "\(device.id)", app, device.environment.rawValue, device.platform.rawValue, device.state.name,
+          "\(device.id)", app, io.word(device.environment), device.platform.rawValue,
+          io.word(device.state.name, "state."),
           device.token.abbreviated, device.alias ?? "", device.tags.joined(separator: " "), device.seenAt.text)
       }
       io.print(table)
@@ -142,7 +144,7 @@ enum DevicesCommand {
       }
     }
     for id in missing { io.complain("Device \(id) not found.") }
-    io.print("Deleted \(wanted.count - missing.count) of \(wanted.count) devices.")
+    io.say("Deleted \(wanted.count - missing.count) of \(wanted.count) devices.")
     return missing.isEmpty ? ExitCode.done : ExitCode.failed
   }
 }

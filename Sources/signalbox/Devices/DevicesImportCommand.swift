@@ -4,6 +4,7 @@ import JSON
 import Model
 import SQLite
 import Store
+import Text
 
 /// `signalbox devices import FILE`: streams the file, so memory use does not depend on its size.
 enum DevicesImportCommand {
@@ -46,7 +47,7 @@ enum DevicesImportCommand {
     let report = try withStore(values, io) { store in
       var run = DeviceImportRun(store: store, isDryRun: values[dryRun], now: io.now()) { rejected in
         io.endProgress()
-        io.writeError("\(singleLine(rejected.description))\n")
+        io.writeError("\(singleLine(io.text("\(rejected)")))\n")
       }
       let source = try Source(path: path, io: io)
       defer { source.close() }
@@ -67,8 +68,8 @@ enum DevicesImportCommand {
     if values[CommonOptions.json] {
       io.print(report.prettyJSON)
     } else {
-      let kept = values[dryRun] ? " (dry run: nothing was saved)" : ""
-      io.print(
+      let kept: Message = values[dryRun] ? " (dry run: nothing was saved)" : ""
+      io.say(
         "\(report.lines) devices: \(report.added) added, \(report.updated) updated, \(report.rejected) rejected\(kept)."
       )
     }

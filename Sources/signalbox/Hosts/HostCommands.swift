@@ -7,6 +7,7 @@ import Model
 import Reactor
 import SQLite
 import Store
+import Text
 
 enum HostCommands {
   private static let host = Argument<String>(
@@ -63,8 +64,10 @@ enum HostCommands {
     if values[CommonOptions.json] {
       io.print(HostAnswer(seen, now: now).prettyJSON)
     } else {
-      io.print("Watching host \(seen.id): \(seen.name), \(words(seen, now)).")
-      for finding in HostFinding.all(seen, now: now) { io.print(singleLine("  \(finding.problem.text)")) }
+      io.say("Watching host \(seen.id): \(seen.name), \(words(seen, now, io)).")
+      for finding in HostFinding.all(seen, now: now) {
+        io.print("  " + singleLine(io.text("\(finding.problem.withoutField)")))
+      }
     }
     return seen.failure == nil ? ExitCode.done : ExitCode.failed
   }
@@ -81,24 +84,25 @@ enum HostCommands {
         }.prettyJSON)
       return ExitCode.done
     }
-    var table = TextTable("ID", "HOST", "PROTOCOL", "DAYS LEFT", "LOOKED AT", "FOUND")
+    var table = io.table("ID", "HOST", "PROTOCOL", "DAYS LEFT", "LOOKED AT", "FOUND")
     for host in hosts {
       table.add(
         "\(host.id)", host.name, host.address.startProtocol.rawValue,
         Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now).map { "\($0)" } ?? "–",
-        host.probedAt?.text ?? "never", singleLine(words(host, now)))
+        host.probedAt?.text ?? io.text("never"), singleLine(words(host, now, io)))
     }
     io.print(table)
     return ExitCode.done
   }
 
-  private static func words(_ host: WatchedHost, _ now: Date) -> String {
+  private static func words(_ host: WatchedHost, _ now: Date, _ io: CommandIO) -> String {
     if let failure = host.failure { return failure.code.rawValue }
-    guard let seen = host.seen else { return "nothing yet" }
+    guard let seen = host.seen else { return io.text("nothing yet") }
     let grave = HostFinding.all(host, now: now).filter(\.isGrave).map {
       $0.problem.code.split(separator: ".").last ?? ""
     }
-    return grave.isEmpty ? "until \(seen.notAfter?.text ?? "for ever")" : grave.joined(separator: ", ")
+    guard grave.isEmpty else { return grave.joined(separator: ", ") }
+    return io.text(seen.notAfter.map { "until \($0.text)" } ?? "until for ever")
   }
 
   private static let unwatch: Action = { values, io in
@@ -114,7 +118,7 @@ enum HostCommands {
           database, "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null], now: now)
       }
     }
-    io.print("Stopped watching host \(values[id]).")
+    io.say("Stopped watching host \(values[id]).")
     return ExitCode.done
   }
 }

@@ -4,6 +4,7 @@ import JSON
 import Model
 import SQLite
 import Store
+import Text
 
 /// `signalbox incidents …`: lists, shows and changes incidents, also for cron: `list` says by its exit code whether one
 /// is open.
@@ -62,11 +63,12 @@ enum IncidentsCommand {
     if values[CommonOptions.json] {
       io.print(found.prettyJSON)
     } else {
-      var table = TextTable("ID", "STATE", "APP", "ENVIRONMENT", "PROVIDER", "REASON", "DEVICES", "PUSHES", "LAST SEEN")
+      var table = io.table("ID", "STATE", "APP", "ENVIRONMENT", "PROVIDER", "REASON", "DEVICES", "PUSHES", "LAST SEEN")
       for one in found {
         let incident = one.incident
         table.add(
-          "\(incident.id)", incident.state(at: now).rawValue, one.app, incident.place.environment.rawValue,
+          "\(incident.id)", io.word(incident.state(at: now).rawValue, "incidents.states."), one.app,
+          io.word(incident.place.environment),
           incident.place.provider.rawValue, incident.cause.reason, "\(incident.devices)", "\(incident.pushes)",
           incident.lastAt.text)
       }
@@ -93,7 +95,7 @@ enum IncidentsCommand {
           try change.carryOut(
             database, id: before.incident.id, by: NewAuditEntry(actor: commandActor, action: "", subject: ""), now: now)
         } catch let problems as Problems {
-          throw CommandFailure.usage(problems.all.map(\.text).joined(separator: " "))
+          throw CommandFailure.usage("\(io.sentences(problems.all.map { io.text("\($0.withoutField)") }))")
         }
         return try answer(database, values[id], now: now)
       }
@@ -112,10 +114,10 @@ enum IncidentsCommand {
   private static func print(_ found: IncidentAnswer, _ values: Parsed, _ io: CommandIO) {
     guard !values[CommonOptions.json] else { return io.print(found.prettyJSON) }
     let (incident, reason) = (found.incident, Reason.of(found.incident.cause.reason))
-    io.print("Incident \(incident.id): \(incident.state(at: io.now()).rawValue)")
-    io.print("\(found.app), \(incident.place.environment.rawValue), \(incident.place.provider.name): \(reason.code)")
-    io.print("\(incident.devices) devices in \(incident.pushes) pushes, last seen \(incident.lastAt.text)")
-    if let assignee = incident.assignee { io.print("Assigned to \(assignee)") }
-    io.print("\(reason.cause) \(reason.remedy)")
+    io.say("Incident \(incident.id): \(io.word(incident.state(at: io.now()).rawValue, "incidents.states."))")
+    io.say("\(found.app), \(io.word(incident.place.environment)), \(incident.place.provider.name): \(reason.code)")
+    io.say("\(incident.devices) devices in \(incident.pushes) pushes, last seen \(incident.lastAt.text)")
+    if let assignee = incident.assignee { io.say("Assigned to \(assignee)") }
+    io.print(io.sentences([io.cause(reason), io.remedy(reason)]))
   }
 }

@@ -6,6 +6,7 @@ import Model
 import Providers
 import SQLite
 import Store
+import Text
 
 /// `signalbox jpush …`: what JPush itself keeps of an app.
 enum JPushCommand {
@@ -61,22 +62,22 @@ enum JPushCommand {
         try Device.find($0, app: app.id, token: DeviceToken(bytes: Array(id.utf8)))
       }
       guard let device = found, device.provider == .jpush, device.environment == environment else {
-        throw CommandFailure("No device is registered with JPush as \(id) in \(environment.rawValue).")
+        throw CommandFailure("No device is registered with JPush as \(id) in \(io.word(environment)).")
       }
       guard values[align] else { return try await keeper.device(device) }
       do {
         return try await keeper.align(device, by: ChannelKeeper.Author(commandActor, now: io.now()))
       } catch let problems as Problems {
-        throw CommandFailure(problems.all.map(\.description).joined(separator: "\n"))
+        throw CommandFailure("\(problems)")
       }
     }
     if values[CommonOptions.json] {
       io.print(known.prettyJSON)
     } else {
-      var table = TextTable("", "SIGNALBOX", "JPUSH")
-      table.add("alias", known.ownAlias ?? "–", known.alias ?? "–")
-      table.add("tags", known.ownTags.joined(separator: ", "), known.tags.joined(separator: ", "))
-      if let mobile = known.mobile { table.add("mobile", "–", mobile) }
+      var table = io.table("", "SIGNALBOX", "JPUSH")
+      table.add(io.text("alias"), known.ownAlias ?? "–", known.alias ?? "–")
+      table.add(io.text("tags"), io.list(known.ownTags), io.list(known.tags))
+      if let mobile = known.mobile { table.add(io.text("mobile"), "–", mobile) }
       io.print(table)
     }
     return known.isSame ? ExitCode.done : ExitCode.failed
@@ -89,9 +90,9 @@ enum JPushCommand {
     if values[CommonOptions.json] {
       io.print(schedules.prettyJSON)
     } else {
-      var table = TextTable("SCHEDULE", "NAME", "STATE", "TRIGGER")
+      var table = io.table("SCHEDULE", "NAME", "STATE", "TRIGGER")
       for schedule in schedules {
-        table.add(schedule.id, schedule.name, schedule.isEnabled ? "on" : "off", schedule.trigger.text())
+        table.add(schedule.id, schedule.name, io.text(schedule.isEnabled ? "on" : "off"), schedule.trigger.text())
       }
       io.print(table)
     }

@@ -2,6 +2,7 @@ import Arguments
 import JSON
 import SQLite
 import Store
+import Text
 
 /// The way back if the provider fails, and what is set.
 enum OIDCCommand {
@@ -35,25 +36,25 @@ enum OIDCCommand {
     if values[CommonOptions.json] {
       io.print(settings.audited(hasSecret: hasSecret).prettyJSON)
     } else {
-      var table = TextTable("SETTING", "VALUE")
-      table.add("state", settings.isOn ? "on" : "off")
-      table.add("issuer", settings.issuer)
-      table.add("client ID", settings.clientID)
-      table.add("client secret", hasSecret ? "saved" : "none")
-      table.add("scopes", settings.scopes.joined(separator: " "))
-      table.add(
-        "who may sign in", settings.admission == .invited ? "invited people" : settings.domains.joined(separator: ", "))
-      table.add("role of new people", settings.newRole.rawValue)
-      table.add("claim for roles", settings.roleClaim ?? "none")
+      var table = io.table("SETTING", "VALUE")
+      func add(_ name: Message, _ value: Message) { table.add(io.text(name), io.text(value)) }
+      add("state", settings.isOn ? "on" : "off")
+      add("issuer", "\(settings.issuer)")
+      add("client ID", "\(settings.clientID)")
+      add("client secret", hasSecret ? "saved" : "none")
+      add("scopes", "\(settings.scopes.joined(separator: " "))")
+      add("who may sign in", settings.admission == .invited ? "invited people" : "\(io.list(settings.domains))")
+      add("role of new people", "\(io.word(settings.newRole.rawValue, "roles."))")
+      add("claim for roles", settings.roleClaim.map { "\($0)" } ?? "none")
       for rule in settings.roleRules { table.add("", rule.text) }
-      table.add("passwords", settings.allowsPasswords ? "allowed" : "off")
+      add("passwords", settings.allowsPasswords ? "allowed" : "off")
       io.print(table)
     }
     return ExitCode.done
   }
 
   private static func change(
-    _ values: Parsed, _ io: CommandIO, _ done: String, _ body: (inout OIDCSettings) -> Void
+    _ values: Parsed, _ io: CommandIO, _ done: Message, _ body: (inout OIDCSettings) -> Void
   ) throws -> Int32 {
     try withStore(values, io) { store in
       try store.writeSync { database in
@@ -69,7 +70,7 @@ enum OIDCCommand {
           now: io.now())
       }
     }
-    io.print(done)
+    io.say(done)
     return ExitCode.done
   }
 

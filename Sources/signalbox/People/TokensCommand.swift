@@ -5,6 +5,7 @@ import JSON
 import Model
 import SQLite
 import Store
+import Text
 
 enum TokensCommand {
   private static let name = Argument<String>("name", "What the token is for.")
@@ -59,14 +60,15 @@ enum TokensCommand {
     if values[CommonOptions.json] {
       io.print(tokens.prettyJSON)
     } else {
-      var table = TextTable("ID", "NAME", "SCOPES", "APPS", "FROM", "STATE", "ADDED", "LAST USED", "EXPIRES")
+      var table = io.table("ID", "NAME", "SCOPES", "APPS", "FROM", "STATE", "ADDED", "LAST USED", "EXPIRES")
       for answer in tokens {
         let token = answer.token
         table.add(
           "\(token.id)", token.name, token.words.joined(separator: " "),
-          answer.apps?.joined(separator: " ") ?? "all",
-          token.addresses.isEmpty ? "anywhere" : token.addresses.joined(separator: " "), token.state(now).rawValue,
-          token.createdAt.text, token.lastUsedAt?.text ?? "never", token.expiresAt?.text ?? "never")
+          answer.apps?.joined(separator: " ") ?? io.text("all"),
+          token.addresses.isEmpty ? io.text("anywhere") : token.addresses.joined(separator: " "),
+          io.word(token.state(now).rawValue, "tokens.states."), token.createdAt.text,
+          token.lastUsedAt?.text ?? io.text("never"), token.expiresAt?.text ?? io.text("never"))
       }
       io.print(table)
     }
@@ -84,7 +86,7 @@ enum TokensCommand {
     typed.addresses = values[addresses]
     typed.days = values[expires]
     let form = typed
-    guard form.problems.isEmpty else { throw CommandFailure(Problems(form.problems).description) }
+    guard form.problems.isEmpty else { throw CommandFailure("\(Problems(form.problems))") }
     let (answer, secret) = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
         for app in form.apps ?? [] { _ = try App.named(app, database) }
@@ -125,7 +127,7 @@ enum TokensCommand {
         try audit(database, "token.revoke", "token \(token.name)", now: now)
       }
     }
-    io.print("Revoked token \(values[id]).")
+    io.say("Revoked token \(values[id]).")
     return ExitCode.done
   }
 }

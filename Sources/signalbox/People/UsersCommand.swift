@@ -5,6 +5,7 @@ import JSON
 import Model
 import SQLite
 import Store
+import Text
 
 enum UsersCommand {
   private static let name = Argument<String>("name", "The email address to sign in with.")
@@ -44,33 +45,35 @@ enum UsersCommand {
         parameters: [name.parameter, address.parameter] + common, action: link),
       Command(
         "role", "Change a user's role.", parameters: [name.parameter, role.parameter, CommonOptions.data.parameter],
-        action: { values, io in try change(.role(values[role]), "Changed the role of", values, io) }),
+        action: { values, io in try change(.role(values[role]), values, io) { "Changed the role of \($0)." } }),
       Command(
         "production", "Set whether a user, and the user's tokens, may send to production.",
         parameters: [name.parameter, answer.parameter, CommonOptions.data.parameter],
         action: { values, io in
-          try change(.production(values[answer]), "Set what may be sent to production by", values, io)
+          try change(.production(values[answer]), values, io) { "Set what may be sent to production by \($0)." }
         }),
       Command(
         "disable", "Disable a user: ends all sessions and links, and revokes all tokens.", parameters: one,
-        action: { values, io in try change(.disable, "Disabled", values, io) }),
+        action: { values, io in try change(.disable, values, io) { "Disabled \($0)." } }),
       Command(
         "enable", "Enable a disabled user.", parameters: one,
-        action: { values, io in try change(.enable, "Enabled", values, io) }),
+        action: { values, io in try change(.enable, values, io) { "Enabled \($0)." } }),
       Command(
         "sign-out", "End all sessions of a user.", parameters: one,
-        action: { values, io in try change(.endSessions, "Ended the sessions of", values, io) }),
+        action: { values, io in try change(.endSessions, values, io) { "Ended the sessions of \($0)." } }),
       Command(
         "reset-second-step",
         "Remove a user's authenticator app, recovery codes, and passkeys, so that the password alone is asked for.",
-        parameters: one, action: { values, io in try change(.resetSecondStep, "Reset the second step of", values, io) }
-      ),
+        parameters: one,
+        action: { values, io in
+          try change(.resetSecondStep, values, io) { "Reset the second step of \($0)." }
+        }),
       Command(
         "require-second-step", "Set who must sign in with a second step: an authenticator app, or a passkey.",
         parameters: [who.parameter, provider.parameter, CommonOptions.data.parameter], action: require),
       Command(
         "remove", "Delete a user.", parameters: one,
-        action: { values, io in try change(.delete, "Removed", values, io) }),
+        action: { values, io in try change(.delete, values, io) { "Removed \($0)." } }),
     ])
 
   private static let list: Action = { values, io in
@@ -78,12 +81,13 @@ enum UsersCommand {
     if values[CommonOptions.json] {
       io.print(people.prettyJSON)
     } else {
-      var table = TextTable("NAME", "ROLE", "STATE", "SECOND STEP", "LAST SIGN-IN", "ADDED")
+      var table = io.table("NAME", "ROLE", "STATE", "SECOND STEP", "LAST SIGN-IN", "ADDED")
       for person in people {
         let user = person.user
         table.add(
-          user.name, user.role.rawValue, user.state.rawValue, person.hasSecondStep ? "yes" : "no",
-          user.signedInAt?.text ?? "never", user.createdAt.text)
+          user.name, io.word(user.role.rawValue, "roles."), io.word(user.state.rawValue, "people.states."),
+          io.text(person.hasSecondStep ? "yes" : "no"), user.signedInAt?.text ?? io.text("never"),
+          user.createdAt.text)
       }
       io.print(table)
     }
@@ -95,7 +99,7 @@ enum UsersCommand {
     try withStore(values, io) { store in
       try store.writeSync { try rule.save($0, audit: entry, now: io.now()) }
     }
-    io.print("A second step is required of \(rule.reach.rawValue).")
+    io.say("A second step is required of \(io.word(rule.reach.rawValue, "people.required_of.")).")
     return ExitCode.done
   }
 
@@ -123,15 +127,16 @@ enum UsersCommand {
   }
 
   /// Makes a change, and prints what was done.
-  private static func change(_ change: PersonChange, _ done: String, _ values: Parsed, _ io: CommandIO) throws -> Int32
-  {
+  private static func change(
+    _ change: PersonChange, _ values: Parsed, _ io: CommandIO, _ done: (String) -> Message
+  ) throws -> Int32 {
     try withStore(values, io) { store in
       try store.writeSync { database in
         let user = try named(values[name], database)
         try telling { try change.apply(database, to: user.id, by: nil, audit: entry, now: io.now()) }
       }
     }
-    io.print("\(done) \(values[name]).")
+    io.say(done(values[name]))
     return ExitCode.done
   }
 
@@ -139,7 +144,7 @@ enum UsersCommand {
 
   /// Reports what a rule refuses as a failure of the command.
   private static func telling<Value>(_ body: () throws -> Value) throws -> Value {
-    do { return try body() } catch let problems as Problems { throw CommandFailure(problems.description) }
+    do { return try body() } catch let problems as Problems { throw CommandFailure("\(problems)") }
   }
 
   private static func tell(_ token: String, _ values: Parsed, _ io: CommandIO) {
@@ -150,8 +155,10 @@ enum UsersCommand {
       io.print(JSONValue.object(members.mapValues(JSONValue.string)).prettyJSON)
     } else {
       io.print(link ?? path)
-      let what = link == nil ? "this path at the console's address" : "this link"
-      io.note("Open \(what) within 24 hours. It works once.")
+      io.note(
+        link == nil
+          ? "Open this path at the console's address within 24 hours. It works once."
+          : "Open this link within 24 hours. It works once.")
     }
   }
 

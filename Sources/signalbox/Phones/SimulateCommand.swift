@@ -11,6 +11,7 @@ import OpenSSL
 import Model
 import Reactor
 import Simulator
+import Text
 
 /// `signalbox simulate`: the simulator of APNs, FCM and JPush without the console, for other projects' tests.
 enum SimulateCommand {
@@ -143,8 +144,10 @@ enum SimulateCommand {
       addresses = try await simulator.start()
     } catch let error as SystemError {
       throw CommandFailure(
-        "\(error). Choose other addresses with --apns-listen, --apns-production-listen, --fcm-listen, and "
-          + "--jpush-listen.")
+        """
+        \(error). Choose other addresses with --apns-listen, --apns-production-listen, --fcm-listen, and \
+        --jpush-listen.
+        """)
     }
     let server: Server
     let controlAddress: SocketAddress
@@ -165,9 +168,11 @@ enum SimulateCommand {
       io.note("anyone who can reach \(controlAddress) can control the simulator")
     }
     io.note(
-      "APNs development at \(addresses.development), production at \(addresses.production), "
-        + "FCM at \(addresses.fcm) and http://\(controlAddress), JPush at \(addresses.jpush) and "
-        + "http://\(controlAddress), control API at http://\(controlAddress)/simulator/v1")
+      """
+      APNs development at \(addresses.development), production at \(addresses.production), FCM at \(addresses.fcm) and \
+      http://\(controlAddress), JPush at \(addresses.jpush) and http://\(controlAddress), control API at \
+      http://\(controlAddress)/simulator/v1
+      """)
     if io.outputFailure() == nil { await stopped.wait() }
     await server.stop(within: .seconds(2))
     await simulator.stop()

@@ -1,6 +1,7 @@
 import Arguments
 import JSON
 import Model
+import Text
 
 /// `--localize zh-Hans:title=…`: one text of a push in one more language.
 enum LocalizeOption {

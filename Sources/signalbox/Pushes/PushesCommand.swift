@@ -4,6 +4,7 @@ import JSON
 import Model
 import SQLite
 import Store
+import Text
 
 /// `signalbox pushes …`: what waits for a second person's approval.
 enum PushesCommand {
@@ -76,14 +77,21 @@ enum PushesCommand {
       io.print(waiting.prettyJSON)
       return ExitCode.done
     }
-    var table = TextTable("ID", "KIND", "APP", "DEVICES", "ASKED BY", "EXPIRES", "TEXT")
+    var table = io.table("ID", "KIND", "APP", "DEVICES", "ASKED BY", "EXPIRES", "TEXT")
     for one in waiting {
       table.add(
-        one.uid, one.approval.subject.noun, one.app, one.approval.reach.map(String.init) ?? "-",
+        one.uid, kind(one.approval.subject, io), one.app, one.approval.reach.map(String.init) ?? "-",
         one.approval.asker.name, one.approval.expiresAt.text, one.text)
     }
     io.print(table)
     return ExitCode.done
+  }
+
+  private static func kind(_ subject: Approval.Subject, _ io: CommandIO) -> String {
+    switch subject {
+    case .push: io.text("push")
+    case .schedule: io.text("schedule")
+    }
   }
 
   private static func decide(isApproved: Bool, _ values: Parsed, _ io: CommandIO) throws -> Int32 {
@@ -109,9 +117,9 @@ enum PushesCommand {
         }
       }
     } catch let problems as Problems {
-      throw CommandFailure("\(uid): \(problems.all.map(\.text).joined(separator: " "))")
+      throw CommandFailure("\(uid): \(io.sentences(problems.all.map { io.text("\($0.withoutField)") }))")
     }
-    io.print(isApproved ? "Approved \(uid). The running server sends it." : "Rejected \(uid).")
+    io.say(isApproved ? "Approved \(uid). The running server sends it." : "Rejected \(uid).")
     return ExitCode.done
   }
 }

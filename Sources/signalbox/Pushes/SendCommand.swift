@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import Model
 import Store
+import Text
 
 /// `signalbox send`: sends one push from a script.
 enum SendCommand {
@@ -124,7 +125,7 @@ enum SendCommand {
     if values[CommonOptions.json] {
       io.print(report.prettyJSON)
     } else {
-      for line in report.lines { io.print(line) }
+      for line in report.lines(io) { io.print(line) }
     }
     if let rest = report.rest(now: io.now()) { io.note(rest) }
     return report.exitCode(isDryRun: draft.options.dryRun, isWaited: values[wait], now: io.now())
@@ -198,8 +199,10 @@ enum SendCommand {
     guard values[broadcast] == kinds.isEmpty else {
       throw CommandFailure.usage(
         kinds.isEmpty
-          ? "Choose an audience with --device, --tag, --alias, --registration-id, --segment, --topic, --condition, or "
-            + "--channel, or use --broadcast for all devices."
+          ? """
+          Choose an audience with --device, --tag, --alias, --registration-id, --segment, --topic, --condition, or \
+          --channel, or use --broadcast for all devices.
+          """
           : "--broadcast cannot be combined with --device, --tag, --alias, --registration-id, or --segment.")
     }
     if values[broadcast] { return "all" }
@@ -237,7 +240,9 @@ enum SendCommand {
       throw App.missing(error.bundleID, known: known)
     } catch let problems as Problems where problems.all.allSatisfy({ DraftMessage.empty.contains($0.code) }) {
       throw CommandFailure(
-        "\(problems.all[0].text) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.")
+        """
+        \(problems.all[0].withoutField) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.
+        """)
     }
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Model
 import Store
+import Text
 
 /// What `send` prints about a push: the counts, and each reason with its remedy.
 struct SendReportText: JSONWritable {
@@ -47,7 +48,7 @@ struct SendReportText: JSONWritable {
   }
 
   /// What is left to send and who continues it; nil if nothing is left.
-  func rest(now: Date) -> String? {
+  func rest(now: Date) -> Message? {
     guard !push.state.isOver else { return nil }
     if push.state == .needsApproval {
       return "the push waits for a second person's approval: in the console, or signalbox pushes approve \(push.uid)"
@@ -56,33 +57,32 @@ struct SendReportText: JSONWritable {
     if push.waits(now: now) != nil {
       return isServed ? nil : "no server is running with this data folder; start one by then: \(start)"
     }
-    let devices = "\(left) of \(push.target ?? left) devices are left"
+    let devices: Message = "\(left) of \(push.target ?? left) devices are left"
     if push.state == .paused { return "\(devices) until someone resumes the push in the console" }
     return isServed
       ? "\(devices); the running server continues"
       : "\(devices)\(waitingText); sending continues when a server is started: \(start)"
   }
 
-  var lines: [String] {
-    var lines = ["\(push.uid)  \(app.bundleID) \(push.environment.rawValue): \(headline)"]
-    if let error = push.error { lines.append("  \(singleLine(error))") }
+  func lines(_ io: CommandIO) -> [String] {
+    let subject = "\(push.uid)  \(app.bundleID) \(io.word(push.environment))"
+    var lines = [io.text("\(subject): \(headline(io))")]
+    if let error = push.error { lines.append("  \(singleLine(io.recorded(error)))") }
     for part in providers where providers.count > 1 {
-      lines.append("  \(part.provider.name): \(part.counts.accepted) of \(part.target) devices accepted")
+      let devices: Message = "\(part.provider.name): \(part.counts.accepted) of \(part.target) devices accepted"
+      lines.append("  " + io.text(devices))
     }
     for reason in reasons {
       let count = "\(reason.count)"
       let padded = String(repeating: " ", count: max(0, 8 - count.count)) + count
-      var line = "\(padded)  \(reason.outcome.name)"
-      if let word = reason.reason {
-        let known = Reason.of(word)
-        line += "  \(word): \(known.cause) \(known.remedy)"
-      }
+      var line = "\(padded)  \(io.word(reason.outcome.name, "words."))"
+      if let word = reason.reason { line += "  \(io.line(Reason.of(word)))" }
       lines.append(singleLine(line))
     }
     return lines
   }
 
-  private var headline: String {
+  private func headline(_ io: CommandIO) -> Message {
     switch push.state {
     case .needsApproval: "needs approval; nothing is sent until a second person approves it"
     case .queued:
@@ -90,14 +90,16 @@ struct SendReportText: JSONWritable {
         ?? "queued; the running server delivers it"
     case .sending: "sending, \(push.counts.total) of \(push.target ?? 0) devices\(waitingText)"
     case .paused: "paused, \(push.counts.total) of \(push.target ?? 0) devices\(waitingText)"
-    case .finished, .cancelled, .failed: "\(push.state.rawValue), \(push.counts.total) of \(push.target ?? 0) devices"
+    case .finished, .cancelled, .failed:
+      "\(io.word(push.state.rawValue, "words.")), \(push.counts.total) of \(push.target ?? 0) devices"
     }
   }
 
   /// For example “, 3 to be retried, the first at 2026-11-20T12:15:00Z”.
-  private var waitingText: String {
+  private var waitingText: Message {
     guard push.waiting > 0 else { return "" }
-    return ", \(push.waiting) to be retried" + (nextDue.map { ", the first at \($0.text)" } ?? "")
+    guard let nextDue else { return ", \(push.waiting) to be retried" }
+    return ", \(push.waiting) to be retried, the first at \(nextDue.text)"
   }
 
   /// Members of the API's schema `Push`.

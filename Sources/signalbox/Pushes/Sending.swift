@@ -6,6 +6,7 @@ import Model
 import Reactor
 import Store
 import Synchronization
+import Text
 
 /// Completes a push that was just stored, by sending it here or by waiting for the server. What does not finish in time
 /// is left to a server, and reported.
@@ -52,7 +53,7 @@ struct Sending {
       if present == nil || present != mark { (push, mark) = (try await find(id), present) }
       let isOver = limit.map { ContinuousClock.now - start >= $0 } ?? false
       if PushProgress(push).isFinal || !isWaiting || isOver { return Left(push: push, isServed: true) }
-      let waiting = push.waiting == 0 ? "" : ", \(push.waiting) to be retried"
+      let waiting: Message = push.waiting == 0 ? "" : ", \(push.waiting) to be retried"
       io.progress("\(push.counts.total) of \(push.target ?? expected)\(waiting)")
       try await Task.sleep(for: Self.interval)
     }
@@ -102,10 +103,10 @@ struct Sending {
       let failure = routes.failure
       if let failure, failure.reason != told {
         told = failure.reason
+        let reason = singleLine(io.recorded(failure.reason))
         io.note(
-          (failure.kind == .credential
-            ? "the push service refused the credential: " : "the push service is unreachable: ")
-            + singleLine(failure.reason))
+          failure.kind == .credential
+            ? "the push service refused the credential: \(reason)" : "the push service is unreachable: \(reason)")
       }
       outOfReachSince = failure?.kind == .connection ? outOfReachSince ?? now : nil
       if let limit, now - start >= limit { return }

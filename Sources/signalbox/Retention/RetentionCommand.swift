@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import Model
 import Store
+import Text
 
 enum RetentionCommand {
   private static let days = RetentionPolicy.fields.map { field in
@@ -46,7 +47,7 @@ enum RetentionCommand {
         let before = try RetentionPolicy.find(database)
         var policy = before
         for (field, days) in chosen { policy[keyPath: field.value] = days }
-        if let problem = policy.problems.first { throw CommandFailure(problem.description) }
+        if let problem = policy.problems.first { throw CommandFailure("\(problem)") }
         let due = try Trim.due(database, policy, now: now)
         if !values[dryRun], policy != before {
           try policy.save(database)
@@ -64,12 +65,13 @@ enum RetentionCommand {
       io.print(RetentionAnswer(policy: policy, due: due).prettyJSON)
       return
     }
-    var table = TextTable("ROWS", "KEPT FOR", "DUE NOW")
+    var table = io.table("ROWS", "KEPT FOR", "DUE NOW")
     for kind in Trim.Kind.allCases {
       let field = RetentionPolicy.fields.first { $0.name == kind.rawValue + "_days" }
       let days = field.map { policy[keyPath: $0.value] }
-      let kept = days.map { $0 == 0 ? "forever" : $0 == 1 ? "1 day" : "\($0) days" } ?? "until they expire"
-      table.add(kind.rawValue.replacing("_", with: "-"), kept, "\(due[kind])")
+      let kept: Message =
+        days.map { $0 == 0 ? "forever" : Message(count: $0, one: "1 day", other: "\($0) days") } ?? "until they expire"
+      table.add(kind.rawValue.replacing("_", with: "-"), io.text(kept), "\(due[kind])")
     }
     io.print(table)
   }

@@ -1,6 +1,7 @@
 import Arguments
 import JSON
 import Model
+import Text
 
 /// The options of `send` for repeating pushes.
 enum RepeatOptions {

@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import Model
 import Store
+import Text
 
 /// What `send` prints about a new schedule: its next runs.
 struct ScheduleReport {
@@ -18,15 +19,17 @@ struct ScheduleReport {
       io.print(ScheduleSummary(schedule: schedule, app: app.bundleID, now: schedule.createdAt).prettyJSON)
       return
     }
+    let subject = "\(schedule.uid)  \(app.bundleID) \(io.word(schedule.environment))"
     guard schedule.state != .needsApproval else {
-      io.print(
-        "\(schedule.uid)  \(app.bundleID) \(schedule.environment.rawValue): needs approval; it runs once a second person "
-          + "approves it: in the console, or signalbox pushes approve \(schedule.uid)")
+      io.say(
+        """
+        \(subject): needs approval; it runs once a second person approves it: in the console, or signalbox pushes \
+        approve \(schedule.uid)
+        """)
       return
     }
     let zone = schedule.draft?.recurrence?.zone ?? .utc
-    io.print(
-      "\(schedule.uid)  \(app.bundleID) \(schedule.environment.rawValue): while a server is running, it sends at")
+    io.say("\(subject): while a server is running, it sends at")
     for time in schedule.occurrences(from: schedule.createdAt, limit: Self.shownTimes) {
       io.print("  \(zone.text(time)) \(zone.name)  (\(time.text))")
     }

@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import Model
 import Store
+import Text
 
 /// `signalbox schedules …`: lists and changes schedules. `send --every` creates one.
 enum SchedulesCommand {
@@ -42,10 +43,11 @@ enum SchedulesCommand {
       io.print(schedules.map { ScheduleSummary(schedule: $0, app: apps[$0.appID] ?? "", now: now) }.prettyJSON)
       return ExitCode.done
     }
-    var table = TextTable("ID", "APP", "ENVIRONMENT", "STATE", "NEXT", "SENT", "MISSED", "TEXT")
+    var table = io.table("ID", "APP", "ENVIRONMENT", "STATE", "NEXT", "SENT", "MISSED", "TEXT")
     for schedule in schedules {
       table.add(
-        schedule.uid, apps[schedule.appID] ?? "", schedule.environment.rawValue, schedule.state.rawValue,
+        schedule.uid, apps[schedule.appID] ?? "", io.word(schedule.environment),
+        io.word(schedule.state.rawValue, "schedules."),
         schedule.nextAt?.text ?? "-", "\(schedule.sent)", "\(schedule.missed)", schedule.title ?? schedule.body ?? "")
     }
     io.print(table)
@@ -60,7 +62,7 @@ enum SchedulesCommand {
           throw CommandFailure("Schedule \(uid) not found. See: signalbox schedules list")
         }
         guard try change.carryOut(database, schedule, by: commandActor, now: now) else {
-          throw CommandFailure("\(uid): \(change.otherwise)")
+          throw CommandFailure("\(uid): \(io.recorded(change.otherwise))")
         }
       }
     }

@@ -3,6 +3,7 @@ import Calendar
 import Foundation
 import SQLite
 import Store
+import Text
 
 /// `signalbox backup FILE` and `signalbox backup --to DIR`: works while a server runs.
 enum BackupCommand {
@@ -64,9 +65,9 @@ enum BackupCommand {
         io.note("the backup is complete, but could not be recorded in the activity log: \(error)")
       }
     }
-    io.print("Backed up to \(destination). Keep a copy of \(directory.keyFile) too, in a different place.")
+    io.say("Backed up to \(destination). Keep a copy of \(directory.keyFile) too, in a different place.")
     if let folder = values[folder], let keep = values[keep] {
-      for name in try BackupFolder.prune(folder, keep: keep) { io.print("Deleted the older backup \(folder)/\(name).") }
+      for name in try BackupFolder.prune(folder, keep: keep) { io.say("Deleted the older backup \(folder)/\(name).") }
     }
     return ExitCode.done
   }

@@ -21,6 +21,8 @@ struct CommandIO: Sendable {
   /// How announcements, notices and errors are written: as text, or each as a line of the JSON log. Results stay as
   /// they are.
   var format = LogFormat.text
+  /// The language of what people read; nil: English. What scripts read is always English.
+  var translation: CommandTexts?
   /// Which connections go through a proxy; see ``proxied(_:)``.
   var proxies = ProxyRules.none
   /// The first error of standard output; nil if all writes succeeded.
@@ -54,33 +56,62 @@ struct CommandIO: Sendable {
   /// - Throws: ``OutputFailure`` if standard output could not be written.
   func checkOutput() throws { if let failure = outputFailure() { throw failure } }
 
+  /// Writes a line as it is: JSON, or a text that is in the right language already.
   func print(_ line: String) { write(line + "\n") }
+
+  /// Writes a message to standard output.
+  func say(_ message: Message) { print(text(message)) }
+
+  /// A message in the language of the command.
+  func text(_ message: Message) -> String { message.text(in: translation) }
+
+  /// A word of the API, such as `active`, in the language of the command.
+  ///
+  /// - Parameter prefix: of the keys that words of its kind have in `Templates/locales`, such as `state.`.
+  func word(_ word: String, _ prefix: String) -> String { text("\(PageWord(word, prefix))") }
+
+  /// A sentence that the engine stored in the database, or a room below wrote.
+  func recorded(_ sentence: String) -> String { text("\(EnglishSentence(sentence))") }
+
+  func cause(_ reason: Reason) -> String { translation?.cause(reason) ?? reason.cause }
+  func remedy(_ reason: Reason) -> String { translation?.remedy(reason) ?? reason.remedy }
+
+  /// Names, as `a, b`.
+  func list(_ names: [String]) -> String { names.joined(separator: text(", ")) }
+
+  /// Whole sentences one after the other: with a blank, except after a full-width full stop, which contains it.
+  func sentences(_ parts: [String]) -> String {
+    parts.reduce(into: "") { $0 += ($0.isEmpty || $0.hasSuffix("。") ? "" : " ") + $1 }
+  }
+
+  func table(_ headings: Message...) -> TextTable { TextTable(headings.map(text)) }
 
   /// Writes an address to standard output.
   ///
   /// - Parameters:
   ///   - message: for the JSON log, which has the address as a value.
   ///   - text: for people, with the address in it.
-  func announce(_ message: String, address: String, text: String) {
+  func announce(_ message: String, address: String, text: Message) {
     switch format {
-    case .text: print(text)
+    case .text: say(text)
     case .json: write(logLine(.notice, message, [("address", address)]))
     }
   }
 
   /// Writes an error to standard error.
-  func complain(_ message: String) {
+  func complain(_ message: Message) {
     switch format {
-    case .text: writeError("signalbox: error: \(message)\n")
-    case .json: writeError(logLine(.error, message))
+    // Scripts look for the word.
+    case .text: writeError("signalbox: error: \(text(message))\n")
+    case .json: writeError(logLine(.error, message.description))
     }
   }
 
   /// Writes a notice to standard error, so that standard output holds only results.
-  func note(_ message: String) {
+  func note(_ message: Message) {
     switch format {
-    case .text: writeError("signalbox: \(message)\n")
-    case .json: writeError(logLine(.warning, message))
+    case .text: writeError("signalbox: \(text(message))\n")
+    case .json: writeError(logLine(.warning, message.description))
     }
   }
 
@@ -92,7 +123,7 @@ struct CommandIO: Sendable {
   }
 
   /// Shows progress on one line; only on a terminal.
-  func progress(_ text: String) { if isWatched { writeError("\r\u{1B}[K\(text)") } }
+  func progress(_ message: Message) { if isWatched { writeError("\r\u{1B}[K\(text(message))") } }
 
   /// Clears the progress line.
   func endProgress() { if isWatched { writeError("\r\u{1B}[K") } }
@@ -113,17 +144,20 @@ enum ExitCode {
 
 /// The reason why a command failed, with the fix.
 struct CommandFailure: Error, CustomStringConvertible {
-  let description: String
+  let message: Message
   var exitCode = ExitCode.failed
 
-  init(_ description: String, exitCode: Int32 = ExitCode.failed) {
-    self.description = description
+  init(_ message: Message, exitCode: Int32 = ExitCode.failed) {
+    self.message = message
     self.exitCode = exitCode
   }
 
+  /// In English.
+  var description: String { message.description }
+
   /// The arguments can be parsed, but ask for something impossible.
-  static func usage(_ description: String) -> CommandFailure {
-    CommandFailure(description, exitCode: ExitCode.usage)
+  static func usage(_ message: Message) -> CommandFailure {
+    CommandFailure(message, exitCode: ExitCode.usage)
   }
 }
 
@@ -131,18 +165,15 @@ struct CommandFailure: Error, CustomStringConvertible {
 struct TextTable {
   private var rows: [[String]]
 
-  init(_ headings: String...) { rows = [headings] }
+  init(_ headings: [String]) { rows = [headings] }
 
   mutating func add(_ cells: String...) { rows.append(cells.map(singleLine)) }
 
   /// Lines without line ends; only the headings if there are no rows.
   var lines: [String] {
-    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let widths = rows[0].indices.map { column in rows.map { $0[column].columns }.max() ?? 0 }
     return rows.map { row in
-      let cells = zip(row, widths).map { cell, width in
-        cell + String(repeating: " ", count: width - cell.count)
-      }
-      let line = cells.joined(separator: "  ")
+      let line = zip(row, widths).map { $0.padded(to: $1) }.joined(separator: "  ")
       return String(line.reversed().drop { $0 == " " }.reversed())
     }
   }

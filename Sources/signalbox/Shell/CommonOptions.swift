@@ -7,6 +7,7 @@ import Model
 import Reactor
 import SQLite
 import Store
+import Text
 
 /// Options that several commands share.
 enum CommonOptions {
@@ -25,7 +26,9 @@ enum CommonOptions {
     "Where Signalbox may connect to, apart from the push services: webhooks, receivers, the mail server, watched hosts, "
       + "single sign-on. A name, *.example.com, an address, or a network. Repeatable (default: anywhere)."
   ) { text throws(BadValue) in
-    do { _ = try TargetList([text]) } catch { throw BadValue(TargetList.BadEntry.reason) }
+    do { _ = try TargetList([text]) } catch {
+      throw BadValue("is not a host name, *.example.com, an IP address, or a network such as 10.0.0.0/8")
+    }
     return text
   }.configuration
   static let app = Option<String?>("app", "bundle-id", "Only for this app.")
@@ -50,6 +53,23 @@ extension CommandIO {
     do { copy.proxies.targets = try TargetList(values[CommonOptions.allowTarget]) } catch {
       throw CommandFailure.usage("\(error)")
     }
+    return copy
+  }
+}
+
+extension CommandIO {
+  /// An environment as people call it.
+  func word(_ environment: Environment) -> String { word(environment.rawValue, "words.") }
+
+  /// A reason with its meaning, as `BadDeviceToken: … …`.
+  func line(_ reason: Reason) -> String { text("\(reason.code): \(sentences([cause(reason), remedy(reason)]))") }
+}
+
+extension Problem {
+  /// Only the sentence.
+  var withoutField: Problem {
+    var copy = self
+    copy.field = ""
     return copy
   }
 }
@@ -96,10 +116,9 @@ extension App {
 
   static func missing(_ bundleID: String, known: [String]) -> CommandFailure {
     CommandFailure(
-      "App \(bundleID) not found. "
-        + (known.isEmpty
-          ? "Add it with: signalbox apps add \(bundleID) --name <name>"
-          : "Known apps: \(known.joined(separator: ", "))"))
+      known.isEmpty
+        ? "App \(bundleID) not found. Add it with: signalbox apps add \(bundleID) --name <name>"
+        : "App \(bundleID) not found. Known apps: \(known.joined(separator: ", "))")
   }
 }
 

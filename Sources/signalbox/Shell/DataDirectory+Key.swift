@@ -3,6 +3,7 @@ import Glibc
 import OpenSSL
 import SQLite
 import Store
+import Text
 
 extension DataDirectory {
   /// The new key's place during a key rotation.
@@ -37,9 +38,11 @@ extension DataDirectory {
     if let key = try storedKey() { return key }
     guard !exists else {
       throw CommandFailure(
-        "\(keyFile) is missing, and stored credentials cannot be decrypted without it. Restore it from a backup, readable by "
-          + "its owner only (chmod 600). If there is no backup, run signalbox rotate-key --lost and upload every "
-          + "certificate and key again.")
+        """
+        \(keyFile) is missing, and stored credentials cannot be decrypted without it. Restore it from a backup, \
+        readable by its owner only (chmod 600). If there is no backup, run signalbox rotate-key --lost and upload \
+        every certificate and key again.
+        """)
     }
     return try SealingKey.loadOrCreate(path: keyFile)
   }

@@ -6,6 +6,7 @@ import Reactor
 import SQLite
 import Store
 import Synchronization
+import Text
 
 /// The data folder: `signalbox.sqlite`, and `secret.key`, which seals the credentials in it.
 final class DataDirectory: Sendable {
@@ -100,8 +101,10 @@ final class DataDirectory: Sendable {
     defer { pool.close() }
     do { try pool.backup(to: copy) } catch {
       throw CommandFailure(
-        "This version changes the database, and the copy to be kept of it, \(copy), cannot be made: \(error). Nothing was "
-          + "changed.")
+        """
+        This version changes the database, and the copy to be kept of it, \(copy), cannot be made: \(error). Nothing \
+        was changed.
+        """)
     }
   }
 

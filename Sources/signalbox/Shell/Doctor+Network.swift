@@ -5,6 +5,7 @@ import Model
 import Reactor
 import SQLite
 import Store
+import Text
 
 extension Doctor {
   /// The time a server has to present its certificate.
@@ -25,7 +26,7 @@ extension Doctor {
   /// The configured proxy; empty if there is none.
   func proxy() -> [Finding] {
     guard let server = proxies.server else { return [] }
-    let source = proxies.source.map { " (\($0))" } ?? ""
+    let source: Message = proxies.source.map { " (\($0))" } ?? ""
     return [
       Finding(
         subject: "proxy", level: .ok,
@@ -76,7 +77,7 @@ extension Doctor {
 
   private func reach(_ server: Server) -> Finding {
     let address = server.address
-    let subject = "\(address.host):\(address.port)"
+    let subject: Message = "\(address.host):\(address.port)"
     let outcome: HostOutcome
     do {
       let rules = try rules(server)
@@ -92,25 +93,28 @@ extension Doctor {
     switch outcome {
     case .failure(let failure):
       // Other errors already contain the fix.
-      let remedy: String? =
+      let remedy: Message? =
         switch failure.code {
         case .noSuchName: "Check /etc/resolv.conf and the network."
         case .refused, .unreachable, .timeout, .closed:
-          "Allow TCP to \(subject) in the firewall, or try from another network. Where only a proxy may connect, set --proxy."
-        case .proxy: Reason.of(failure.detail).remedy
+          """
+          Allow TCP to \(subject) in the firewall, or try from another network. Where only a proxy may connect, set \
+          --proxy.
+          """
+        case .proxy: "\(Remedy(Reason.of(failure.detail)))"
         default: nil
         }
-      return Finding(subject: subject, level: .error, message: failure.description, remedy: remedy)
+      return Finding(subject: subject, level: .error, message: "\(failure)", remedy: remedy)
     case .success(let seen):
       let findings = HostFinding.all(seen, of: address, now: now)
       // Browsers tolerate what only a note is about; connections to a push service fail.
       let isTrusted = seen.trust == TLSChainTrust.trusted.rawValue
       if let worst = findings.first(where: \.isGrave) ?? (isTrusted ? nil : findings.last) {
         return Finding(
-          subject: subject, level: .error, message: "reached at \(seen.address), but: \(worst.problem.text)",
+          subject: subject, level: .error, message: "reached at \(seen.address), but: \(worst.problem.withoutField)",
           remedy: "Nothing is sent there until its certificate is fixed. A proxy that intercepts TLS presents its own.")
       }
-      let end = seen.notAfter.map { ", certificates valid until \($0.text)" } ?? ""
+      let end: Message = seen.notAfter.map { ", certificates valid until \($0.text)" } ?? ""
       return Finding(subject: subject, level: .ok, message: "reached at \(seen.address)\(end)")
     }
   }

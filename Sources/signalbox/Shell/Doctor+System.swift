@@ -1,5 +1,6 @@
 import Foundation
 import OpenSSL
+import Text
 
 extension Doctor {
   /// The root of APNs' servers since 2025 (developer.apple.com/news/?id=09za8wzy).
@@ -11,7 +12,7 @@ extension Doctor {
   ///
   /// - Parameter latest: the latest time in the database.
   func clock(latest: Date?) -> Finding {
-    let remedy = "Set the time and keep it in sync: timedatectl set-ntp true"
+    let remedy: Message = "Set the time and keep it in sync: timedatectl set-ntp true"
     if now < Self.earliest {
       return Finding(
         subject: "clock", level: .error, message: "\(now.text) is earlier than this version's release", remedy: remedy)
@@ -21,14 +22,14 @@ extension Doctor {
         subject: "clock", level: .error, message: "\(now.text) is earlier than the latest entry, \(latest.text)",
         remedy: remedy)
     }
-    return Finding(subject: "clock", level: .ok, message: now.text)
+    return Finding(subject: "clock", level: .ok, message: "\(now.text)")
   }
 
   /// Whether clients can trust the server's own certificate. Only the environment tells this command of it.
   func serverCertificate() -> [Finding] {
     guard let path = environment["SIGNALBOX_TLS_CERTIFICATE"], !path.isEmpty else { return [] }
-    let remedy = "Use a certificate of a public authority, such as Let's Encrypt."
-    func finding(_ level: Finding.Level, _ message: String, _ remedy: String? = nil) -> [Finding] {
+    let remedy: Message = "Use a certificate of a public authority, such as Let's Encrypt."
+    func finding(_ level: Finding.Level, _ message: Message, _ remedy: Message? = nil) -> [Finding] {
       [Finding(subject: "server certificate", level: level, message: message, remedy: remedy)]
     }
     guard let text = FileManager.default.contents(atPath: path) else {
@@ -51,7 +52,7 @@ extension Doctor {
   /// Whether the system trusts the root of APNs' certificates.
   func trustStore() -> Finding {
     let path = environment["SSL_CERT_FILE"] ?? "/etc/ssl/certs/ca-certificates.crt"
-    let remedy =
+    let remedy: Message =
       "Run apt-get install --reinstall ca-certificates, or point SSL_CERT_FILE to a bundle with \(Self.root)."
     guard let text = FileManager.default.contents(atPath: path) else {
       return Finding(subject: "trust store", level: .error, message: "\(path) cannot be read", remedy: remedy)

@@ -6,6 +6,7 @@ import Model
 import Reactor
 import SQLite
 import Store
+import Text
 
 /// Checks an installation. Read-only, and safe beside a running server.
 struct Doctor {
@@ -15,11 +16,11 @@ struct Doctor {
     }
 
     /// What was checked, e.g. `secret.key`.
-    let subject: String
+    let subject: Message
     let level: Level
-    let message: String
+    let message: Message
     /// The fix; nil if there is nothing to do.
-    var remedy: String?
+    var remedy: Message?
   }
 
   let directory: DataDirectory
@@ -92,7 +93,7 @@ struct Doctor {
   private func disk() -> Finding {
     if let trouble = DatabasePool.spaceTrouble(directory.path) {
       return Finding(
-        subject: "disk", level: .error, message: trouble.message,
+        subject: "disk", level: .error, message: "\(EnglishSentence(trouble.message))",
         remedy: trouble.code == .full
           ? "Free up space. The server continues on its own." : "Mount it as writable.")
     }
@@ -110,11 +111,12 @@ struct Doctor {
         if let known = directory.exists ? try directory.sealingIdentifier() : nil, known != key.identifier {
           return Finding(
             subject: "secret.key", level: .error,
-            message: "\(key) does not match this database, which is sealed with \(known)",
-            remedy: "Restore the right file. If it is lost, run signalbox rotate-key --lost and upload everything "
-              + "again.")
+            message: "sealing key \(key.identifier) does not match this database, which is sealed with \(known)",
+            remedy: """
+              Restore the right file. If it is lost, run signalbox rotate-key --lost and upload everything again.
+              """)
         }
-        return Finding(subject: "secret.key", level: .ok, message: "\(key), readable only by its owner")
+        return Finding(subject: "secret.key", level: .ok, message: "sealing key \(key.identifier), readable only by its owner")
       }
       guard directory.exists else {
         return Finding(
@@ -166,7 +168,7 @@ struct Doctor {
       ) { Date(timeIntervalSince1970: Double($0.int64(0)) / 1000) }
       return try findings + credentials(database) + apps(database) + webhooks(database)
     } catch let error as MigrationError {
-      let remedy =
+      let remedy: Message =
         if case .unreleased = error {
           "Start with a new data folder (--data), or go on with the program that made this one."
         } else {
@@ -186,7 +188,7 @@ struct Doctor {
     guard !report.faults.isEmpty else {
       return Finding(subject: "activity log", level: .ok, message: "\(report.entries) entries, none missing or changed")
     }
-    let words = report.faults.map { fault in
+    let words = report.faults.map { fault -> Message in
       switch fault {
       case .missing(let first, let last) where first == last: "entry \(first) is missing"
       case .missing(let first, let last): "entries \(first) to \(last) are missing"
@@ -196,7 +198,7 @@ struct Doctor {
       }
     }
     return Finding(
-      subject: "activity log", level: .error, message: words.joined(separator: "; "),
+      subject: "activity log", level: .error, message: words.dropFirst().reduce(words[0]) { "\($0); \($1)" },
       remedy: "Compare it with a backup or an export. Someone changed the database outside of Signalbox.")
   }
 
@@ -204,24 +206,25 @@ struct Doctor {
     let report = try CertificateTracker.report(database, now: now)
     var findings = report.findings.filter { $0.band.needsSomebody }.map { finding in
       let isOver = finding.band == .expired || finding.band == .notYetValid
-      let end = finding.item.notAfter.map { " until \($0.text)" } ?? ""
+      let end: Message = finding.item.notAfter.map { " until \($0.text)" } ?? ""
       return Finding(
         subject: "certificate", level: isOver ? .error : .warning,
-        message: "\(singleLine(finding.item.name)): \(finding.band.rawValue)\(end)",
+        message: "\(singleLine(finding.item.name)): \(PageWord(finding.band.rawValue, "band."))\(end)",
         remedy: "Renew it in the developer account, then run signalbox certificates add <file> --app … --use-for …")
     }
     findings += report.unreadable.map { item in
       let isHost = item.key?.hasPrefix("hosts/") == true
       return Finding(
         subject: isHost ? "watched host" : "certificate", level: isHost ? .warning : .error,
-        message: "\(singleLine(item.name)): \(singleLine(item.reason))",
+        message: item.problem.map { "\(singleLine(item.name)): \($0)" }
+          ?? "\(singleLine(item.name)): \(singleLine(item.reason))",
         remedy: isHost
           ? "Check that it runs and that this machine reaches it, or stop watching it." : "Upload it again.")
     }
     // An unreadable key file was reported before.
     let key = try? directory.storedKey()
     let reason = key.map { (try? Sealing.state(database, $0)) ?? .fits } ?? .missing
-    let words =
+    let words: Message =
       switch ClosedReason(reason) {
       case .missing: "its private key cannot be decrypted without secret.key"
       case .other: "secret.key is not the key it was encrypted with"
@@ -249,7 +252,7 @@ struct Doctor {
   private func webhooks(_ database: Database) throws -> [Finding] {
     try Webhook.all(database).filter { $0.isTroubled(at: now) }.map { webhook in
       let (name, host) = (singleLine(webhook.details.name), webhook.details.target)
-      let state =
+      let state: Message =
         webhook.goneAt.map { "was switched off on \($0.text), because it answered 410" }
         ?? "has accepted nothing since \(webhook.failingSince?.text ?? "")"
       return Finding(
@@ -266,19 +269,20 @@ struct Doctor {
         let count = app.count(environment: environment, provider: provider, state: .active)
         let credential = app.credentials.first { $0.provider == provider && $0.environment == environment }
         if let credential, credential.health == .refused {
+          let last: Message = credential.lastRefusal.map { " (\($0))" } ?? ""
           return Finding(
             subject: "app", level: .error,
-            message:
-              "\(app.app.bundleID) \(environment.rawValue) (\(provider.reachName)): the credential was refused at its "
-              + "last use"
-              + (credential.lastRefusal.map { " (\($0))" } ?? ""),
-            remedy: Reason.of(credential.lastRefusal ?? "").remedy)
+            message: """
+              \(app.app.bundleID) \(PageWord(environment)) (\(provider.reachName)): the credential was refused at its \
+              last use\(last)
+              """,
+            remedy: "\(Remedy(Reason.of(credential.lastRefusal ?? "")))")
         }
         guard credential == nil, count > 0 else { return nil }
         return Finding(
           subject: "app", level: .warning,
           message:
-            "\(app.app.bundleID) has \(count) \(environment.rawValue) \(provider.reachName) devices but no credential",
+            "\(app.app.bundleID) has \(count) \(PageWord(environment)) \(provider.reachName) devices but no credential",
           remedy: "Run signalbox certificates add <file> --app \(app.app.bundleID) --use-for \(environment.rawValue).")
       }
     }

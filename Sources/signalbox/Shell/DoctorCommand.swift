@@ -34,7 +34,7 @@ enum DoctorCommand {
     if values[CommonOptions.json] {
       io.print(findings.prettyJSON)
     } else {
-      for finding in findings { io.print(finding.line) }
+      for finding in findings { io.print(finding.line(io)) }
     }
     return findings.contains { $0.level == .error } ? ExitCode.failed : ExitCode.done
   }
@@ -78,18 +78,23 @@ extension [Doctor.Finding] {
 }
 
 extension Doctor.Finding: JSONWritable {
-  fileprivate var line: String {
-    let label = level.rawValue.uppercased().padding(toLength: 8, withPad: " ", startingAt: 0)
-    let text = remedy.map { "\(message.withoutFullStop). Fix: \($0)" } ?? message
-    return singleLine("\(label) \(subject): \(text)")
+  fileprivate func line(_ io: CommandIO) -> String {
+    let label: Message =
+      switch level {
+      case .ok: "OK"
+      case .warning: "WARNING"
+      case .error: "ERROR"
+      }
+    let text = remedy.map { "\(io.text(message).withoutFullStop). Fix: \($0)" as Message } ?? message
+    return singleLine(io.text(label).padded(to: 8) + " " + io.text("\(subject): \(text)"))
   }
 
   package func write(to json: inout JSONWriter) {
     json.object { json in
-      json.member("subject", subject)
+      json.member("subject", subject.description)
       json.member("level", level.rawValue)
-      json.member("message", message)
-      json.member("remedy", remedy)
+      json.member("message", message.description)
+      json.member("remedy", remedy?.description)
     }
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Logging
+import Text
 
 /// Keeps a copy of a replicated database up to date: runs `litestream restore -f`, and starts it again if it ends.
 ///

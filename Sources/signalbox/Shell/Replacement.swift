@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Reactor
+import Text
 
 /// Replaces the database with another file, completely or not at all, even if the process dies.
 ///
@@ -113,7 +114,9 @@ extension DataDirectory {
   /// The error for a lost database, with what to do.
   func lost(_ remains: [String]) -> CommandFailure {
     CommandFailure(
-      "\(database) is missing: \(path) contains \(remains.joined(separator: ", ")) but no database. Put it back, or restore a "
-        + "backup: signalbox restore <backup> --data \(path). To start over, choose another folder with --data.")
+      """
+      \(database) is missing: \(path) contains \(remains.joined(separator: ", ")) but no database. Put it back, or \
+      restore a backup: signalbox restore <backup> --data \(path). To start over, choose another folder with --data.
+      """)
   }
 }

@@ -6,6 +6,7 @@ import Model
 import Reactor
 import SQLite
 import Store
+import Text
 
 enum RestoreCommand {
   private static let file = Argument<String>("file", "The backup file.")
@@ -45,16 +46,18 @@ enum RestoreCommand {
     let aside = replacement.aside(now)
     try replacement.decide(aside: aside)
     try replacement.finish()
-    io.print("Restored \(values[file]) to \(directory.database).")
-    if hasFormer { io.print("The previous database was moved to \(aside).") }
-    for line in lines(report) { io.print(line) }
+    io.say("Restored \(values[file]) to \(directory.database).")
+    if hasFormer { io.say("The previous database was moved to \(aside).") }
+    for line in lines(report) { io.say(line) }
     if report.lacksAdmin {
       io.note("no admin is left; the server prints a sign-in link for a new one at its next start.")
     }
     if former == nil, hasFormer || !remains.isEmpty {
       io.note(
-        "the previous database cannot be read: tokens revoked and users deleted since the backup may "
-          + "be back. Check signalbox tokens list and signalbox users list")
+        """
+        the previous database cannot be read: tokens revoked and users deleted since the backup may be back. Check \
+        signalbox tokens list and signalbox users list
+        """)
     }
     if hasKey {
       try tellUnreadable(directory, io, now: now)
@@ -139,7 +142,7 @@ enum RestoreCommand {
     }
   }
 
-  private static func lists(_ report: Revocations.Report) -> [(name: String, words: String, items: [String])] {
+  private static func lists(_ report: Revocations.Report) -> [(name: String, words: Message, items: [String])] {
     [
       ("removed", "Deleted, as in the previous database", report.removed),
       ("disabled", "Disabled, as in the previous database", report.disabled),
@@ -151,8 +154,8 @@ enum RestoreCommand {
     ].filter { !$0.2.isEmpty }
   }
 
-  private static func lines(_ report: Revocations.Report) -> [String] {
-    var lines: [String] = []
+  private static func lines(_ report: Revocations.Report) -> [Message] {
+    var lines: [Message] = []
     if report.sessions + report.links > 0 {
       lines.append("Ended: \(report.sessions) sessions, \(report.links) sign-in links.")
     }
@@ -175,13 +178,16 @@ enum RestoreCommand {
       )
     }
     guard state != .fits || !closed.isEmpty else { return }
-    let names = closed.isEmpty ? "" : " Closed: " + closed.map { singleLine($0.details.name) }.joined(separator: ", ")
+    let closedNames = closed.map { singleLine($0.details.name) }.joined(separator: ", ")
+    let names: Message = closed.isEmpty ? "" : " Closed: \(closedNames)"
     if state == .fits {
       io.note("\(directory.keyFile) cannot decrypt:\(names). Upload them again.")
     } else {
       io.note(
-        "\(directory.keyFile) is not the key this backup was encrypted with and cannot decrypt it. Put "
-          + "the backup's key there. If it is lost, run signalbox rotate-key --lost.\(names)")
+        """
+        \(directory.keyFile) is not the key this backup was encrypted with and cannot decrypt it. Put the backup's key \
+        there. If it is lost, run signalbox rotate-key --lost.\(names)
+        """)
     }
   }
 }

@@ -7,6 +7,7 @@ import Model
 import Reactor
 import SQLite
 import Store
+import Text
 
 enum RotateKeyCommand {
   private static let lost = Flag(
@@ -31,7 +32,7 @@ enum RotateKeyCommand {
     defer { directory.unlock() }
     let rotation = KeyRotation(directory: directory)
     if try rotation.finishIfBrokenOff() {
-      io.print("Finished the interrupted rotation. \(directory.keyFile) is the new key.")
+      io.say("Finished the interrupted rotation. \(directory.keyFile) is the new key.")
       return ExitCode.done
     }
     return try values[lost]
@@ -53,14 +54,16 @@ enum RotateKeyCommand {
     }
     let leftover = rotation.scrub()
     try rotation.finish()
-    io.print("Encrypted \(done.count) secrets with a new key (\(done.new)) in \(directory.keyFile).")
-    io.print(
+    io.say("Encrypted \(done.count) secrets with a new key (\(done.new)) in \(directory.keyFile).")
+    io.say(
       keep.map { "The old key (\(done.old)) is in \($0). Earlier backups need it." }
         ?? "The old key (\(done.old)) is gone. Make a new backup now, because earlier ones need the old key.")
     if let leftover {
       io.note(
-        "the database could not be rewritten, so its free pages may contain data encrypted with the old key: \(leftover). "
-          + "Free up space and rotate the key again.")
+        """
+        the database could not be rewritten, so its free pages may contain data encrypted with the old key: \
+        \(leftover). Free up space and rotate the key again.
+        """)
     }
     if !done.closed.isEmpty {
       let rows = done.closed.map { "\($0.table)/\($0.id)" }.joined(separator: ", ")
@@ -95,9 +98,9 @@ enum RotateKeyCommand {
     guard let closed else {
       throw CommandFailure("\(directory.keyFile) matches this database. Nothing is lost, and nothing was changed.")
     }
-    io.print("New secrets are encrypted with \(directory.keyFile) (\(key.identifier)).")
+    io.say("New secrets are encrypted with \(directory.keyFile) (\(key.identifier)).")
     if !closed.isEmpty {
-      io.print("Upload these again, each on its page or with signalbox certificates renew <id> <file>:")
+      io.say("Upload these again, each on its page or with signalbox certificates renew <id> <file>:")
       for certificate in closed { io.print("  \(certificate.id)  \(singleLine(certificate.details.name))") }
     }
     return ExitCode.done

@@ -1,4 +1,5 @@
 import Arguments
+import Text
 
 /// `signalbox version`, `completion` and `manual`.
 enum SelfDescription {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Reactor
+import Text
 
 /// The service manager that started the program. It may pass a listening socket, and may want to hear how the program
 /// is.

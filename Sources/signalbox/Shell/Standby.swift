@@ -3,6 +3,7 @@ import Glibc
 import HTTPServer
 import Logging
 import Reactor
+import Text
 
 /// A second server in waiting: follows the replica of the first one's database, and becomes a server when
 /// `signalbox take-over` asks.
@@ -117,13 +118,17 @@ struct Standby: Sendable {
     }
     guard !data.exists || follower.position != nil else {
       throw CommandFailure(
-        "\(data.database) is a database of its own, not a copy that follows a replica. Choose an empty folder with --data."
-      )
+        """
+        \(data.database) is a database of its own, not a copy that follows a replica. Choose an empty folder with \
+        --data.
+        """)
     }
     guard access(data.keyFile, R_OK) == 0 else {
       throw CommandFailure(
-        "\(data.keyFile) is missing. Copy secret.key from the other server, readable by its owner only: a replica does "
-          + "not contain it, and without it no credential can be read.")
+        """
+        \(data.keyFile) is missing. Copy secret.key from the other server, readable by its owner only: a replica does \
+        not contain it, and without it no credential can be read.
+        """)
     }
   }
 }

@@ -5,6 +5,7 @@ import Logging
 import OpenSSL
 import Reactor
 import Synchronization
+import Text
 
 /// The files of the server's certificate and its key.
 struct TLSFiles: Sendable {
@@ -28,13 +29,15 @@ struct TLSFiles: Sendable {
   }
 
   /// Why browsers and apps do not trust the certificate by themselves; nil if nothing speaks against it.
-  var warning: String? {
+  var warning: Message? {
     guard let text = FileManager.default.contents(atPath: certificate),
       let own = try? Certificate.pemBundle(String(decoding: text, as: UTF8.self)).first,  // load() says why not
       own.isSelfSigned
     else { return nil }
-    return "the certificate in \(certificate) is self-signed: browsers warn of it, and apps and webhooks refuse it. "
-      + "Use one of a public authority, such as Let's Encrypt, or of your own authority that clients trust."
+    return """
+      the certificate in \(certificate) is self-signed: browsers warn of it, and apps and webhooks refuse it. Use one \
+      of a public authority, such as Let's Encrypt, or of your own authority that clients trust.
+      """
   }
 
   var stamp: Stamp { Stamp([certificate, key]) }

@@ -1,4 +1,5 @@
 import Arguments
+import Text
 
 /// `signalbox take-over`
 enum TakeOverCommand {
@@ -15,10 +16,12 @@ enum TakeOverCommand {
   ) { values, io in
     guard values[isStopped] else {
       throw CommandFailure.usage(
-        "Stop the previous server first, then confirm with --previous-is-stopped: two servers would send every push twice."
-      )
+        """
+        Stop the previous server first, then confirm with --previous-is-stopped: two servers would send every push \
+        twice.
+        """)
     }
-    try TakeOverDoor.ask(DataDirectory(values, io)) { io.print($0) }
+    try TakeOverDoor.ask(DataDirectory(values, io)) { io.print(io.recorded($0)) }
     return ExitCode.done
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Reactor
+import Text
 
 /// How `signalbox take-over` reaches the standby of a data folder, on the same machine and as the same user or root.
 ///
@@ -87,7 +88,7 @@ final class TakeOverDoor: Sendable {
       while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
         let line = String(decoding: rest[..<end], as: UTF8.self)
         rest.removeSubrange(...end)
-        if line.hasPrefix(failed) { throw CommandFailure(String(line.dropFirst(failed.count))) }
+        if line.hasPrefix(failed) { throw CommandFailure("\(EnglishSentence(String(line.dropFirst(failed.count))))") }
         if line.hasPrefix(done) { return tell(String(line.dropFirst(done.count))) }
         tell(line)
       }

@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import Model
 import Store
+import Text
 
 /// `signalbox smoke`: runs saved smoke tests, for cron and CI.
 enum SmokeCommand {
@@ -47,7 +48,7 @@ enum SmokeCommand {
     for test in tests {
       let run = try await carryOut(test.test, store, directory, limit: values[timeout], io)
       runs.append((test, run))
-      if !values[CommonOptions.json] { for line in lines(test, run) { io.print(line) } }
+      if !values[CommonOptions.json] { for line in lines(test, run, io) { io.print(line) } }
     }
     if values[CommonOptions.json] { io.print(runs.map(\.run).prettyJSON) }
     if let path = values[junit] { try write(runs, startedAt, to: path) }
@@ -67,7 +68,9 @@ enum SmokeCommand {
       guard let test = found.first(where: { $0.test.name.lowercased() == name.lowercased() }) else {
         let known = found.map { "“\(singleLine($0.test.name))”" }.joined(separator: ", ")
         throw CommandFailure.usage(
-          "Smoke test “\(singleLine(name))” not found. " + (known.isEmpty ? "There is none." : "Known: \(known)"))
+          known.isEmpty
+            ? "Smoke test “\(singleLine(name))” not found. There is none."
+            : "Smoke test “\(singleLine(name))” not found. Known: \(known)")
       }
       return test
     }
@@ -98,25 +101,29 @@ enum SmokeCommand {
       io.print(found.prettyJSON)
       return ExitCode.done
     }
-    var table = TextTable("NAME", "APP", "STATE", "LAST RUN")
+    var table = io.table("NAME", "APP", "STATE", "LAST RUN")
     for one in found {
-      table.add(one.test.name, one.app, one.last?.state.rawValue ?? "never run", one.last?.startedAt.text ?? "")
+      let state = one.last.map { io.word($0.state.rawValue, "smoketests.states.") } ?? io.text("never run")
+      table.add(one.test.name, one.app, state, one.last?.startedAt.text ?? "")
     }
     io.print(table)
     return ExitCode.done
   }
 
-  private static func lines(_ test: SmokeTestAnswer, _ run: SmokeRun) -> [String] {
-    let push = run.pushUID.map { ", push \($0)" } ?? ""
-    let result = run.failure ?? "\(run.devices) of \(run.devices) devices as expected."
-    return ["\(run.state.rawValue): \(singleLine(test.test.name)): \(singleLine(result)) (run \(run.id)\(push))"]
-      + run.differences.map { "  " + line($0) }
+  private static func lines(_ test: SmokeTestAnswer, _ run: SmokeRun, _ io: CommandIO) -> [String] {
+    let push: Message = run.pushUID.map { ", push \($0)" } ?? ""
+    let result = run.failure.map(io.recorded) ?? io.text("\(run.devices) of \(run.devices) devices as expected.")
+    let state = io.word(run.state.rawValue, "smoketests.states.")
+    let line = io.text("\(state): \(singleLine(test.test.name)): \(singleLine(result)) (run \(run.id)\(push))")
+    return [line] + run.differences.map { "  " + io.text(Self.line($0, io)) }
   }
 
-  private static func line(_ one: SmokeDifference) -> String {
+  /// - Parameter io: nil: in English.
+  private static func line(_ one: SmokeDifference, _ io: CommandIO? = nil) -> Message {
     let reason = Reason.of(one.got)
-    let cause = reason.isKnown ? " \(reason.cause) \(reason.remedy)" : ""
-    return "\(singleLine(one.name)): expected \(one.expected), got \(one.got).\(cause)"
+    guard reason.isKnown else { return "\(singleLine(one.name)): expected \(one.expected), got \(one.got)." }
+    let (cause, remedy) = io.map { ($0.cause(reason), $0.remedy(reason)) } ?? (reason.cause, reason.remedy)
+    return "\(singleLine(one.name)): expected \(one.expected), got \(one.got). \(cause) \(remedy)"
   }
 
   private static func write(
@@ -128,7 +135,7 @@ enum SmokeCommand {
         .init(
           name: test.test.name, group: test.app,
           time: (run.endedAt ?? run.startedAt).timeIntervalSince(run.startedAt), failure: run.failure,
-          detail: run.differences.map(line).joined(separator: "\n"))
+          detail: run.differences.map { line($0).description }.joined(separator: "\n"))
       })
     do {
       try Data(report.text.utf8).write(to: URL(fileURLWithPath: path))

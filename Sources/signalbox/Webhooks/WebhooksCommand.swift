@@ -6,6 +6,7 @@ import Reactor
 import SQLite
 import Store
 import Webhooks
+import Text
 
 /// `signalbox webhooks …`: lists event webhooks, and sends a test event.
 enum WebhooksCommand {
@@ -34,11 +35,11 @@ enum WebhooksCommand {
     if values[CommonOptions.json] {
       io.print(found.prettyJSON)
     } else {
-      var table = TextTable("ID", "NAME", "HOST", "STATE", "PENDING", "DROPPED", "FAILING SINCE")
+      var table = io.table("ID", "NAME", "HOST", "STATE", "PENDING", "DROPPED", "FAILING SINCE")
       for webhook in found.map(\.webhook) {
-        let state = webhook.goneAt != nil ? "gone" : !webhook.details.isActive ? "off" : "on"
+        let state: Message = webhook.goneAt != nil ? "gone" : !webhook.details.isActive ? "off" : "on"
         table.add(
-          "\(webhook.id)", webhook.details.name, webhook.details.target, state, "\(webhook.pending)",
+          "\(webhook.id)", webhook.details.name, webhook.details.target, io.text(state), "\(webhook.pending)",
           "\(webhook.dropped)", webhook.failingSince?.text ?? "")
       }
       io.print(table)
@@ -65,7 +66,7 @@ enum WebhooksCommand {
       io.print(sent.prettyJSON)
     } else {
       let answer = [sent.status.map(String.init), sent.answer].compactMap { $0 }.joined(separator: " ")
-      io.print("\(isGood ? "Accepted" : "Not accepted"): \(answer)")
+      io.say(isGood ? "Accepted: \(answer)" : "Not accepted: \(answer)")
     }
     return isGood ? ExitCode.done : ExitCode.failed
   }

@@ -1,5 +1,8 @@
 # What the trials of the package share. Sourced, not run. Mirror: as debootstrap chooses, or SIGNALBOX_DEBIAN_MIRROR.
 
+# The trials read what signalbox says.
+export LC_ALL=C.UTF-8
+
 # needs PROGRAM…: as root, with these programs, which are Debian packages of the same name.
 needs() {
   local program
