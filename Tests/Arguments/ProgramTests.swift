@@ -1,4 +1,5 @@
 import Testing
+import Text
 
 @testable import Arguments
 
@@ -118,7 +119,7 @@ struct ProgramTests {
       (["things", "import"], "Missing argument --app <id>.", "box things import"),
     ])
   func mistakes(words: [String], message: String, command: String) {
-    #expect(throws: UsageError(message, command)) { try program.parse(words, environment: [:]) }
+    #expect(throws: UsageError("\(message)", command)) { try program.parse(words, environment: [:]) }
   }
 
   @Test(
@@ -138,7 +139,7 @@ struct ProgramTests {
       (["look", "a", "--no-json"], "Unknown option “--no-json”. Did you mean “--json”?"),
     ])
   func badValues(words: [String], message: String) {
-    #expect(throws: UsageError(message, "box look")) { try program.parse(words, environment: [:]) }
+    #expect(throws: UsageError("\(message)", "box look")) { try program.parse(words, environment: [:]) }
   }
 
   @Test("a value of the environment that is not taken is named by its variable")

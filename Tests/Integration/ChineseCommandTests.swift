@@ -3,6 +3,7 @@ import JSON
 import Model
 import Store
 import Testing
+import Text
 
 @testable import Arguments
 @testable import signalbox

@@ -6,6 +6,7 @@ import OpenSSL
 import Reactor
 import TestSupport
 import Testing
+import Text
 
 @testable import signalbox
 
