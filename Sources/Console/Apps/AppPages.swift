@@ -58,7 +58,7 @@ enum AppPages {
     return app
   }
 
-  private static let export = ListExport<AppOverview>(
+  private static let export = ListExportRoutes<AppOverview>(
     path: "/apps", action: "app.export",
     columns: [
       "bundle_id", "name", "package_name", "alias_rule", "production_needs_approval", "created_at", "devices",

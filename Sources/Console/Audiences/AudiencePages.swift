@@ -70,7 +70,7 @@ enum AudiencePages {
   }
 
   /// Tags and aliases with their devices, segments with their rules.
-  private static let export = ListExport<Name>(
+  private static let export = ListExportRoutes<Name>(
     path: "/audiences", action: "audience.export", columns: ["kind", "app", "name", "devices", "rule"]
   ) { page in
     let kind = try page.filter("kind", Kind.init) ?? .segments

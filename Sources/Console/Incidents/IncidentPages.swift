@@ -38,7 +38,7 @@ enum IncidentPages {
     }
   }
 
-  private static let export = ListExport<IncidentAnswer>(
+  private static let export = ListExportRoutes<IncidentAnswer>(
     path: "/incidents", action: "incident.export",
     columns: [
       "id", "state", "app", "environment", "provider", "kind", "reason", "cause", "devices", "pushes", "first_seen_at",

@@ -52,7 +52,7 @@ enum TemplatePages {
     return template
   }
 
-  private static let export = ListExport<PushTemplate>(
+  private static let export = ListExportRoutes<PushTemplate>(
     path: "/templates", action: "template.export",
     columns: ["id", "name", "content", "places", "created_by", "created_at", "changed_at"]
   ) { _ in { try PushTemplate.list($0, cursor: $1, limit: $2) } }

@@ -39,7 +39,7 @@ enum SchedulePages {
 
   // MARK: The list
 
-  private static let export = ListExport<ScheduleAnswer>(
+  private static let export = ListExportRoutes<ScheduleAnswer>(
     path: "/schedules", action: "schedule.export",
     columns: [
       "id", "state", "error", "app", "environment", "start_at", "next_at", "sent", "missed", "last_push", "source",

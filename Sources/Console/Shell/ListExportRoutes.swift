@@ -5,7 +5,7 @@ import SQLite
 import Store
 
 /// A list that its page offers whole, as CSV and JSON, with the page's filters: of each item what the API says.
-struct ListExport<Item: JSONWritable & Sendable>: Sendable {
+struct ListExportRoutes<Item: JSONWritable & Sendable>: Sendable {
   /// Of the page, as `/incidents`.
   let path: String
   /// As the activity log names it.

@@ -51,7 +51,7 @@ enum SmokeTestPages {
 
   // MARK: The list
 
-  private static let export = ListExport<SmokeTestAnswer>(
+  private static let export = ListExportRoutes<SmokeTestAnswer>(
     path: "/smoke-tests", action: "smoke_test.export",
     columns: ["id", "name", "app", "push", "expected", "created_by", "created_at", "changed_at", "last_run"]
   ) { _ in

@@ -96,7 +96,7 @@ struct ActivityPageTests {
     for case let name as String in try #require(FileManager.default.enumerator(atPath: folder.path))
     where name.hasSuffix(".swift") {
       let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-      guard ["AuditEntry", "audit(", "ListExport<"].contains(where: text.contains) else { continue }
+      guard ["AuditEntry", "audit(", "ListExportRoutes<"].contains(where: text.contains) else { continue }
       for match in text.matches(of: /"([a-z_]+)\.([a-z_]+)"/) { written.insert("\(match.1).\(match.2)") }
     }
     for change in ScheduleChange.allCases { written.insert("schedule.\(change.rawValue)") }
