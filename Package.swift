@@ -170,7 +170,8 @@ let package = Package(
       "Integration",
       knows: [
         "Arguments", "Certificates", "Console", "Delivery", "HTTP2", "HTTPServer", "JSON", "Logging", "Mail", "Model",
-        "OpenSSL", "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "signalbox", "TestSupport", "Text",
+        "OpenSSL", "Providers", "Reactor", "Reminders", "SQLite", "Simulator", "Store", "signalbox", "TestSupport",
+        "Text",
       ], fixtures: true),
     tests(
       "Browser",

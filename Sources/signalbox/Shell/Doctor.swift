@@ -116,7 +116,8 @@ struct Doctor {
               Restore the right file. If it is lost, run signalbox rotate-key --lost and upload everything again.
               """)
         }
-        return Finding(subject: "secret.key", level: .ok, message: "sealing key \(key.identifier), readable only by its owner")
+        return Finding(
+          subject: "secret.key", level: .ok, message: "sealing key \(key.identifier), readable only by its owner")
       }
       guard directory.exists else {
         return Finding(
