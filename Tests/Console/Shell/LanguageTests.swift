@@ -151,8 +151,8 @@ struct LanguageTests {
 
   /// Names and codes that are the same in every language.
   private static let sameInChinese: Set<String> = [
-    "about.command_line", "about.heading", "about.nightly_line", "about.sqlite", "activity.from.api",
-    "activity.from.jpush", "apps.bundle_id",
+    "about.command_line", "about.heading", "about.nightly_line", "about.sqlite", "activity.fields.app_key",
+    "activity.fields.sha256", "activity.from.api", "activity.from.jpush", "apps.bundle_id",
     "apps.endpoint_apple", "apps.endpoint_jpush",
     "apps.endpoint_google", "audience.kind.registration_id",
     "certificates.app_id", "certificates.app_key", "certificates.entitlements", "certificates.key_id",
