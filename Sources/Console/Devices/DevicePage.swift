@@ -144,7 +144,8 @@ enum DevicePage {
     }
     let (actor, now) = (page.actor, page.now)
     let audit = page.audit(
-      "device.release", "device \(id)", environment.map { ["environment": .string($0.rawValue)] })
+      environment == nil ? "device.release" : "device.move", "device \(id)",
+      environment.map { ["environment": .string($0.rawValue)] })
     try await page.store.write { database in
       try Device.release(database, id: id, environment: environment, by: actor, now: now)
       try AuditEntry.add(database, audit, now: now)

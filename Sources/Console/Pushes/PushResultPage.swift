@@ -179,7 +179,9 @@ enum PushResultPage {
   private static func actions(_ found: Found, _ page: PageContext) -> PushActionsView {
     let (push, texts, retry) = (found.push, page.texts, found.retry)
     let may = page.may(.operator)
-    let canCancel = !push.state.isOver && may && !isHeld(push, now: page.now)
+    // Others decide: they approve or reject it.
+    let isOthers = push.state == .needsApproval && push.createdBy != page.actor
+    let canCancel = !push.state.isOver && may && !isHeld(push, now: page.now) && !isOthers
     let excluded = retry.excluded.map {
       texts.counted($0.count, $0.reason ?? texts("words.\($0.outcome.name)").lowercased())
     }

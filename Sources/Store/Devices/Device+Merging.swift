@@ -9,7 +9,7 @@ extension Device {
   /// The one that stays keeps its token. Of the other it gets the tags, the timeline, and what it lacks of alias,
   /// registration ID, name and details; the other is removed. Its deliveries stay in the pushes' history.
   ///
-  /// - Throws: `StoreError.notFound`; `Problem` if they differ in app, platform or service, or exceed a limit.
+  /// - Throws: `StoreError.notFound`; `Problem` if they differ in app, environment, platform or service, or exceed a limit.
   @discardableResult
   package static func merge(
     _ database: Database, _ other: Int64, into id: Int64, limits: DeviceLimits = DeviceLimits(), by actor: String,
@@ -46,7 +46,8 @@ extension Device {
 
   /// Whether both may be the same installation.
   package func isLike(_ other: Device) -> Bool {
-    id != other.id && appID == other.appID && platform == other.platform && provider == other.provider
+    id != other.id && appID == other.appID && environment == other.environment && platform == other.platform
+      && provider == other.provider
   }
 }
 
@@ -71,5 +72,5 @@ extension DeviceWriter {
 package enum DeviceMergeMessage: String, MessageSet {
   case different = "device.merge_different"
 
-  package var english: String { "Only two devices of one app, platform and push service can be merged." }
+  package var english: String { "Only two devices of one app, environment, platform, and push service can be merged." }
 }

@@ -27,7 +27,8 @@ package enum DeviceBatchAction: String, CaseIterable, Sendable {
   fileprivate var audited: String {
     switch self {
     case .addTags, .removeTags, .setAlias: "device.update"
-    case .reactivate, .toDevelopment, .toProduction: "device.release"
+    case .reactivate: "device.release"
+    case .toDevelopment, .toProduction: "device.move"
     case .merge: "device.merge"
     case .delete: "device.delete"
     }

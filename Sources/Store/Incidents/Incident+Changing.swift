@@ -35,7 +35,7 @@ extension Incident {
     try database.run(
       """
       UPDATE incidents SET state = ?2, snoozed_until = ?3, closed_at = iif(?2 = 'closed', ?4, NULL),
-        closed_by = iif(?2 = 'closed', ?5, NULL), remark = iif(?2 = 'closed', ?6, remark),
+        closed_by = iif(?2 = 'closed', ?5, NULL), remark = iif(?2 = 'closed', ?6, iif(?7, NULL, remark)),
         opened_at = iif(?7, ?4, opened_at), turn = iif(?7, \(nextTurn), turn)
       WHERE id = ?1
       """, before.id, state.rawValue, until, now, actor, remark, isOpening)

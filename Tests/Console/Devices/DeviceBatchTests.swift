@@ -104,6 +104,12 @@ struct DeviceBatchTests {
       }
       #expect(try await Self.devices(scene) == before)
       #expect(try await scene.audit().allSatisfy { !$0.action.hasPrefix("device.") })
+
+      // A merge keeps one token: that of the other environment would be lost.
+      #expect(try await ben.post("/devices/2/release", [("environment", "production")]).status == 303)
+      let merge = try await ben.post("/devices/batch", Self.form("merge", [1, 2], Self.confirmed + [("keep", "1")]))
+      #expect(merge.status == 422 && ScenePage(merge).text.contains("Only two devices of one app, environment"))
+      #expect(try await Self.devices(scene).count == before.count)
     }
   }
 
@@ -120,7 +126,7 @@ struct DeviceBatchTests {
       #expect(done.status == 303)
       let devices = try await Self.devices(scene)
       #expect(devices.allSatisfy { $0.environment == .production && $0.state == .active })
-      #expect(try await scene.audit("device.release").count == 2)
+      #expect(try await scene.audit("device.move").count == 2)
     }
   }
 

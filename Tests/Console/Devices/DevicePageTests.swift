@@ -137,7 +137,8 @@ struct DevicePageTests {
       #expect(devices.map(\.environment) == [.development, .production])
       #expect(try await ben.post("/devices/9/release").status == 404)
       #expect(try await ben.post("/devices/1/release", [("environment", "nonsense")]).status == 422)
-      #expect(try await scene.audit("device.release").count == 2)
+      #expect(try await scene.audit("device.release").count == 1)
+      #expect(try await scene.audit("device.move").count == 1)
     }
   }
 
