@@ -28,7 +28,7 @@ extension InBrowser {
         try await scene.fill("title", "Opening day")
         try await scene.fill("body", "Come in, we are open")
         try await scene.press("Review")
-        try await scene.sees("7 devices (6 iOS, 1 Android) in Shop (development)")
+        try await scene.sees("7 devices (4 iOS, 3 Android) in Shop (development)")
         try await scene.fill("confirm", "Shop")
         try await scene.press("Send to 7 devices")
         try await scene.seesFinished()
