@@ -67,7 +67,7 @@ extension ApprovalPages {
         let schedule = try await call.store.read { try SchedulesAPI.find($0, call) }
         try await decide(.schedule(schedule.id), isApproved: isApproved, remark, call)
         return APIContext.answer(
-          try await call.store.read { try SchedulesAPI.json($0, try Schedule.get($0, id: schedule.id), call) })
+          try await call.store.read { try ScheduleAnswer($0, try Schedule.get($0, id: schedule.id), now: call.now) })
       }
     }
   }

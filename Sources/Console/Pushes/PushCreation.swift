@@ -36,7 +36,7 @@ enum PushCreation {
           status: .accepted, json: try PushesAPI.json(database, push), location: "/api/v1/pushes/\(push.uid)")
       case .schedule(let schedule):
         Idempotency.Answer(
-          status: .accepted, json: try SchedulesAPI.json(database, schedule, call),
+          status: .accepted, json: try ScheduleAnswer(database, schedule, now: call.now),
           location: "/api/v1/schedules/\(schedule.uid)")
       }
     }.response

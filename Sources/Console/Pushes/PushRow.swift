@@ -13,7 +13,7 @@ struct PushRow: View {
   let app: String
   let audience: String
   let title: String
-  /// Where it came from, as “Web”.
+  /// Where it came from, as “console”.
   let source: String
   let now: Date
   /// Whether the reader may cancel and send again.

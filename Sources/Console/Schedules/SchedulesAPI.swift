@@ -10,7 +10,7 @@ enum SchedulesAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list("/schedules", reach: .handler, filters: ["app", "state"]) { call in try await list(call) }
     routes.call(.get, "/schedules/:id", role: .viewer, scope: .read, reach: .schedule) { call in
-      APIContext.answer(try await call.store.read { try json($0, try find($0, call), call) })
+      APIContext.answer(try await call.store.read { try ScheduleAnswer($0, try find($0, call), now: call.now) })
     }
     routes.list("/schedules/:id/occurrences", reach: .schedule) { call in try await occurrences(call) }
     for change in ScheduleChange.allCases {
@@ -28,11 +28,6 @@ enum SchedulesAPI {
     return schedule
   }
 
-  /// The schema `Schedule`.
-  static func json(_ database: Database, _ schedule: Schedule, _ call: APIContext) throws -> ScheduleAnswer {
-    try ScheduleAnswer(database, schedule, now: call.now)
-  }
-
   private static func list(_ call: APIContext) async throws -> Response {
     var query = APIQuery(call.request)
     let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
@@ -42,7 +37,7 @@ enum SchedulesAPI {
       let app = try call.filter(database, app: bundleID)?.id
       return try call.seen(cursor: cursor, limit: limit, app: \.appID) {
         try Schedule.list(database, app: app, state: state, cursor: $0, limit: $1)
-      }.map { try json(database, $0, call) }
+      }.map { try ScheduleAnswer(database, $0, now: call.now) }
     }
     return APIContext.answer(page)
   }
@@ -65,7 +60,7 @@ enum SchedulesAPI {
       guard try change.carryOut(database, schedule, by: call.actor, from: address, now: call.now) else {
         throw HTTPError(.conflict, change.otherwise)
       }
-      return try json(database, try Schedule.get(database, id: schedule.id), call)
+      return try ScheduleAnswer(database, try Schedule.get(database, id: schedule.id), now: call.now)
     }
     return APIContext.answer(answer)
   }

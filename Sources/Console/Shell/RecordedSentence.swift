@@ -4,7 +4,13 @@ import Model
 /// language. The log, the API and the command line have them as they are.
 package enum RecordedSentence {
   /// By the code of the translation, with `{name}` for what varies. `LocaleTests` looks for them in the sources.
-  static let patterns: [(code: String, english: String)] = [
+  static let patterns: [(code: String, english: String)] = engine + audiences
+
+  /// Why a smoke test's push was not accepted: its audience has no active device.
+  private static let audiences = DraftMessage.allCases.filter { DraftMessage.empty.contains($0.code) }
+    .map { (code: $0.code, english: $0.english) }
+
+  private static let engine: [(code: String, english: String)] = [
     ("recorded.refused", "The provider refused the credential: {reason}. {remedy}"),
     ("recorded.nobody", "No active device matched the audience when sending began, so the push reached nobody."),
     (

@@ -26,9 +26,7 @@ enum CommonOptions {
     "Where Signalbox may connect to, apart from the push services: webhooks, receivers, the mail server, watched hosts, "
       + "single sign-on. A name, *.example.com, an address, or a network. Repeatable (default: anywhere)."
   ) { text throws(BadValue) in
-    do { _ = try TargetList([text]) } catch {
-      throw BadValue("is not a host name, *.example.com, an IP address, or a network such as 10.0.0.0/8")
-    }
+    do { _ = try TargetList([text]) } catch { throw BadValue("\(EnglishSentence(TargetList.BadEntry.reason))") }
     return text
   }.configuration
   static let app = Option<String?>("app", "bundle-id", "Only for this app.")

@@ -145,6 +145,9 @@ struct LanguageTests {
     let sentence = "The provider refused the credential: BadCertificate. Create a new push certificate."
     let chinese = try Self.texts("zh-Hans")
     #expect(chinese.recorded(sentence).hasPrefix("推送服务拒绝了凭据：BadCertificate。请"))
+    let nobody =
+      "3 devices match, but all are parked (BadDeviceToken). They get pushes again after they register again, "
+    #expect(chinese.recorded(nobody + "or when someone reactivates them.").contains("3 台设备"))
     #expect(chinese.recorded("Something else.") == "Something else.")
     #expect(try Self.texts("en").recorded(sentence) == sentence)
   }
