@@ -16,19 +16,22 @@ import Testing
 /// in the log, and goes on when the disk is well again.
 @Suite("Faults of the store", .timeLimit(.minutes(3)))
 struct StoreFaultTests {
+  /// A minute and more for thousands of phones: on a busy machine too, the damage is done long before all is over.
+  private static func slow() throws -> Faults { try Faults(parsing: "delay=500ms,streams=50") }
+  private static func quick() throws -> Faults { try Faults(parsing: "delay=20ms,streams=50") }
+
   /// Sends to 6000 phones; breaks the store after some outcomes, and mends it when the log has told of it.
   private func outage(
-    _ words: String, faults: String = "delay=20ms,streams=50",
-    break damage: @escaping @Sendable (DeliveryScene) async throws -> Void,
+    _ words: String, break damage: @escaping @Sendable (DeliveryScene) async throws -> Void,
     mend: @escaping @Sendable (DeliveryScene) async throws -> Void
   ) async throws {
-    try await DeliveryScene.run(faults: try Faults(parsing: faults)) { scene in
+    try await DeliveryScene.run(faults: try Self.slow()) { scene in
       let phones = try await scene.add(6000)
-      // Takes seconds: on a busy machine all could be over before the damage is done.
-      let push = try await scene.push(options: ["at_most_once": true, "rate": 1000])
+      let push = try await scene.push()
       async let carried: Void = scene.carryOut(push)
-      try await eventually("some outcomes", every: .milliseconds(5)) { try await scene.progress(push).total >= 300 }
+      try await eventually("some outcomes", every: .milliseconds(5)) { try await scene.progress(push).total >= 100 }
       try await damage(scene)
+      scene.simulator.faults(.development).set(try Self.quick())
       try await eventually("the log says so") {
         scene.log.entries.contains { entry in
           entry.level == .error && entry.metadata.contains { $0.value.contains(words) }
@@ -76,7 +79,7 @@ struct StoreFaultTests {
   /// system instead of SQLite's own.
   @Test("a real server whose files may not grow")
   func noGrowth() async throws {
-    try await DeliveryScene.run(faults: try Faults(parsing: "delay=20ms,streams=50")) { scene in
+    try await DeliveryScene.run(faults: try Self.quick()) { scene in
       // So many that the log grows beyond the limit also in the few large steps of a slow machine.
       let phones = try await scene.add(10_000)
       let push = try await scene.push()
@@ -100,14 +103,14 @@ struct StoreFaultTests {
   /// EIO on reading comes from SQLite in the words of damage: the same moment as when a disk, or the way to it, is gone.
   @Test("a real server whose disk does not read for a while", .enabled(if: SickDisk.isPossible))
   func noReading() async throws {
-    try await DeliveryScene.run(faults: try Faults(parsing: "delay=20ms,streams=50")) { scene in
+    try await DeliveryScene.run(faults: try Self.slow()) { scene in
       let phones = try await scene.add(10_000)
-      // Takes seconds: on a busy machine all could be over before the disk fails.
-      let push = try await scene.push(options: ["rate": 2000])
+      let push = try await scene.push()
       let disk = try await SickDisk(in: scene.box.folder)
       let child = try await scene.serve(limits: disk.exports)
-      try await eventually("some outcomes") { try await scene.progress(push).total >= 300 }
+      try await eventually("some outcomes") { try await scene.progress(push).total >= 100 }
       disk.fails(true)
+      scene.simulator.faults(.development).set(try Self.quick())
       try await eventually("the log says so") { child.errorText.contains("push is waiting for the store") }
       disk.fails(false)
       try await scene.finished(push, by: child)
@@ -176,7 +179,7 @@ struct StoreFaultTests {
   /// A file system of some hundred kilobytes more than the database, seen by the server alone; it ends with the server.
   @Test("a real server on a full file system", .enabled(if: OwnMount.isPossible))
   func fullFileSystem() async throws {
-    try await DeliveryScene.run(faults: try Faults(parsing: "delay=20ms,streams=50")) { scene in
+    try await DeliveryScene.run(faults: try Self.quick()) { scene in
       let phones = try await scene.add(10_000)
       let push = try await scene.push()
       scene.store.close()
