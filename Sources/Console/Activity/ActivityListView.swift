@@ -114,18 +114,18 @@ struct ActivityDetail {
   let texts: Texts
 
   var text: String {
-    guard let members = json.object else { return short(json) }
+    guard let members = json.object else { return short(json, of: "") }
     let before = members["before"]?.object
     let after = members["after"]?.object
     var parts: [String] = []
     if before != nil || after != nil {
       for name in Set((before ?? [:]).keys).union((after ?? [:]).keys).sorted() where before?[name] != after?[name] {
-        parts.append(labelled(name, "\(short(before?[name])) → \(short(after?[name]))"))
+        parts.append(labelled(name, "\(short(before?[name], of: name)) → \(short(after?[name], of: name))"))
       }
     }
     for (name, value) in members.sorted(by: { $0.key < $1.key }) {
       let isShown = (name == "before" && before != nil) || (name == "after" && after != nil)
-      if !isShown, !Self.isNested(value) { parts.append(labelled(name, short(value))) }
+      if !isShown, !Self.isNested(value) { parts.append(labelled(name, short(value, of: name))) }
     }
     return texts.clauses(parts)
   }
@@ -136,15 +136,31 @@ struct ActivityDetail {
   }
 
   private static func isNested(_ value: JSONValue) -> Bool {
-    value.array?.contains { $0.object != nil || $0.array != nil } ?? false
+    value.object != nil || value.array?.contains { $0.object != nil || $0.array != nil } ?? false
   }
 
-  private func short(_ value: JSONValue?) -> String {
+  private func short(_ value: JSONValue?, of name: String) -> String {
     guard let value, value != .null else { return "–" }
     if let isTrue = value.bool { return texts(isTrue ? "words.yes" : "words.no") }
-    if let environment = value.string.flatMap(Environment.init(rawValue:)) { return environment.word(texts) }
     let text =
-      value.array.map { $0.map { $0.string ?? $0.text() }.joined(separator: " ") } ?? value.string ?? value.text()
+      value.array.map { texts.list($0.map { $0.string.map { word($0, of: name) } ?? $0.text() }) }
+      ?? value.string.map { word($0, of: name) } ?? value.text()
     return text.count > Self.longest ? text.prefix(Self.longest) + "…" : text
+  }
+
+  /// What the log keeps as a code or an RFC 3339 time, in the reader's words. The rest stays: names, values.
+  private func word(_ text: String, of name: String) -> String {
+    if let environment = Environment(rawValue: text) { return environment.word(texts) }
+    if name == "provider", let provider = ProviderKind(rawValue: text) { return provider.name }
+    let keys =
+      switch name {
+      case "kind": ["certificates.kinds.\(text.replacing(" ", with: "_"))"]
+      case "role": ["roles.\(text)"]
+      case "required": ["people.required_of.\(text)"]
+      case "state": ["state.\(text)", "people.states.\(text)"]
+      case "link", "step", "with": ["activity.values.\(text)"]
+      default: [String]()
+      }
+    return keys.lazy.compactMap(texts.known).first ?? texts.localized(text)
   }
 }

@@ -93,6 +93,7 @@ struct ActivityActor {
     switch source {
     case .cli: written.isEmpty ? texts("activity.command_line") : written
     case .server: texts("layout.product")
+    case .console where written == "anonymous": texts("activity.nobody")
     case .console, .api, .jpush: written
     }
   }

@@ -41,8 +41,9 @@ enum DeviceBatchPages {
     }
     guard errors.isEmpty else { return ask(page, batch, errors) }
     let (actor, now, asked) = (page.actor, page.now, batch)
+    let changed: Int
     do {
-      _ = try await page.store.write { database in
+      changed = try await page.store.write { database in
         try asked.carryOut(database, by: actor, now: now) { page.audit($0, "device \($1)", $2) }
       }
     } catch let problem as Problem {
@@ -52,7 +53,8 @@ enum DeviceBatchPages {
     if action == .merge, let kept = batch.kept {
       return page.redirect(to: "/devices/\(kept)", flash: "devices_merged")
     }
-    return page.redirect(to: list(page), flash: action == .delete ? "devices_deleted" : "devices_changed")
+    guard changed > 0 else { return page.redirect(to: list(page), flash: "devices_unchanged") }
+    return page.redirect(to: list(page), flash: "devices_done.\(action.rawValue)", count: changed)
   }
 
   /// Tags and alias are typed into the same field.

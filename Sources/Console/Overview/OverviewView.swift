@@ -27,13 +27,14 @@ struct OverviewView: PageView {
   ]
 }
 
-/// The credential of an app in one environment, and the number of devices that it reaches.
+/// The credentials of an app in one environment, and the number of devices that it reaches.
 struct AppHealth: View {
   let app: App
   let environment: Environment
   let isFailed: Bool
   let isSoon: Bool
-  let credential: String
+  /// Each with its push service.
+  let credentials: String
   let lastAccepted: MomentView?
   /// Within reach.
   let devices: Int
@@ -41,15 +42,15 @@ struct AppHealth: View {
 
   init(_ overview: AppOverview, _ environment: Environment, _ texts: Texts, now: Date) {
     let all = overview.credentials.filter { $0.environment == environment }
-    // Prefer a failing credential, then APNs, then any.
-    let credential =
-      all.first { CredentialState($0, now: now).isFailed } ?? all.first { $0.provider == .apns } ?? all.first
-    let state = CredentialState(credential, now: now)
+    let states = all.map { CredentialState($0, now: now) }
     app = overview.app
     self.environment = environment
-    (isFailed, isSoon) = (state.isFailed, state.isSoon)
-    self.credential = state.text(texts)
-    lastAccepted = (credential?.lastAcceptedAt).map { MomentView(date: $0, now: now) }
+    (isFailed, isSoon) = (states.contains(where: \.isFailed), states.contains(where: \.isSoon))
+    credentials =
+      all.isEmpty
+      ? CredentialState(nil, now: now).text(texts)
+      : zip(all, states).map { texts.labelled($0.provider.name, $1.text(texts)) }.joined(separator: " · ")
+    lastAccepted = all.compactMap(\.lastAcceptedAt).max().map { MomentView(date: $0, now: now) }
     devices = overview.count(environment: environment, state: .active)
     allDevices = overview.count(environment: environment)
   }
@@ -62,7 +63,7 @@ struct AppHealth: View {
     .text("app") { $0.app.name },
     .flag("production") { $0.environment == .production },
     .text("tone") { $0.isFailed ? "red" : $0.isSoon ? "amber" : "" },
-    .text("credential") { $0.credential },
+    .text("credentials") { $0.credentials },
     .view("last_accepted") { $0.lastAccepted },
     .number("devices") { $0.devices },
     // Parked and retired ones would go unsaid.

@@ -39,6 +39,7 @@ struct PushFilterView: View {
   let apps: [ChoiceView]
   let environments: [ChoiceView]
   let states: [ChoiceView]
+  let outcomes: [ChoiceView]
   let sources: [ChoiceView]
   let isActive: Bool
 
@@ -49,6 +50,7 @@ struct PushFilterView: View {
     .view("app") { FieldView(choices: $0.apps) },
     .view("environment") { FieldView(choices: $0.environments) },
     .view("state") { FieldView(choices: $0.states) },
+    .view("outcome") { FieldView(choices: $0.outcomes) },
     .view("source") { FieldView(choices: $0.sources) },
     .flag("active") { $0.isActive },
   ]

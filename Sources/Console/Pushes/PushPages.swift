@@ -90,7 +90,7 @@ enum PushPages {
     let texts = page.texts
     let pager = Pager(page.request)
     let chosen = try await filter(page)
-    let isFiltered = ["q", "app", "environment", "state", "source", "from", "to"].contains { page.filled($0) != nil }
+    let isFiltered = ["q", "app", "environment", "state", "outcome", "source", "from", "to"].contains { page.filled($0) != nil }
     let found = try await page.kept { database, now in
       let list = try Push.list(database, chosen, cursor: pager.cursor, limit: pageSize)
       // A page that is not full stopped at the search limit, not at the end of the history.
@@ -117,7 +117,9 @@ enum PushPages {
           environments: choices(
             "environment", Environment.allCases.map { ($0.rawValue, $0.word(texts).capitalizedFirst) }),
           states: choices("state", PushState.allCases.map { ($0.rawValue, texts("words.\($0.rawValue)")) }),
-          sources: choices(
+          outcomes: choices(
+          "outcome", OutcomeKind.allCases.map { ($0.name, texts("words.\($0.name)").capitalizedFirst) }),
+        sources: choices(
             "source", PushSource.allCases.map { ($0.rawValue, texts("source.\($0.rawValue)")) }),
           isActive: isFiltered),
         devices: found.devices.map { LinkView(href: "/devices/\($0.id)", label: $0.heading) },
@@ -133,6 +135,7 @@ enum PushPages {
     filter.app = try await page.filterByApp()
     filter.environment = try page.filter("environment", Environment.init)
     filter.states = try page.filter("state", PushState.init).map { [$0] } ?? []
+    filter.outcome = try page.filter("outcome") { name in OutcomeKind.allCases.first { $0.name == name } }
     filter.source = try page.filter("source", PushSource.init)
     filter.search = page.filled("q")
     filter.from = try page.day("from")

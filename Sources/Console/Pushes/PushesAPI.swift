@@ -69,6 +69,7 @@ enum PushesAPI {
     var found = PushFilter()
     found.environment = query.choice("environment")
     found.states = query.choice("state", as: PushState.self).map { [$0] } ?? []
+    found.outcome = query.choice("outcome", OutcomeKind.allCases.map { ($0.name, $0) })
     found.search = query.text("q")
     try query.finish()
     let filter = found

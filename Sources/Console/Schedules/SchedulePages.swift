@@ -110,7 +110,7 @@ enum SchedulePages {
       ScheduleView(
         row: row, approval: approval, canPause: may && schedule.state == .active,
         canResume: may && schedule.state == .paused,
-        canEnd: may && schedule.state != .ended,
+        endText: may && mayEnd(schedule, page) ? endText(schedule, texts) : nil,
         times: schedule.state == .active
           ? schedule.occurrences(from: now, limit: 10).map {
             ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
@@ -145,6 +145,15 @@ enum SchedulePages {
 
   // MARK: Changing
 
+  /// Who did not ask for it decides on it instead.
+  private static func mayEnd(_ schedule: Schedule, _ page: PageContext) -> Bool {
+    schedule.state != .ended && (schedule.state != .needsApproval || schedule.createdBy == page.actor)
+  }
+
+  private static func endText(_ schedule: Schedule, _ texts: Texts) -> String {
+    texts(schedule.state == .needsApproval ? "approval.withdraw" : "schedules.end")
+  }
+
   /// Asks for confirmation, because ending a schedule cannot be undone.
   private static func ask(_ page: PageContext) async throws -> Response {
     let uid: String = try page.request.parameter("uid")
@@ -152,7 +161,11 @@ enum SchedulePages {
     let row = try await page.store.read { database in
       try ScheduleRow(database, try find(database, uid), texts, now: now)
     }
-    return page.answer(ScheduleEndView(row: row))
+    let isWaiting = row.schedule.state == .needsApproval
+    return page.answer(
+      ScheduleEndView(
+        row: row, label: endText(row.schedule, texts),
+        means: texts(isWaiting ? "schedules.withdraw_means" : "schedules.end_means")))
   }
 
   private static func carryOut(_ change: ScheduleChange, _ page: PageContext, flash done: String) async throws
@@ -163,9 +176,13 @@ enum SchedulePages {
       try page.check(sendingIn: try await page.store.read { try find($0, uid).environment })
     }
     let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
-    let isChanged = try await page.store.write { database in
-      try change.carryOut(database, try find(database, uid), by: actor, from: address, now: now)
+    let (before, isChanged) = try await page.store.write { database in
+      let schedule = try find(database, uid)
+      return (
+        schedule.state, try change.carryOut(database, schedule, by: actor, from: address, now: now)
+      )
     }
-    return page.redirect(to: "/schedules/\(uid)", flash: isChanged ? done : "schedule_unchanged")
+    guard isChanged else { return page.redirect(to: "/schedules/\(uid)", flash: "schedule_unchanged") }
+    return page.redirect(to: "/schedules/\(uid)", flash: before == .needsApproval ? "schedule_withdrawn" : done)
   }
 }

@@ -37,7 +37,8 @@ struct ScheduleView: PageView {
   let approval: ApprovalView?
   let canPause: Bool
   let canResume: Bool
-  let canEnd: Bool
+  /// What the button that ends it says; nil: there is none.
+  let endText: String?
   let times: [ScheduleTimeRow]
   let history: [OccurrenceRow]
   let pager: PagerView
@@ -51,7 +52,7 @@ struct ScheduleView: PageView {
     .optional("problem") { view in view.row.schedule.error.map(view.row.texts.recorded) },
     .flag("can_pause") { $0.canPause },
     .flag("can_resume") { $0.canResume },
-    .flag("can_end") { $0.canEnd },
+    .optional("end_text") { $0.endText },
     .list("times") { $0.times },
     .flag("has_times") { !$0.times.isEmpty },
     .list("history") { $0.history },
@@ -69,8 +70,13 @@ struct ScheduleEndView: PageView {
   static let section: Section? = .pushes
 
   let row: ScheduleRow
+  let label: String
+  /// What becomes of its pushes.
+  let means: String
 
-  static let fields: [Field<Self>] = [.view("schedule") { $0.row }]
+  static let fields: [Field<Self>] = [
+    .view("schedule") { $0.row }, .text("label") { $0.label }, .text("means") { $0.means },
+  ]
 }
 
 /// An upcoming run, in the schedule's time zone and in the user's.

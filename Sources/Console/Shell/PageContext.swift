@@ -142,9 +142,11 @@ struct PageContext: Sendable {
   func id(_ name: String = "id") throws -> Int64 { try request.parameter(name) }
 
   /// Sends the browser on, with a message (a key under `flash` in the locale tables) for the next page.
-  func redirect(to path: String, flash: String? = nil) -> Response {
+  ///
+  /// - Parameter count: of a message that says how many.
+  func redirect(to path: String, flash: String? = nil, count: Int? = nil) -> Response {
     var response = Response.redirect(to: path)
-    if let flash { Cookies.set(Cookies.flash, flash, age: 60, on: &response, request) }
+    if let flash { Cookies.set(Cookies.flash, flash + (count.map { ":\($0)" } ?? ""), age: 60, on: &response, request) }
     return response
   }
 

@@ -37,7 +37,7 @@ package enum ApprovalMessage: String, MessageSet {
   package var english: String {
     switch self {
     case .notPermitted: "This account may not send to production. An admin can allow it in Settings › People."
-    case .own: "You asked for this push yourself. Someone else must approve or reject it; you can withdraw it."
+    case .own: "You asked for this yourself. Someone else must approve or reject it; you can withdraw it."
     case .nobody:
       "This token belongs to nobody, so it cannot stand for a second person. Use a token of someone's own."
     case .decided: "{name} has already decided: {decision}. Nothing was changed."

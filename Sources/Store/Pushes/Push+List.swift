@@ -71,6 +71,7 @@ extension Push {
     add("p.app_id = ?", filter.app)
     add("p.environment = ?", filter.environment?.rawValue)
     add("p.source = ?", filter.source?.rawValue)
+    add("EXISTS (SELECT 1 FROM push_reasons x WHERE x.push_id = p.id AND x.outcome = ?)", filter.outcome?.rawValue)
     add("p.created_at >= ?", filter.from)
     add("p.created_at < ?", filter.before)
     add("p.search LIKE ? ESCAPE '\\'", filter.search.map { "%" + escaped($0) + "%" })
@@ -122,6 +123,8 @@ package struct PushFilter: Sendable, Hashable {
   package var environment: Environment?
   package var states: [PushState] = []
   package var source: PushSource?
+  /// With at least one device of this outcome.
+  package var outcome: OutcomeKind?
   /// Created at or after.
   package var from: Date?
   /// Created before.

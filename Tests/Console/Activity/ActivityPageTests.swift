@@ -47,6 +47,23 @@ struct ActivityPageTests {
     }
   }
 
+  @Test("codes, times and environments of the log are said in words, names and values stay")
+  func words() async throws {
+    try await ConsoleScene.with { scene in
+      func text(_ json: JSONValue, _ code: String = "en") -> String {
+        ActivityDetail(json: json, texts: scene.console.locales[code]).text
+      }
+      #expect(text(["with": "password"], "zh-Hans") == "方式：密码")
+      #expect(text(["step": "first_start", "provider": "apns"]) == "push service: APNs, step: first start")
+      #expect(text(["until": "2026-11-20T09:30:00Z"]) == "until: 20 Nov 2026, 09:30 UTC")
+      #expect(text(["before": ["role": "viewer"], "after": ["role": "admin"]]) == "role: Viewer → Admin")
+      #expect(
+        text(["environment": "production", "tags": ["vip", "production"]])
+          == "environment: production, tags: vip, production")
+      #expect(text(["name": "viewer", "merged": ["alias": "usr_1"]]) == "name: viewer")
+    }
+  }
+
   @Test(
     "is filtered by person, kind, day and text",
     arguments: [

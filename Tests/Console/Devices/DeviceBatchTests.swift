@@ -41,9 +41,10 @@ struct DeviceBatchTests {
       let boxes = list.tags.filter { $0.attributes["name"] == "device" && $0.attributes["type"] == "checkbox" }
       #expect(Set(boxes.compactMap { $0.attributes["value"] }) == ["1", "2", "3", "4"])
       #expect(boxes.allSatisfy { $0.attributes["aria-label"]?.hasPrefix("Choose ") == true })
-      for (action, value, entries) in [
-        ("add_tags", "vip, beta", 2), ("remove_tags", "vip", 2), ("set_alias", "usr_9", 2), ("reactivate", "", 1),
-        ("delete", "", 2),
+      for (action, value, entries, said) in [
+        ("add_tags", "vip, beta", 2, "Tags added to 2 devices."), ("remove_tags", "vip", 2, "removed from 2 devices."),
+        ("set_alias", "usr_9", 2, "Alias changed on 2"), ("reactivate", "", 1, "1 device reactivated."),
+        ("delete", "", 2, "2 devices deleted."),
       ] {
         let before = try await scene.audit().count
         let asked = try await ben.post("/devices/batch", Self.form(action, [2, 3]))
@@ -54,6 +55,7 @@ struct DeviceBatchTests {
         let done = try await ben.post(
           "/devices/batch", Self.form(action, [2, 3], Self.confirmed + [("value", value)]))
         #expect(done.location == "/devices?state=quarantined", "\(action)")
+        #expect(ScenePage(try await ben.get("/devices")).text.contains(said), "\(action)")
         let new = try await scene.audit().prefix(try await scene.audit().count - before)
         #expect(new.count == entries && new.allSatisfy { $0.actor == "operator@example.com" }, "\(action)")
         #expect(new.allSatisfy { $0.detail?["before"] != nil }, "\(action)")

@@ -69,7 +69,7 @@ struct ApprovalPageTests {
       #expect(
         page.text.contains("ben@example.com asked to send it to 2 devices") && page.text.contains("Needs approval"))
       #expect(page.text.contains("odd") && page.text.contains("World"), "audience and content")
-      #expect(page.text.contains("You asked for this push yourself") && page.text.contains("Withdraw"))
+      #expect(page.text.contains("You asked for this yourself") && page.text.contains("Withdraw"))
       #expect(!page.forms.contains { $0.attributes["action"]?.hasSuffix("/approve") == true })
       #expect(ScenePage(try await anna.get("/")).text.contains("1 push needs approval"))
       let list = try await anna.get("/pushes?state=needs_approval")
@@ -239,7 +239,11 @@ struct ApprovalPageTests {
       let daily = Self.fields + [("when", "repeat"), ("every", "day"), ("at", "09:00"), ("time_zone", "UTC")]
       let path = try #require(try await ben.post("/pushes", daily).location)
       #expect(path.hasPrefix("/schedules/"))
-      #expect(ScenePage(try await ben.get(path)).text.contains("You asked for this push yourself"))
+      let own = ScenePage(try await ben.get(path))
+      #expect(own.text.contains("You asked for this yourself") && own.text.contains("Withdraw"))
+      #expect(own.links.contains(path + "/cancel") && !own.text.contains("End schedule"))
+      #expect(ScenePage(try await ben.get(path + "/cancel")).text.contains("nobody has to decide on it"))
+      #expect(!ScenePage(try await cleo.get(path)).links.contains(path + "/cancel"), "cleo decides instead")
       #expect(ScenePage(try await cleo.get("/")).text.contains("1 schedule needs approval"))
       #expect(try await ben.post(path + "/approve").status == 403)
       #expect(try await cleo.post(path + "/resume").location == path, "resuming is no way around it")

@@ -107,6 +107,9 @@ struct LocaleTests {
       add("confirm.", ["send_" + subscribers, "schedule_" + subscribers])
       add("push.", ["_accepted", "_failed"].map { subscribers + $0 })
     }
+    let batches = DeviceBatchAction.allCases.filter { $0 != .merge }.map(\.rawValue)
+    for form in [".one", ".other"] { add("flash.devices_done.", batches, form) }
+    add("activity.values.", ["code", "confirm", "first_start", "invitation", "passkey", "password", "reset"])
     add("flash.jpush_", ["schedule", "tag", "alias"], "_removed")
     add("confirm.service_", PushValidation.Answer.allCases.map(\.rawValue))
     add("topics.state_", TopicChange.State.allCases.map(\.name))

@@ -104,6 +104,10 @@ import Testing
         if number == 3 { new.environment = .development }
         let id = try Push.create(database, new, now: noon + Double(number * 60)).id
         if number > 15 { _ = try Push.move(database, id: id, from: [.queued], to: .sending, now: noon) }
+        let outcome: OutcomeKind = number == 4 || number == 9 ? .failed : .accepted
+        try database.run(
+          "INSERT INTO push_reasons(push_id, platform, provider, outcome, reason_id, count) VALUES (?, 1, 1, ?, 0, 3)",
+          id, outcome.rawValue)
       }
       func found(_ change: (inout PushFilter) -> Void) throws -> [Int] {
         var filter = PushFilter()
@@ -123,6 +127,9 @@ import Testing
       #expect(try found { $0.states = [.sending, .failed] } == [19, 18, 17, 16])
       #expect(try found { $0.source = .web }.count == 10)
       #expect(try found { ($0.from, $0.before) = (noon + 120, noon + 240) } == [3, 2])
+      #expect(try found { $0.outcome = .failed } == [9, 4])
+      #expect(try found { ($0.outcome, $0.app) = (.failed, other.id) } == [4])
+      #expect(try found { $0.outcome = .deadToken } == [])
       #expect(try found { $0.search = "SALE 1" }.count == 11)
       #expect(try found { $0.search = "限时" } == [7])
       #expect(try found { $0.search = "100_p" } == [7])

@@ -82,6 +82,19 @@ struct FramePerson: View {
 struct FrameFlash: View {
   let text: String
 
+  /// - Parameter cookie: what ``PageContext/redirect(to:flash:count:)`` wrote, or what somebody made up.
+  init?(cookie: String, _ texts: Texts) {
+    let parts = cookie.split(separator: ":", maxSplits: 1)
+    guard let key = parts.first.map({ "flash.\($0)" }) else { return nil }
+    if parts.count == 1, let text = texts.known(key) {
+      self.text = text
+    } else if parts.count == 2, let count = Int(parts[1]), texts.known(key + ".other") != nil {
+      text = texts(key, count: count)
+    } else {
+      return nil
+    }
+  }
+
   static let fields: [Field<Self>] = [.text("text") { $0.text }]
 }
 

@@ -100,8 +100,8 @@ extension PageContext {
     frame.person = (isGated ? nil : user).map {
       FramePerson(name: $0.name, role: $0.role, roleText: texts("roles.\($0.role.rawValue)"))
     }
-    let flash = Cookies.value(Cookies.flash, of: request).flatMap { texts.known("flash.\($0)") }
-    frame.flash = flash.map { FrameFlash(text: $0) }
+    let flash = Cookies.value(Cookies.flash, of: request).flatMap { FrameFlash(cookie: $0, texts) }
+    frame.flash = flash
     var response = console.views.page(view, frame, status: status)
     if flash != nil { Cookies.set(Cookies.flash, "", age: 0, on: &response, request) }
     if let retryAfter { response.headers.append("Retry-After", String(retryAfter)) }
