@@ -10,7 +10,7 @@ struct IncidentWords {
   let texts: Texts
   let now: Date
 
-  /// What happened, as “3 pushes missed 842 devices”.
+  /// What happened, as “1 push missed 842 devices”. A device that several pushes missed counts for each of them.
   var heading: String {
     func devices(_ count: Int) -> String { texts("push.device_count", count: count) }
     switch incident.cause.kind {
@@ -21,7 +21,9 @@ struct IncidentWords {
     case _ where incident.devices == 0:
       return texts("incidents.held_up", count: incident.pushes)
     default:
-      return texts("incidents.missed", count: incident.pushes, ["devices": devices(incident.devices)])
+      return texts(
+        "incidents.missed", count: incident.pushes,
+        ["devices": devices(incident.devices), "times": incident.devices.grouped])
     }
   }
 

@@ -23,6 +23,7 @@ enum PeoplePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/people", role: .admin) { page in try await showAll(page) }
     routes.page(.post, "/settings/people", role: .admin, proof: true) { page in try await invite(page) }
+    export.add(to: &routes)
     SecondStepRoutes.add(to: &routes)
     routes.page(.get, "/settings/people/:id", role: .admin) { page in try await show(page, try page.id()) }
     routes.page(.post, "/settings/people/:id", role: .admin, proof: true) { page in
@@ -51,6 +52,14 @@ enum PeoplePages {
     }
   }
 
+  private static let export = ListExportRoutes<Person>(
+    path: list, action: "user.export",
+    columns: [
+      "id", "name", "role", "sends_to_production", "state", "authenticator", "passkeys", "linked", "created_at",
+      "last_sign_in_at", "disabled_at",
+    ], role: .admin
+  ) { _ in { database, _, _ in Page(items: try Person.all(database), next: nil) } }
+
   private static func showAll(_ page: PageContext, _ errors: FieldErrors = FieldErrors()) async throws -> Response {
     let (people, rule, provider) = try await page.store.read { database in
       (try Person.all(database), try SecondStepRule.find(database), try OIDCSettings.load(database))
@@ -60,7 +69,7 @@ enum PeoplePages {
     return page.answer(
       PeopleView(
         people: people.map { PersonRow(person: $0, texts: texts, isOwn: $0.id == page.user?.id, now: page.now) },
-        rule: rule, hasProvider: provider != nil, texts: texts,
+        rule: rule, exports: ExportLinks(page, list), hasProvider: provider != nil, texts: texts,
         name: FieldView(value: form.raw("name"), error: errors["name"]),
         role: FieldView(error: errors["role"], choices: ChoiceView.roles(texts, chosen: chosen))),
       status: errors.isEmpty ? .ok : .unprocessableContent)

@@ -10,6 +10,7 @@ struct PeopleView: PageView {
   let people: [PersonRow]
   /// Who must have a second step.
   let rule: SecondStepRule
+  let exports: ExportLinks
   let hasProvider: Bool
   let texts: Texts
   let name: FieldView
@@ -17,6 +18,7 @@ struct PeopleView: PageView {
 
   static let fields: [Field<Self>] = [
     .list("people") { $0.people },
+    .view("exports") { $0.exports },
     .view("required") { view in
       FieldView(
         choices: ChoiceView.list(

@@ -11,6 +11,7 @@ enum TokenPages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/tokens", role: .admin) { page in try await show(page) }
+    export.add(to: &routes)
     routes.page(.post, "/settings/tokens", role: .admin, proof: true) { page in try await create(page) }
     routes.page(.post, "/settings/tokens/:id/revoke", role: .admin, proof: true) { page in
       let (id, now) = (try page.id(), page.now)
@@ -18,6 +19,16 @@ enum TokenPages {
       _ = try await page.store.write { try APIToken.get($0, id: id).revoke($0, audit, now: now) }
       return page.redirect(to: "/settings/tokens", flash: "token_revoked")
     }
+  }
+
+  private static let export = ListExportRoutes<TokenAnswer>(
+    path: "/settings/tokens", action: "token.export",
+    columns: [
+      "id", "name", "scopes", "apps", "addresses", "state", "created_at", "last_used_at", "expires_at", "revoked_at",
+    ], role: .admin
+  ) { page in
+    let now = page.now
+    return { database, _, _ in Page(items: try TokenAnswer.all(database, now: now), next: nil) }
   }
 
   private static let lifetimes = [30, 90, 365]
@@ -33,7 +44,8 @@ enum TokenPages {
     let expiries =
       lifetimes.map { ("\($0)d", texts("account.days", ["count": "\($0)"])) } + [("never", texts("account.for_ever"))]
     let view = TokenListView(
-      new: new, tokens: tokens.map { TokenRow(token: $0, apps: $0.bundleIDs(bundleIDs), texts: texts, now: page.now) },
+      new: new, exports: tokens.isEmpty ? nil : ExportLinks(page, "/settings/tokens"),
+      tokens: tokens.map { TokenRow(token: $0, apps: $0.bundleIDs(bundleIDs), texts: texts, now: page.now) },
       name: FieldView(value: form.raw("name"), error: errors["name"]),
       expires: FieldView(error: errors["expires"], choices: ChoiceView.list(expiries, chosen: chosen)),
       scopes: FieldView(
@@ -83,6 +95,8 @@ struct TokenListView: PageView {
 
   /// The token that was just created.
   let new: NewTokenView?
+  /// Nil: there are no tokens.
+  let exports: ExportLinks?
   let tokens: [TokenRow]
   let name: FieldView
   let expires: FieldView
@@ -93,6 +107,7 @@ struct TokenListView: PageView {
 
   static let fields: [Field<Self>] = [
     .view("new_token") { $0.new },
+    .view("exports") { $0.exports },
     .flag("has_tokens") { !$0.tokens.isEmpty },
     .list("tokens") { $0.tokens },
     .view("name") { $0.name },

@@ -12,18 +12,20 @@ struct ListExportRoutes<Item: JSONWritable & Sendable>: Sendable {
   let action: String
   /// The API's members that are the columns of the CSV; JSON has all.
   let columns: [String]
+  /// Who may open the page.
+  var role = User.Role.viewer
   /// Reads the page's filters.
   let read: @Sendable (PageContext) async throws -> PagedExport<Item>.Read
 
   func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, path + ".csv") { page in
+    routes.page(.get, path + ".csv", role: role) { page in
       try await pages(page, "csv").csv(columns: columns) { Self.cells($0, columns) }
     }
-    routes.page(.get, path + ".json") { page in try await pages(page, "json").json { $1.write(to: &$0) } }
+    routes.page(.get, path + ".json", role: role) { page in try await pages(page, "json").json { $1.write(to: &$0) } }
   }
 
   private func pages(_ page: PageContext, _ format: String) async throws -> PagedExport<Item> {
-    let name = String(path.dropFirst())
+    let name = String(path.split(separator: "/").last ?? "")
     let pages = PagedExport(store: page.store, name: name, read: try await read(page))
     try await page.note(page.audit(action, name, ["format": .string(format)]))
     return pages

@@ -17,6 +17,7 @@ struct ListExportTests {
       ("/smoke-tests", "", "smoke_test", "com.example.shop"), ("/templates", "", "template", "Order"),
       ("/apps", "", "app", "com.example.shop"), ("/audiences", "?kind=tags", "audience", "vip"),
       ("/audiences", "?kind=aliases&q=usr", "audience", "usr_grace"), ("/audiences", "", "audience", "Insiders"),
+      ("/settings/people", "", "user", "admin@example.com"), ("/settings/tokens", "", "token", "Reports"),
     ])
   func lists(path: String, query: String, noun: String, word: String) async throws {
     try await ConsoleScene.with(simulator: true) { scene in
@@ -25,6 +26,8 @@ struct ListExportTests {
       try await scene.store.write { database in
         let app = try #require(try App.all(database).first?.id)
         let rule = try SegmentRule(json: ["platforms": ["ios"]])
+        _ = try APIToken.add(
+          database, name: "Reports", hash: Secret.hash("a token"), scopes: ["read"], user: nil, now: ConsoleScene.noon)
         _ = try Segment.add(database, app: app, name: "Insiders", rule, by: "anna", now: ConsoleScene.noon)
       }
       let links = ScenePage(try await anna.get(path + query)).links

@@ -114,6 +114,8 @@ struct RouteAccessTests {
     ("GET /activity", .operator), ("GET /activity.csv", .operator), ("GET /activity.json", .operator),
     ("GET /search", .viewer), ("GET /docs", .viewer), ("GET /docs/:section", .viewer),
     ("GET /docs/words", .viewer), ("GET /codes", .viewer), ("GET /codes/:code", .viewer),
+    ("GET /settings/people.csv", .admin), ("GET /settings/people.json", .admin),
+    ("GET /settings/tokens.csv", .admin), ("GET /settings/tokens.json", .admin),
     ("GET /settings/people", .admin), ("POST /settings/people", .admin), ("GET /settings/people/:id", .admin),
     ("POST /settings/people/:id", .admin), ("POST /settings/people/:id/disable", .admin),
     ("POST /settings/people/:id/enable", .admin), ("POST /settings/people/:id/sessions/end", .admin),
