@@ -136,15 +136,28 @@ extension Delivery {
     } ?? nil
   }
 
-  /// A page of a device's deliveries, newest push first.
+  /// A page of a device's deliveries, newest push first, with those of the devices that were merged into it.
   package static func list(
     _ database: Database, device: Int64, cursor: String? = nil, limit: Int
   ) throws -> Page<WithPush> {
+    // One list, also after several merges: a merged device's timeline came along.
+    let merged = try database.fetchAll(
+      """
+      SELECT json_extract(detail, '$.device') FROM device_events
+      WHERE device_id = ? AND kind IN (?, ?) AND json_extract(detail, '$.device') IS NOT NULL
+      """, device, DeviceEvent.Kind.merged.rawValue, DeviceEvent.Kind.tokenChanged.rawValue
+    ) { $0.int64(0) }
+    // Of a push that both had, the device's own: a page must not end between the two.
+    let once = """
+      AND (x.device_id = ?1
+        OR NOT EXISTS (SELECT 1 FROM deliveries y WHERE y.push_id = x.push_id AND y.device_id = ?1))
+      """
     let found = try database.fetchAll(
       """
       SELECT \(columns), p.uid, p.seed, p.title, p.body, p.created_at
       FROM deliveries x INDEXED BY deliveries_device JOIN pushes p ON p.id = x.push_id \(reasons)
-      WHERE x.device_id = ? AND x.push_id < ? ORDER BY x.push_id DESC LIMIT ?
+      WHERE x.device_id IN (?1\(merged.map { ", \($0)" }.joined())) \(merged.isEmpty ? "" : once)
+        AND x.push_id < ?2 ORDER BY x.push_id DESC LIMIT ?3
       """, device, try position(cursor) ?? .max, limit + 1
     ) { try withPush($0) }
     return Page(found, limit: limit, key: \.delivery.pushID)

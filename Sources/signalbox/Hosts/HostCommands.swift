@@ -102,7 +102,7 @@ enum HostCommands {
       $0.problem.code.split(separator: ".").last ?? ""
     }
     guard grave.isEmpty else { return grave.joined(separator: ", ") }
-    return io.text(seen.notAfter.map { "until \($0.text)" } ?? "until for ever")
+    return io.text(seen.notAfter.map { "until \($0.text)" } ?? "never expires")
   }
 
   private static let unwatch: Action = { values, io in

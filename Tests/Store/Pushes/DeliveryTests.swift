@@ -209,6 +209,15 @@ import Testing
       #expect(second.items.map(\.uid) == ["p3", "p2"])
       #expect(second.next == nil)
       #expect(try Delivery.list(database, device: 99, limit: 3).items.isEmpty)
+
+      let both = try Push.create(database, newPush(app, uid: "p7"), now: noon).id
+      _ = try Delivery.record(database, push: both, [results[0], results[1]], now: noon)
+      let others = try Push.create(database, newPush(app, uid: "p8"), now: noon).id
+      _ = try Delivery.record(database, push: others, [results[1]], now: noon)
+      try Device.merge(database, ids[1], into: ids[0], by: "ada", now: noon)
+      let whole = try Delivery.list(database, device: ids[0], limit: 3).items
+      #expect(whole.map(\.uid) == ["p8", "p7", "p6"], "the merged device's too, and what both had once")
+      #expect(whole.map(\.delivery.deviceID) == [ids[1], ids[0], ids[0]])
     }
   }
 
