@@ -86,11 +86,13 @@ enum PushPages {
   /// Devices of a search that are named above its pushes.
   private static let mostDevices = 3
 
+  private static let filters = ["q", "app", "environment", "state", "outcome", "source", "from", "to"]
+
   private static func index(_ page: PageContext) async throws -> Response {
     let texts = page.texts
     let pager = Pager(page.request)
     let chosen = try await filter(page)
-    let isFiltered = ["q", "app", "environment", "state", "outcome", "source", "from", "to"].contains { page.filled($0) != nil }
+    let isFiltered = filters.contains { page.filled($0) != nil }
     let found = try await page.kept { database, now in
       let list = try Push.list(database, chosen, cursor: pager.cursor, limit: pageSize)
       // A page that is not full stopped at the search limit, not at the end of the history.
@@ -118,9 +120,11 @@ enum PushPages {
             "environment", Environment.allCases.map { ($0.rawValue, $0.word(texts).capitalizedFirst) }),
           states: choices("state", PushState.allCases.map { ($0.rawValue, texts("words.\($0.rawValue)")) }),
           outcomes: choices(
-          "outcome", OutcomeKind.allCases.map { ($0.name, texts("words.\($0.name)").capitalizedFirst) }),
-        sources: choices(
-            "source", PushSource.allCases.map { ($0.rawValue, texts("source.\($0.rawValue)")) }),
+            // Some words are states, too.
+            "outcome",
+            OutcomeKind.allCases.map { ($0.name, texts.labelled(texts("pushes.outcome"), texts("words.\($0.name)"))) }),
+          sources: choices(
+            "source", PushSource.allCases.map { ($0.rawValue, texts("source.\($0.rawValue)").capitalizedFirst) }),
           isActive: isFiltered),
         devices: found.devices.map { LinkView(href: "/devices/\($0.id)", label: $0.heading) },
         pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayAct: page.may(.operator)),
