@@ -33,7 +33,7 @@ struct AppHealth: View {
   let environment: Environment
   let isFailed: Bool
   let isSoon: Bool
-  /// Each with its push service.
+  /// The push services, one with its credential.
   let credentials: String
   let lastAccepted: MomentView?
   /// Within reach.
@@ -43,13 +43,20 @@ struct AppHealth: View {
   init(_ overview: AppOverview, _ environment: Environment, _ texts: Texts, now: Date) {
     let all = overview.credentials.filter { $0.environment == environment }
     let states = all.map { CredentialState($0, now: now) }
+    // One in words, as a row has room: a failing one, then one that ends soon, then APNs'.
+    let first =
+      states.firstIndex(where: \.isFailed) ?? states.firstIndex(where: \.isSoon)
+      ?? all.firstIndex { $0.provider == .apns } ?? 0
     app = overview.app
     self.environment = environment
     (isFailed, isSoon) = (states.contains(where: \.isFailed), states.contains(where: \.isSoon))
     credentials =
       all.isEmpty
       ? CredentialState(nil, now: now).text(texts)
-      : zip(all, states).map { texts.labelled($0.provider.name, $1.text(texts)) }.joined(separator: " · ")
+      : all.indices.map { index in
+        let name = all[index].provider.name
+        return index == first ? texts.labelled(name, states[index].text(texts)) : name
+      }.joined(separator: " · ")
     lastAccepted = all.compactMap(\.lastAcceptedAt).max().map { MomentView(date: $0, now: now) }
     devices = overview.count(environment: environment, state: .active)
     allDevices = overview.count(environment: environment)
