@@ -104,12 +104,14 @@ struct PushIntakeTests {
         token: DeviceToken(bytes: Array(String(repeating: "a", count: 140).utf8)), environment: .development,
         platform: .android)
       try await scene.store.write { _ = try Device.register($0, app: scene.app.id, [phone], now: noon) }
-      func severities(_ change: (inout PushDraft) -> Void) async throws -> [Lint.Severity] {
+      func severities(
+        of message: LintMessage = .noCredential, _ change: (inout PushDraft) -> Void
+      ) async throws -> [Lint.Severity] {
         var draft = try Self.draft("all")
         draft.platforms = [.android]
         change(&draft)
         return try await intake.check(draft, now: noon, within: nil).findings
-          .filter { $0.problem.code == LintMessage.noCredential.code }.map(\.severity)
+          .filter { $0.problem.code == message.code }.map(\.severity)
       }
       #expect(try await severities { _ in } == [.error])
       #expect(try await severities { $0.options.allowEmptyAudience = true } == [.warning])
@@ -122,6 +124,17 @@ struct PushIntakeTests {
           endpoint: "simulator", now: noon)
       }
       #expect(try await severities { _ in } == [])
+      #expect(try await severities(of: .credentialRefused) { _ in } == [])
+      try await scene.store.write { database in
+        _ = try database.run(
+          "UPDATE credentials SET last_refused_at = ?, last_refusal = 'UNAUTHENTICATED' WHERE provider = 'fcm'", noon)
+      }
+      #expect(try await severities(of: .credentialRefused) { _ in } == [.warning])
+      #expect(try await severities(of: .credentialRefused) { $0.platforms = [.ios] } == [])
+      try await scene.store.write { database in
+        _ = try database.run("UPDATE credentials SET last_accepted_at = ? WHERE provider = 'fcm'", noon + 1)
+      }
+      #expect(try await severities(of: .credentialRefused) { _ in } == [])
       // A pasted token is for the service that its form belongs to.
       var pasted = Audience.Rule()
       pasted.deviceToken = [DeviceToken(bytes: Array("cX1aB2c3:APA91b\(String(repeating: "x", count: 130))".utf8))]

@@ -69,15 +69,19 @@ enum DeviceBatchPages {
     let label = texts("devices.batch.actions.\(action.rawValue)")
     let obstacle = batch.obstacle.map { texts.text($0) }
     let isProduction = action == .toProduction
+    let devices = obstacle == nil ? batch.affected : batch.devices
+    let others = batch.devices.count - devices.count
     return page.answer(
       DeviceBatchView(
         label: label,
-        heading: texts.labelled(label, texts("push.device_count", count: batch.devices.count)),
-        means: texts("devices.batch.means.\(action.rawValue)"), problem: obstacle, mayGo: obstacle == nil,
+        heading: texts.labelled(label, texts("push.device_count", count: devices.count)),
+        means: texts("devices.batch.means.\(action.rawValue)"),
+        others: others > 0 ? texts("devices.batch.others", count: others) : nil, problem: obstacle,
+        mayGo: obstacle == nil,
         hidden: [HiddenFieldView(name: "action", value: action.rawValue)]
           + [HiddenFieldView(name: "list", value: page.form["list"])]
           + batch.devices.map { HiddenFieldView(name: "device", value: "\($0.id)") },
-        devices: batch.devices.map { device in
+        devices: devices.map { device in
           DeviceRow(
             device: device, app: batch.apps[device.appID]?.name ?? "",
             platform: texts("platform.\(device.platform.rawValue)"), now: page.now)
@@ -111,6 +115,8 @@ struct DeviceBatchView: PageView {
   let heading: String
   /// What it does.
   let means: String
+  /// How many of the chosen devices stay as they are.
+  let others: String?
   /// Why it cannot be done with these devices.
   let problem: String?
   let mayGo: Bool
@@ -130,6 +136,7 @@ struct DeviceBatchView: PageView {
     .text("label") { $0.label },
     .text("heading") { $0.heading },
     .text("means") { $0.means },
+    .optional("others") { $0.others },
     .optional("problem") { $0.problem },
     .flag("may_go") { $0.mayGo },
     .list("hidden") { $0.hidden },

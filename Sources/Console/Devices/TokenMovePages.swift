@@ -163,7 +163,7 @@ enum TokenMovePages {
 /// Asks for confirmation before devices are moved.
 struct TokenMoveView: PageView {
   static let template = "pushes/move"
-  static let section: Section? = .pushes
+  static let section: Section? = .devices
 
   let list: LinkView
   /// The push or the incident.

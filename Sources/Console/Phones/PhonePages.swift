@@ -143,8 +143,10 @@ enum PhonePages {
     }
     let before = simulator.faults(server).faults.description
     simulator.faults(server).set(FaultChoice(kind: kind, count: count).faults)
-    let detail = FaultsAnswer(server, simulator).audited(before: before)
-    try await page.note(page.audit("simulator.faults", "simulator \(server.rawValue)", detail))
+    if simulator.faults(server).faults.description != before {
+      let detail = FaultsAnswer(server, simulator).audited(before: before)
+      try await page.note(page.audit("simulator.faults", "simulator \(server.rawValue)", detail))
+    }
     return page.redirect(to: "/phones#faults", flash: "faults_set")
   }
 

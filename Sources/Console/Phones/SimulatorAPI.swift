@@ -25,6 +25,7 @@ enum SimulatorAPI {
       let simulator = try simulator()
       let before = simulator.faults(server).faults.description
       simulator.faults(server).set(faults)
+      guard simulator.faults(server).faults.description != before else { return }
       try await note(server, FaultsAnswer(server, simulator).audited(before: before))
     }
 

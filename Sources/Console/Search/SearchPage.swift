@@ -148,8 +148,8 @@ struct Search: Sendable {
     let rest = found.filter { $0.code.lowercased() != text.lowercased() }
     let hits = (first + rest).prefix(Self.most).map { reason in
       SearchHit(
-        title: reason.code, detail: "\(texts.cause(reason)) \(texts.remedy(reason))", href: reason.href ?? "/codes",
-        isExact: false)
+        title: reason.code, detail: [texts.cause(reason), texts.remedy(reason)].sentences,
+        href: reason.href ?? "/codes", isExact: false)
     }
     return found.count > 1 ? hits + [all] : hits
   }

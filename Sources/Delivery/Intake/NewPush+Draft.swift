@@ -95,6 +95,9 @@ extension Lint.Context {
       credential: try CredentialScope.find(database, app: app.id, environment: environment),
       services: Set(credentials.map(\.provider)),
       jpush: draft.platforms.intersection(jpush.map(\.platform)))
+    for credential in credentials where credential.health == .refused {
+      refusals[credential.provider] = credential.lastRefusal ?? ""
+    }
     if case .rule(let rule) = draft.audience {
       missingSegments = try Segment.missing(database, rule.segment, app: app.id)
     }

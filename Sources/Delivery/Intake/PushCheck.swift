@@ -33,24 +33,30 @@ package struct PushCheck: Sendable {
       findings.insert(
         Lint.Finding(severity: .error, problem: Self.nobody(draft, app, count, parkedFor: parkedFor)), at: 0)
     }
-    if let count { findings += Self.unserved(draft, app, count, unknown: unknown, context.services) }
+    if let count { findings += Self.unserved(draft, app, count, unknown: unknown, context) }
     self.findings = findings.filter { $0.severity == .error } + findings.filter { $0.severity != .error }
   }
 
-  /// Services of the audience that the app has no credential for: errors if nobody is left who gets the push at once.
+  /// Services of the audience that the app has no credential for: errors if nobody is left who gets the push at once; and
+  /// those that refused it at its last use: warnings, because it may be right by now.
   private static func unserved(
-    _ draft: PushDraft, _ app: App, _ count: AudienceCount, unknown: [Registration], _ services: Set<ProviderKind>
+    _ draft: PushDraft, _ app: App, _ count: AudienceCount, unknown: [Registration], _ context: Lint.Context
   ) -> [Lint.Finding] {
+    let services = context.services
     let added = Set(unknown.map(\.platform.ownProvider))
     let wanted = ProviderKind.allCases.filter { count.reachable($0) > 0 || added.contains($0) }
     let isNow = draft.sendAt == nil && draft.recurrence == nil && !draft.options.dryRun
     let reachesNobody = services.isDisjoint(with: wanted) && isNow && !draft.options.allowEmptyAudience
-    return wanted.filter { !services.contains($0) }.map { service in
-      Lint.Finding(
-        severity: reachesNobody ? .error : .warning,
-        problem: Problem(
-          "app", LintMessage.noCredential,
-          ["app": app.name, "service": service.name, "environment": draft.environment.rawValue]))
+    return wanted.compactMap { service in
+      var about = ["app": app.name, "service": service.name, "environment": draft.environment.rawValue]
+      if !services.contains(service) {
+        return Lint.Finding(
+          severity: reachesNobody ? .error : .warning, problem: Problem("app", LintMessage.noCredential, about))
+      }
+      guard let reason = context.refusals[service] else { return nil }
+      about["reason"] = reason
+      about["remedy"] = Reason.of(reason).remedy
+      return Lint.Finding(severity: .warning, problem: Problem("app", LintMessage.credentialRefused, about))
     }
   }
 

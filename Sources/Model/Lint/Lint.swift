@@ -42,6 +42,8 @@ package enum Lint {
     package var credential: CredentialScope?
     /// The services that the app has a credential for. Without FCM, drafts for every platform are not checked for it.
     package var services: Set<ProviderKind>
+    /// The services that refused the app's credential at its last use, with their reasons.
+    package var refusals: [ProviderKind: String] = [:]
     /// Tags of the draft that no device of the app has, each with the most similar one that a device has.
     package var missingTags: [String: String?] = [:]
     /// Segments of the draft that the app does not have, each with the most similar one that it has.

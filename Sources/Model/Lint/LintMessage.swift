@@ -39,6 +39,7 @@ package enum LintMessage: String, MessageSet {
   case noAliasSimilar = "lint.no_alias_similar"
   case androidPriority = "lint.android_priority"
   case noCredential = "lint.no_credential"
+  case credentialRefused = "lint.credential_refused"
   case credentialTopic = "lint.credential_topic"
   case credentialIsKey = "lint.credential_is_key"
   case credentialIsCertificate = "lint.credential_is_certificate"
@@ -110,6 +111,8 @@ package enum LintMessage: String, MessageSet {
       {app} has no credential for {service} in {environment}, so devices that {service} reaches get nothing. Assign one \
       on the app's page.
       """
+    case .credentialRefused:
+      "{service} refused the credential of {app} in {environment} at its last use: {reason}. {remedy}"
     case .credentialTopic:
       """
       “{name}” may not send to {topic}, which the push type {type} needs; it is for {topics}. With it this app can be \

@@ -62,6 +62,15 @@ package struct DeviceBatch: Sendable {
   /// The app of all of them; nil: there are several.
   package var app: App? { apps.count == 1 ? apps.values.first : nil }
 
+  /// Those that the action changes, whatever else is given; all if that depends on it.
+  package var affected: [Device] {
+    switch action {
+    case .reactivate: devices.filter { $0.state == .quarantined }
+    case .toDevelopment, .toProduction: devices.filter { $0.environment != action.environment }
+    case .addTags, .removeTags, .setAlias, .merge, .delete: devices
+    }
+  }
+
   /// Why the choice does not fit, whatever else is given.
   package var obstacle: Problem? {
     func problem(_ message: DeviceBatchMessage) -> Problem { Problem("devices", message) }

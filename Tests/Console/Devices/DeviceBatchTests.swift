@@ -49,8 +49,12 @@ struct DeviceBatchTests {
         let before = try await scene.audit().count
         let asked = try await ben.post("/devices/batch", Self.form(action, [2, 3]))
         let page = ScenePage(asked)
-        #expect(asked.status == 200 && page.text.contains("2 devices"), "\(action)")
-        #expect(page.links.contains("/devices/2") && page.links.contains("/devices/3"), "\(action) names them")
+        // Only the third is parked.
+        let isForAll = action != "reactivate"
+        #expect(asked.status == 200 && page.text.contains(isForAll ? "2 devices" : "1 device"), "\(action)")
+        #expect(
+          page.links.contains("/devices/2") == isForAll && page.links.contains("/devices/3"), "\(action) names them")
+        #expect(page.text.contains("1 other chosen device stays as it is.") != isForAll, "\(action)")
         #expect(try await scene.audit().count == before, "\(action) asks first")
         let done = try await ben.post(
           "/devices/batch", Self.form(action, [2, 3], Self.confirmed + [("value", value)]))
