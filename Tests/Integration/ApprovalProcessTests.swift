@@ -38,7 +38,7 @@ struct ApprovalProcessTests {
       #expect(first?["id"]?.string == push.uid && first?["reach"]?.integer == 3)
       #expect(await scene.box.run("pushes", "waiting", now: Date()).output.contains(push.uid))
       let own = await scene.box.run("pushes", "approve", push.uid, now: Date())
-      #expect(own.code == 1 && own.errors.contains("You asked for this push yourself"))
+      #expect(own.code == 1 && own.errors.contains("You asked for this yourself"))
       _ = try await scene.store.write {
         try $0.run("UPDATE approvals SET asked_by = 'anna@example.com', asked_person = 7")
       }
