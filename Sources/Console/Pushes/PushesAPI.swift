@@ -9,7 +9,8 @@ import Store
 /// `/api/v1/pushes`.
 enum PushesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/pushes", reach: .handler, filters: ["app", "environment", "state", "q", "schedule"]) { call in
+    routes.list("/pushes", reach: .handler, filters: ["app", "environment", "state", "outcome", "q", "schedule"]) {
+      call in
       try await list(call)
     }
     routes.call(.post, "/pushes", role: .operator, scope: .send, reach: .handler) { call in
