@@ -78,8 +78,8 @@ package struct DeviceBatch: Sendable {
     case .toDevelopment, .toProduction:
       if app == nil { return problem(.oneApp) }
       if devices.contains(where: { $0.state == .dead }) { return problem(.dead) }
-      return devices.contains { $0.environment != action.environment } ? nil : problem(.allThere)
-    case .reactivate: return devices.contains { $0.state == .quarantined } ? nil : problem(.noneParked)
+      return affected.isEmpty ? problem(.allThere) : nil
+    case .reactivate: return affected.isEmpty ? problem(.noneParked) : nil
     case .merge:
       if devices.count != 2 { return problem(.two) }
       return devices[0].isLike(devices[1]) ? nil : Problem("devices", DeviceMergeMessage.different)
