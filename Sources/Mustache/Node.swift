@@ -1,12 +1,25 @@
 /// A compiled template: its output, in order.
 indirect enum Node: Sendable {
-  /// At most one line of the template's own text. `startsLine`: a line of the template begins here.
-  case text([UInt8], startsLine: Bool)
+  case text(Line)
   case variable(Name, escaped: Bool, Place)
   case section(Section)
   case partial(Reference)
   case parent(Reference, blocks: [Block])
   case block(Block)
+
+  /// At most one line of the template's own text.
+  struct Line: Sendable {
+    let bytes: [UInt8]
+    /// Whether a line of the template begins here.
+    let startsLine: Bool
+    /// Worked out once, because a component is bound wherever a page uses it.
+    let squeezed: WhiteSpace.Squeezed
+
+    init(_ bytes: [UInt8], startsLine: Bool) {
+      (self.bytes, self.startsLine) = (bytes, startsLine)
+      squeezed = WhiteSpace.Squeezed(bytes, startsLine: startsLine)
+    }
+  }
 
   /// The content of a section, and its source for lambdas.
   struct Section: Sendable {
@@ -52,7 +65,14 @@ indirect enum Node: Sendable {
   /// The name of a value: `.`, or its dotted parts.
   struct Name: Sendable, Hashable {
     let parts: [String]
-    init(_ text: String) { parts = text == "." ? [] : text.split(separator: ".").map(String.init) }
+    /// The key of a text of the language, if the name is one of `t.…`.
+    let textKey: String?
+
+    init(_ text: String) {
+      parts = text == "." ? [] : text.split(separator: ".").map(String.init)
+      textKey = parts.first == "t" ? parts.dropFirst().joined(separator: ".") : nil
+    }
+
     var text: String { parts.isEmpty ? "." : parts.joined(separator: ".") }
   }
 }
@@ -68,8 +88,8 @@ extension [Node] {
     guard !indent.isEmpty else { return self }
     return map { node in
       switch node {
-      case .text(let bytes, startsLine: true) where bytes.starts(with: indent):
-        return .text(Array<UInt8>(bytes.dropFirst(indent.count)), startsLine: true)
+      case .text(let line) where line.startsLine && line.bytes.starts(with: indent):
+        return .text(Node.Line(Array<UInt8>(line.bytes.dropFirst(indent.count)), startsLine: true))
       case .section(var section):
         section.nodes = section.nodes.dedented(by: indent)
         return .section(section)
@@ -90,7 +110,7 @@ extension [Node] {
   /// The white space before the first line.
   var leadingIndent: [UInt8] {
     switch first {
-    case .text(let bytes, startsLine: true): Array<UInt8>(bytes.prefix { $0 == 0x20 || $0 == 0x09 })
+    case .text(let line) where line.startsLine: Array<UInt8>(line.bytes.prefix { $0 == 0x20 || $0 == 0x09 })
     case .block(let block) where block.form != .inline: block.indent
     default: []
     }

@@ -131,7 +131,7 @@ struct Parser {
     if isStandalone, let lineStart, let after {
       indent = Array(source[lineStart..<tag.start])
       // The white space is already in the preceding text node: turn it into the parent's indentation.
-      if !indent.isEmpty, case .text(let bytes, startsLine: true)? = nodes.last, bytes == indent { nodes.removeLast() }
+      if !indent.isEmpty, Self.isIndent(nodes.last, indent) { nodes.removeLast() }
       position = after
       textStart = after
     }
@@ -164,7 +164,7 @@ struct Parser {
         place: place)
     }
     if lineStart != nil, endOfLine(end.end) != nil, inner.isEmpty {
-      if !own.isEmpty, case .text(let bytes, startsLine: true)? = nodes.last, bytes == own { nodes.removeLast() }
+      if !own.isEmpty, Self.isIndent(nodes.last, own) { nodes.removeLast() }
       return Node.Block(name: tag.content, nodes: inner, indent: own, form: .line, place: place)
     }
     return Node.Block(name: tag.content, nodes: inner, indent: [], form: .inline, place: place)
@@ -195,10 +195,16 @@ struct Parser {
       let newline = source[start..<end].firstIndex(of: UInt8(ascii: "\n"))
       let stop = newline.map { $0 + 1 } ?? end
       let startsLine = start == 0 || source[start - 1] == UInt8(ascii: "\n")
-      nodes.append(.text(Array(source[start..<stop]), startsLine: startsLine))
+      nodes.append(.text(Node.Line(Array(source[start..<stop]), startsLine: startsLine)))
       start = stop
     }
     textStart = max(textStart, end)
+  }
+
+  /// Whether the node is nothing but this white space at the start of a line.
+  private static func isIndent(_ node: Node?, _ indent: [UInt8]) -> Bool {
+    guard case .text(let line)? = node else { return false }
+    return line.startsLine && line.bytes == indent
   }
 
   private mutating func resume(after tag: Tag, _ line: Range<Int>?) {

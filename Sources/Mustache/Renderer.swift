@@ -28,10 +28,10 @@ struct Renderer {
   private mutating func write(_ nodes: [Node]) throws(TemplateError) {
     for node in nodes {
       switch node {
-      case .text(let bytes, _):
-        if isAtLineStart, bytes.first != UInt8(ascii: "\n") { writeIndent() }
-        output += bytes
-        isAtLineStart = !indent.isEmpty && bytes.last == UInt8(ascii: "\n")
+      case .text(let line):
+        if isAtLineStart, line.bytes.first != UInt8(ascii: "\n") { writeIndent() }
+        output += line.bytes
+        isAtLineStart = !indent.isEmpty && line.bytes.last == UInt8(ascii: "\n")
       case .variable(let name, let escaped, let place):
         guard let value = try find(name, place) else { continue }
         if isAtLineStart { writeIndent() }

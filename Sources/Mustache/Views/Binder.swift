@@ -1,3 +1,15 @@
+/// The members of views that were needed so far: many templates use the same ones.
+final class KnownMembers {
+  private var members: [ObjectIdentifier: Members] = [:]
+
+  func members(of view: any View.Type) -> Members {
+    if let members = members[ObjectIdentifier(view)] { return members }
+    let new = Members(view)
+    members[ObjectIdentifier(view)] = new
+    return new
+  }
+}
+
 /// Compiles a template against its views and the texts of one language.
 struct Binder {
   /// A view around a place. A hidden one was only entered by a dotted name and is not searched.
@@ -8,6 +20,7 @@ struct Binder {
 
   private let library: TemplateLibrary
   private let language: ViewLanguage
+  private let known: KnownMembers
   private var program = Program()
   private var scopes: [Scope]
   /// Blocks of descendants, the outermost first.
@@ -18,22 +31,26 @@ struct Binder {
 
   private static let nestingLimit = 64
 
-  private init(_ library: TemplateLibrary, _ language: ViewLanguage, _ views: [Members]) {
+  private init(
+    _ library: TemplateLibrary, _ language: ViewLanguage, _ views: [any View.Type], _ known: KnownMembers
+  ) {
     self.library = library
     self.language = language
-    scopes = views.map { Scope(members: $0) }
+    self.known = known
+    scopes = views.map { Scope(members: known.members(of: $0)) }
     program.depth = views.count
   }
 
   /// - Throws: ``TemplateError`` for a name that no surrounding view has, a text that the language lacks, and
   /// unsupported features (lambdas, dynamic names).
   static func bind(
-    _ name: String, _ library: TemplateLibrary, _ language: ViewLanguage, _ views: [Members]
+    _ name: String, _ library: TemplateLibrary, _ language: ViewLanguage, _ views: [any View.Type],
+    _ known: KnownMembers
   ) throws(TemplateError) -> Program {
     guard let template = library.templates[name] else {
       throw TemplateError("there is no such template", in: name, source: [], at: 0)
     }
-    var binder = Binder(library, language, views)
+    var binder = Binder(library, language, views, known)
     try binder.bind(template.nodes)
     return binder.program
   }
@@ -41,7 +58,7 @@ struct Binder {
   private mutating func bind(_ nodes: [Node]) throws(TemplateError) {
     for node in nodes {
       switch node {
-      case .text(let bytes, let startsLine): white.text(bytes, startsLine: startsLine, into: &program)
+      case .text(let line): white.text(line, into: &program)
       case .variable(let name, let escaped, let place): try write(name, escaped: escaped, place)
       case .section(let section): try bind(section)
       case .partial(let reference): try bind(reference, blocks: [])
@@ -53,9 +70,7 @@ struct Binder {
 
   private mutating func write(_ name: Node.Name, escaped: Bool, _ place: Place) throws(TemplateError) {
     white.value(into: &program)
-    if name.parts.first == "t" {
-      return try write(text: name.parts.dropFirst().joined(separator: "."), escaped: escaped, place)
-    }
+    if let key = name.textKey { return try write(text: key, escaped: escaped, place) }
     try find(name, place) { (binder, depth, slot) throws(TemplateError) in
       switch slot {
       case .value(let write, _, _):
@@ -133,11 +148,13 @@ struct Binder {
     _ name: Node.Name, _ place: Place, _ body: (inout Binder, Int, Slot) throws(TemplateError) -> Void
   ) throws(TemplateError) {
     let first = name.parts.first ?? "."
-    for (depth, scope) in scopes.enumerated().reversed() where !scope.isHidden {
-      guard let slot = scope.members.slots[first] else { continue }
+    var depth = scopes.count
+    while depth > 0 {
+      depth -= 1
+      guard !scopes[depth].isHidden, let slot = scopes[depth].members.slots[first] else { continue }
       return try enter(slot, depth, name.parts.dropFirst(), name, place, body)
     }
-    let views = scopes.filter { !$0.isHidden }.map(\.members.type).reversed().joined(separator: ", ")
+    let views = scopes.filter { !$0.isHidden }.map(\.members.typeName).reversed().joined(separator: ", ")
     throw TemplateError("there is no “\(name.text)” in \(views)", at: place)
   }
 
@@ -149,9 +166,9 @@ struct Binder {
     guard case .children(let children) = slot, !children.isList else {
       throw TemplateError("“\(name.text)” leads through something that is not a view", at: place)
     }
-    let members = children.members()
+    let members = known.members(of: children.view)
     guard let inner = members.slots[next] else {
-      throw TemplateError("there is no “\(next)” in \(members.type)", at: place)
+      throw TemplateError("there is no “\(next)” in \(members.typeName)", at: place)
     }
     try within(children, depth, Scope(members: members, isHidden: true)) { (binder) throws(TemplateError) in
       try binder.enter(inner, binder.scopes.count - 1, rest.dropFirst(), name, place, body)
@@ -170,13 +187,14 @@ struct Binder {
   }
 
   private mutating func bind(_ section: Node.Section) throws(TemplateError) {
-    guard section.name.parts.first != "t" else {
+    guard section.name.textKey == nil else {
       throw TemplateError("a text of the language cannot be a section", at: section.place)
     }
     white.boundary(before: section.nodes, into: &program)
     try find(section.name, section.place) { (binder, depth, slot) throws(TemplateError) in
       if case .children(let children) = slot, !section.inverted {
-        try binder.within(children, depth, Scope(members: children.members())) { (binder) throws(TemplateError) in
+        let members = binder.known.members(of: children.view)
+        try binder.within(children, depth, Scope(members: members)) { (binder) throws(TemplateError) in
           try binder.bind(section.nodes)
           binder.white.close(into: &binder.program)
         }
@@ -208,8 +226,8 @@ struct Binder {
   }
 
   private mutating func bind(_ block: Node.Block) throws(TemplateError) {
-    for (index, blocks) in overrides.enumerated() {
-      guard let override = blocks.first(where: { $0.name == block.name }) else { continue }
+    for index in overrides.indices {
+      guard let override = overrides[index].first(where: { $0.name == block.name }) else { continue }
       // Content passed into a component belongs to the passing template: the component's blocks do not affect it, so
       // that a button within a callout keeps its own label.
       let inner = overrides

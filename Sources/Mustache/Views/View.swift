@@ -96,7 +96,7 @@ public struct Field<Owner: Sendable>: Sendable {
       name: name,
       slot: .children(
         Slot.Children(
-          members: { Members(Child.self) }, isList: false, isTrue: { _ in true },
+          view: Child.self, isList: false, isTrue: { _ in true },
           visit: { owner, body in
             withUnsafePointer(to: read(owner.assumingMemoryBound(to: Owner.self).pointee)) { body($0) }
           })))
@@ -109,7 +109,7 @@ public struct Field<Owner: Sendable>: Sendable {
       name: name,
       slot: .children(
         Slot.Children(
-          members: { Members(Child.self) }, isList: false,
+          view: Child.self, isList: false,
           isTrue: { owner in read(owner.assumingMemoryBound(to: Owner.self).pointee) != nil },
           visit: { owner, body in
             guard let child = read(owner.assumingMemoryBound(to: Owner.self).pointee) else { return }
@@ -124,7 +124,7 @@ public struct Field<Owner: Sendable>: Sendable {
       name: name,
       slot: .children(
         Slot.Children(
-          members: { Members(Child.self) }, isList: true,
+          view: Child.self, isList: true,
           isTrue: { owner in !read(owner.assumingMemoryBound(to: Owner.self).pointee).isEmpty },
           visit: { owner, body in
             read(owner.assumingMemoryBound(to: Owner.self).pointee).withUnsafeBufferPointer { children in
@@ -153,18 +153,15 @@ enum Slot: Sendable {
 
   @usableFromInline
   struct Children: Sendable {
-    /// Computed on demand: views may contain views of their own type.
-    let members: @Sendable () -> Members
+    /// The type, and not its members: views may contain views of their own type.
+    let view: any View.Type
     let isList: Bool
     let isTrue: Test
     let visit: Visit
 
     @usableFromInline
-    init(
-      members: @escaping @Sendable () -> Members, isList: Bool, isTrue: @escaping Test,
-      visit: @escaping Visit
-    ) {
-      self.members = members
+    init(view: any View.Type, isList: Bool, isTrue: @escaping Test, visit: @escaping Visit) {
+      self.view = view
       self.isList = isList
       self.isTrue = isTrue
       self.visit = visit
@@ -185,14 +182,16 @@ enum Slot: Sendable {
   }
 }
 
-@usableFromInline
+/// The members of a view by their names.
 struct Members: Sendable {
-  let type: String
+  private let view: any View.Type
   let slots: [String: Slot]
 
-  @usableFromInline
   init<V: View>(_ view: V.Type) {
-    type = String(describing: view)
+    self.view = view
     slots = Dictionary(V.fields.map { ($0.name, $0.slot) }) { first, _ in first }
   }
+
+  /// For messages.
+  var typeName: String { String(describing: view) }
 }

@@ -32,6 +32,7 @@ extension ViewLanguage {
 
   /// `{name}` is a place if the name consists of lower-case letters, digits, `_` and `.`; other braces are text.
   static func pieces(of text: String) -> [Piece] {
+    guard text.utf8.contains(UInt8(ascii: "{")) else { return text.isEmpty ? [] : [.fixed(text)] }
     var pieces: [Piece] = []
     var rest = text[...]
     var fixed = ""

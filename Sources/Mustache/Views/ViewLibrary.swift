@@ -27,15 +27,15 @@ public struct ViewLibrary<Frame: View>: Sendable {
     pages: [any TemplateView.Type], parts: [any TemplateView.Type] = []
   ) throws(TemplateError) {
     fallback = languages.first?.code ?? ""
-    let frame = Members(Frame.self)
+    let known = KnownMembers()
     for language in languages {
       for page in pages {
         self.pages[ObjectIdentifier(page), default: [:]][language.code] = try Binder.bind(
-          page.template, templates, language, [frame, Members(page)])
+          page.template, templates, language, [Frame.self, page], known)
       }
       for part in parts {
         self.parts[ObjectIdentifier(part), default: [:]][language.code] = try Binder.bind(
-          part.template, templates, language, [Members(part)])
+          part.template, templates, language, [part], known)
       }
     }
   }

@@ -15,35 +15,94 @@ struct WhiteSpace {
   private static let openings = ["<pre", "<textarea"].map { Array($0.utf8) }
   private static let closings = ["</pre", "</textarea"].map { Array($0.utf8) }
 
-  /// Adds text of the template. `startsLine`: blanks at its start are its line's layout.
-  mutating func text(_ bytes: [UInt8], startsLine: Bool, into program: inout Program) {
-    var run: [UInt8] = []
-    var index = keeping == nil && startsLine ? bytes.prefix { $0 == 0x20 || $0 == 0x09 }.count : 0
-    while index < bytes.count {
-      let byte = bytes[index]
-      if keeping == nil, Self.isBlank(byte) {
-        var end = index
-        while end < bytes.count, Self.isBlank(bytes[end]) { end += 1 }
-        // Blanks at the start of a line belong to the break before them.
-        if hasBreak || bytes[index..<end].contains(UInt8(ascii: "\n")) {
-          hasBreak = true
-        } else {
-          run += bytes[index..<end]
-          last = byte
-        }
-        index = end
-        continue
+  /// A line of a template as far as it does not depend on what comes before it.
+  struct Squeezed: Sendable {
+    /// The white space at its start that is not its line's layout, and whether it has a line break.
+    private(set) var lead: [UInt8] = []
+    private(set) var leadHasBreak = false
+    /// The rest, without white space of the layout.
+    private(set) var body: [UInt8] = []
+    /// Whether white space with a line break follows the body.
+    private(set) var hasBreak = false
+    /// The element that is open at the end, by its place in ``openings``.
+    private(set) var keeping: Int?
+
+    /// - Parameter startsLine: blanks at the start are the layout of a line.
+    init(_ bytes: [UInt8], startsLine: Bool) {
+      var start = 0
+      if startsLine { while start < bytes.count, bytes[start] == 0x20 || bytes[start] == 0x09 { start += 1 } }
+      var index = start
+      while index < bytes.count, WhiteSpace.isBlank(bytes[index]) {
+        if bytes[index] == UInt8(ascii: "\n") { leadHasBreak = true }
+        index += 1
       }
-      if hasBreak, !(last == nil || last == UInt8(ascii: ">")) || byte != UInt8(ascii: "<") {
-        if last != nil { run.append(UInt8(ascii: " ")) }
-      }
-      hasBreak = false
-      run.append(byte)
-      last = byte
-      index += 1
-      noticeElement(bytes, at: index - 1)
+      if index > start { lead = Array(bytes[start..<index]) }
+      squeeze(bytes, from: index)
     }
-    append(run, into: &program)
+
+    /// - Parameter keeping: the element that is open at the start.
+    init(_ bytes: [UInt8], keeping: Int) {
+      self.keeping = keeping
+      squeeze(bytes, from: 0)
+    }
+
+    private mutating func squeeze(_ bytes: [UInt8], from start: Int) {
+      body.reserveCapacity(bytes.count - start)
+      var index = start
+      while index < bytes.count {
+        let byte = bytes[index]
+        if keeping == nil, WhiteSpace.isBlank(byte) {
+          let first = index
+          while index < bytes.count, WhiteSpace.isBlank(bytes[index]) {
+            if bytes[index] == UInt8(ascii: "\n") { hasBreak = true }
+            index += 1
+          }
+          if !hasBreak { body += bytes[first..<index] }
+          continue
+        }
+        if hasBreak, body.last != UInt8(ascii: ">") || byte != UInt8(ascii: "<") { body.append(UInt8(ascii: " ")) }
+        hasBreak = false
+        body.append(byte)
+        noticeElement(bytes, at: index)
+        index += 1
+      }
+    }
+
+    private mutating func noticeElement(_ bytes: [UInt8], at index: Int) {
+      if let element = keeping {
+        if Self.ends(bytes, at: index, with: WhiteSpace.closings[element]) { keeping = nil }
+        return
+      }
+      // Every opening ends in “e” or “a”: most bytes need no further look.
+      guard bytes[index] == UInt8(ascii: "e") || bytes[index] == UInt8(ascii: "a") else { return }
+      keeping = WhiteSpace.openings.firstIndex { Self.ends(bytes, at: index, with: $0) }
+    }
+
+    private static func ends(_ bytes: [UInt8], at index: Int, with text: [UInt8]) -> Bool {
+      var (place, left) = (index, text.count)
+      while left > 0, place >= 0, bytes[place] == text[left - 1] { (place, left) = (place - 1, left - 1) }
+      return left == 0
+    }
+  }
+
+  /// Adds text of the template.
+  mutating func text(_ line: Node.Line, into program: inout Program) {
+    let squeezed = keeping.map { Squeezed(line.bytes, keeping: $0) } ?? line.squeezed
+    if !squeezed.lead.isEmpty {
+      // Blanks at the start of a line belong to the break before them.
+      if hasBreak || squeezed.leadHasBreak {
+        hasBreak = true
+      } else {
+        append(squeezed.lead, into: &program)
+        last = squeezed.lead.last
+      }
+    }
+    guard let first = squeezed.body.first else { return }
+    if hasBreak, let last, last != UInt8(ascii: ">") || first != UInt8(ascii: "<") {
+      append([UInt8(ascii: " ")], into: &program)
+    }
+    append(squeezed.body, into: &program)
+    (last, hasBreak, keeping) = (squeezed.body.last, squeezed.hasBreak, squeezed.keeping)
   }
 
   /// Adds text of the language unchanged.
@@ -91,28 +150,11 @@ struct WhiteSpace {
     isSealed = false
   }
 
-  private mutating func noticeElement(_ bytes: [UInt8], at index: Int) {
-    if let element = keeping {
-      if Self.ends(bytes, at: index, with: Self.closings[element]) { keeping = nil }
-    } else {
-      for element in 0..<Self.openings.count where Self.ends(bytes, at: index, with: Self.openings[element]) {
-        keeping = element
-      }
-    }
-  }
-
-  /// Asked for every byte of every template when the console starts: most answers need one comparison.
-  private static func ends(_ bytes: [UInt8], at index: Int, with text: [UInt8]) -> Bool {
-    var (place, left) = (index, text.count)
-    while left > 0, place >= 0, bytes[place] == text[left - 1] { (place, left) = (place - 1, left - 1) }
-    return left == 0
-  }
-
   private static func beginsWithMarkup(_ nodes: [Node]) -> Bool {
     for node in nodes {
       switch node {
-      case .text(let bytes, _):
-        guard let first = bytes.first(where: { !isBlank($0) }) else { continue }
+      case .text(let line):
+        guard let first = line.squeezed.body.first else { continue }
         return first == UInt8(ascii: "<")
       case .section(let section): return beginsWithMarkup(section.nodes)
       case .block(let block): return beginsWithMarkup(block.nodes)
