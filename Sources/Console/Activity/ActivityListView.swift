@@ -75,6 +75,8 @@ struct ActivityFilterView: View {
 
 struct ActivityRow: View {
   let entry: AuditEntry
+  /// What numbered subjects are called today.
+  let titles: [AuditSubject: String]
   let texts: Texts
   let now: Date
 
@@ -82,8 +84,10 @@ struct ActivityRow: View {
     .text("actor") { $0.actor.name($0.texts) },
     .text("initial") { String($0.actor.name($0.texts).prefix(1)).uppercased() },
     .text("did") { $0.did },
-    .text("subject") { $0.isOwn ? "" : AuditSubject($0.entry.entry.subject).name },
-    .optional("href") { AuditSubject($0.entry.entry.subject).href },
+    // A full-width colon contains its blank.
+    .text("gap") { $0.did.hasSuffix("：") ? "" : " " },
+    .text("subject") { $0.title },
+    .optional("href") { $0.subject.href },
     .optional("detail") { row in row.entry.entry.detail.map { ActivityDetail(json: $0, texts: row.texts).text } },
     .text("source") { $0.texts("activity.from.\($0.actor.source.rawValue)") },
     .optional("address") { $0.entry.entry.address },
@@ -91,6 +95,18 @@ struct ActivityRow: View {
   ]
 
   private var actor: ActivityActor { ActivityActor(entry.entry.actor) }
+  private var subject: AuditSubject { AuditSubject(entry.entry.subject) }
+
+  /// What comes after the verb; empty where the verb says all.
+  private var title: String {
+    if isOwn || subject.noun == "settings" { return "" }
+    if subject.noun == "simulator", let provider = ProviderKind(rawValue: subject.name) { return provider.name }
+    let title = titles[subject] ?? subject.name
+    return title.count > Self.longest ? title.prefix(Self.longest) + "…" : title
+  }
+
+  /// Longer titles of pushes are cut: their page has them whole.
+  private static let longest = 60
 
   /// Who signs in, or chooses a password, is the same person twice. A calendar address is said to be somebody's.
   private var isOwn: Bool {
@@ -140,7 +156,7 @@ struct ActivityDetail {
   }
 
   private func short(_ value: JSONValue?, of name: String) -> String {
-    guard let value, value != .null else { return "–" }
+    guard let value, value != .null, value.string != "", value.array?.isEmpty != true else { return "–" }
     if let isTrue = value.bool { return texts(isTrue ? "words.yes" : "words.no") }
     let text =
       value.array.map { texts.list($0.map { $0.string.map { word($0, of: name) } ?? $0.text() }) }

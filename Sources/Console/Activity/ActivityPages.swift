@@ -46,10 +46,11 @@ enum ActivityPages {
     await page.console.noteDueRefusals(now: page.now)
     let isChecked = page.filled("check") != nil
     let report = isChecked ? try await page.store.read(limit: checkPatience) { try AuditChain.check($0) } : nil
-    let (found, actors) = try await page.store.read { database in
-      (
-        try AuditEntry.list(database, filter, cursor: pager.cursor, limit: pageSize),
-        try AuditEntry.actors(database, limit: mostActors)
+    let (found, titles, actors) = try await page.store.read { database in
+      let found = try AuditEntry.list(database, filter, cursor: pager.cursor, limit: pageSize)
+      let subjects = Set(found.items.map { AuditSubject($0.entry.subject) })
+      return (
+        found, try AuditSubject.titles(database, subjects), try AuditEntry.actors(database, limit: mostActors)
       )
     }
     let query = page.request.query.map { "?" + $0 } ?? ""
@@ -63,7 +64,7 @@ enum ActivityPages {
             ActivityKind.allCases.map { ($0.rawValue, texts("activity.kinds.\($0.rawValue)")) },
             chosen: page.query["kind"] ?? ""),
           isActive: ["q", "who", "kind", "from", "to"].contains { page.filled($0) != nil }),
-        entries: found.items.map { ActivityRow(entry: $0, texts: texts, now: page.now) },
+        entries: found.items.map { ActivityRow(entry: $0, titles: titles, texts: texts, now: page.now) },
         check: report.map { ActivityCheckView(report: $0, texts: texts) }, csv: "/activity.csv\(query)",
         json: "/activity.json\(query)", pager: PagerView(pager, next: found.next)))
   }
@@ -99,24 +100,7 @@ struct ActivityActor {
   }
 }
 
-/// What was changed, as the log names it: a noun, and which one.
-struct AuditSubject {
-  let noun: String
-  let name: String
-
-  init(_ subject: String) {
-    let request = "certificate request "
-    (noun, name) =
-      subject.hasPrefix(request)
-      ? ("certificate request", String(subject.dropFirst(request.count))) : Self.split(subject)
-  }
-
-  /// At the first space.
-  static func split(_ text: String) -> (first: String, rest: String) {
-    let parts = text.split(separator: " ", maxSplits: 1)
-    return (String(parts.first ?? ""), parts.count > 1 ? String(parts[1]) : "")
-  }
-
+extension AuditSubject {
   /// Its page. It may be gone meanwhile: the page says so then.
   var href: String? {
     guard let folder = Self.folders[noun], noun == "push" || noun == "schedule" || Int(name) != nil else { return nil }
@@ -126,6 +110,6 @@ struct AuditSubject {
   private static let folders = [
     "push": "pushes", "schedule": "schedules", "device": "devices", "certificate": "certificates", "host": "hosts",
     "incident": "incidents", "smoke_test": "smoke-tests", "template": "templates",
-    "segment": "audiences/segments",
+    "segment": "audiences/segments", "webhook": "settings/webhooks",
   ]
 }

@@ -47,6 +47,39 @@ struct ActivityPageTests {
     }
   }
 
+  @Test("what the log numbers is named as it is called today; settings need no name, and Chinese no blank")
+  func titles() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      let webhook = try await scene.store.write { [sealer = scene.store.sealer] database in
+        try Webhook.add(
+          database, Webhook.Details(name: "Billing", target: "example.com"), address: "https://example.com",
+          sealer: sealer, by: "anna", now: ConsoleScene.noon
+        ).webhook.id
+      }
+      let rule = try SegmentRule(json: ["tag": ["vip"]])
+      let segment = try await scene.store.write { database in
+        try Segment.add(database, app: app.id, name: "Curious", rule, by: "anna", now: ConsoleScene.noon).id
+      }
+      try await Self.note(scene, "ada@example.com", "webhook.test", "webhook \(webhook)")
+      try await Self.note(scene, "ada@example.com", "segment.update", "segment \(segment)")
+      try await Self.note(scene, "ada@example.com", "segment.delete", "segment 99")
+      try await Self.note(scene, "ada@example.com", "settings.mail", "settings mail")
+      try await Self.note(scene, "ada@example.com", "simulator.faults", "simulator fcm")
+      try await Self.note(scene, "ada@example.com", "client_key.create", "app com.example.shop")
+      var lin = try await scene.signIn(.operator)
+      let page = ScenePage(try await lin.get("/activity"))
+      for text in [
+        "tested webhook Billing", "changed segment Curious", "deleted segment 99", "changed the mail settings",
+        "set simulated errors: FCM",
+      ] { #expect(page.text.contains(text), "\(text)") }
+      #expect(!page.text.contains("settings mail"))
+      #expect(page.links.contains("/settings/webhooks/\(webhook)"))
+      _ = try await lin.post("/language", [("lang", "zh-Hans"), ("return", "/")])
+      #expect(ScenePage(try await lin.get("/activity")).text.contains("创建了客户端密钥：com.example.shop"))
+    }
+  }
+
   @Test("codes, times and environments of the log are said in words, names and values stay")
   func words() async throws {
     try await ConsoleScene.with { scene in
@@ -61,6 +94,7 @@ struct ActivityPageTests {
         text(["environment": "production", "tags": ["vip", "production"]])
           == "environment: production, tags: vip, production")
       #expect(text(["name": "viewer", "merged": ["alias": "usr_1"]]) == "name: viewer")
+      #expect(text(["before": ["alias": "usr_1"], "after": ["alias": ""]]) == "alias: usr_1 → –")
     }
   }
 

@@ -1,0 +1,44 @@
+package import SQLite
+
+/// What was changed, as an ``AuditEntry`` names it: a noun, and which one.
+package struct AuditSubject: Sendable, Hashable {
+  package let noun: String
+  /// A number, a name or an address; empty where there is only one of its kind.
+  package let name: String
+
+  package init(_ subject: String) {
+    let request = "certificate request "
+    (noun, name) =
+      subject.hasPrefix(request)
+      ? ("certificate request", String(subject.dropFirst(request.count))) : Self.split(subject)
+  }
+
+  /// At the first space.
+  package static func split(_ text: String) -> (first: String, rest: String) {
+    let parts = text.split(separator: " ", maxSplits: 1)
+    return (String(parts.first ?? ""), parts.count > 1 ? String(parts[1]) : "")
+  }
+
+  /// What those that the log numbers are called today. Of what was removed, and of what has no name, there is none.
+  package static func titles(_ database: Database, _ subjects: Set<AuditSubject>) throws -> [AuditSubject: String] {
+    var titles: [AuditSubject: String] = [:]
+    for subject in subjects {
+      guard let place = places[subject.noun] else { continue }
+      let title = try database.fetchOne(
+        "SELECT \(place.title) FROM \(place.table) WHERE \(place.key) = ?", subject.name
+      ) {
+        $0.optionalText(0)
+      }
+      if let title = title ?? nil, !title.isEmpty { titles[subject] = title }
+    }
+    return titles
+  }
+
+  private static let places: [String: (table: String, key: String, title: String)] = [
+    "push": ("pushes", "uid", "title"), "schedule": ("schedules", "uid", "title"),
+    "device": ("devices", "id", "name"), "certificate": ("certificates", "id", "name"),
+    "host": ("watched_hosts", "id", "host"), "smoke_test": ("smoke_tests", "id", "name"),
+    "template": ("push_templates", "id", "name"), "segment": ("segments", "id", "name"),
+    "receiver": ("receivers", "id", "name"), "webhook": ("webhooks", "id", "name"),
+  ]
+}
