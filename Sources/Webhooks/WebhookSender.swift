@@ -44,7 +44,9 @@ package struct WebhookSender: Sendable {
       return WebhookDelivery.Answer(
         status: answer.status, milliseconds: milliseconds(), words: String(words), retryAfter: answer.retryAfter)
     } catch {
-      return WebhookDelivery.Answer(status: nil, milliseconds: milliseconds(), words: "\(error)")
+      // The library's words alone: that no answer came, readers see in their language.
+      let words = (error as? MailError).flatMap { $0.words.isEmpty ? nil : $0.words } ?? "\(error)"
+      return WebhookDelivery.Answer(status: nil, milliseconds: milliseconds(), words: words)
     }
   }
 }

@@ -151,15 +151,21 @@ struct CodePageView: PageView {
     .list("pushes") { $0.pushes },
     .flag("has_pushes") { !$0.pushes.isEmpty },
     .text("none") { $0.texts("codes.none", ["number": CodePages.looked.grouped]) },
+    .flag("of_pushes") { $0.isOfPushes },
   ]
 
+  /// Whether a push can end with it. What an app's library or another API answers is only explained.
+  private var isOfPushes: Bool { Reason.table.contains { $0.code == reason.code } }
+
   private var facts: [FactView] {
-    [
-      FactView(texts("codes.origin"), reason.origin(texts)),
+    let ofPushes = [
       FactView(texts("codes.retried"), texts("codes.retry.\(reason.retry.rawValue)")),
       FactView(texts("codes.device"), texts("codes.becomes.\(becomes)")),
-      FactView(texts("push.who_acts"), texts("actor.\(reason.actor.rawValue)")),
-    ].compactMap { $0 }
+    ]
+    let facts =
+      [FactView(texts("codes.origin"), reason.origin(texts))] + (isOfPushes ? ofPushes : [])
+      + [FactView(texts("push.who_acts"), texts("actor.\(reason.actor.rawValue)"))]
+    return facts.compactMap { $0 }
   }
 
   /// What becomes of the device.

@@ -75,7 +75,7 @@ struct AttentionList {
           texts, label: texts("words.failed"), failed: true,
           text: texts(
             webhook.goneAt == nil ? "attention.webhook" : "attention.webhook_gone", ["name": webhook.details.name]),
-          detail: texts("webhooks.numbers", ["pending": webhook.pending.grouped, "dropped": webhook.dropped.grouped]),
+          detail: webhook.waiting(texts),
           href: "/settings/webhooks/\(webhook.id)", action: "show")
       }
       + unreachable(texts) + undeclaredProxy(texts)

@@ -17,6 +17,8 @@ enum ProofGate {
   private static let field = "proof"
   /// The field with the code of the authenticator app.
   private static let codeField = "proof_code"
+  /// The field with the page that *Cancel* leads to.
+  private static let fromField = "proof_from"
   static let path = "/session/confirm"
 
   /// Why a proof is not accepted.
@@ -154,6 +156,8 @@ enum ProofGate {
     // A typed form stays in its tab, and the provider opens in another one.
     let back = ConsoleRouter.escaped(returnTo ?? "/account")
     let carried = returnTo.map { [(name: "return", value: $0)] } ?? page.form.all.filter { !own.contains($0.name) }
+    // A refused proof comes from this page: the way back is the one that it had.
+    let from = page.form.has(fromField) ? SessionPages.ownPath(page.form.raw(fromField)) : origin(page.request)
     return page.answer(
       ProofView(
         action: returnTo == nil ? page.request.path : path, name: user.name, problem: problem,
@@ -163,12 +167,13 @@ enum ProofGate {
         hasCode: person.hasAuthenticator, hasPasskeys: person.passkeys > 0,
         provider: isLinked
           ? LinkView(href: "\(OIDCPages.confirm)?return=\(back)", label: provider?.label ?? "") : nil,
-        carried: carried.map { ProofView.Carried(name: $0.name, value: $0.value) }),
+        carried: (carried + [(name: fromField, value: from)]).map { ProofView.Carried(name: $0.name, value: $0.value) },
+        from: from),
       status: page.request.method.isSafe ? .ok : problem?.status ?? .forbidden, retryAfter: problem?.wait)
   }
 
   /// Fields that the page sets anew.
-  private static let own = Set([field, codeField, "csrf", "username"] + PasskeyPages.fields)
+  private static let own = Set([field, codeField, fromField, "csrf", "username"] + PasskeyPages.fields)
 }
 
 extension PageContext {
@@ -219,6 +224,8 @@ struct ProofView: PageView {
   let provider: LinkView?
   /// What was sent, to be sent again.
   let carried: [Carried]
+  /// The page to go back to without a proof.
+  let from: String
 
   static let fields: [Field<Self>] = [
     .text("action") { $0.action },
@@ -233,5 +240,6 @@ struct ProofView: PageView {
     .flag("has_passkeys") { $0.hasPasskeys },
     .view("provider") { $0.provider },
     .list("carried") { $0.carried },
+    .text("from") { $0.from },
   ]
 }

@@ -182,8 +182,10 @@ enum PushResultPage {
     // Others decide: they approve or reject it.
     let isOthers = push.state == .needsApproval && push.createdBy != page.actor
     let canCancel = !push.state.isOver && may && !isHeld(push, now: page.now) && !isOthers
-    let excluded = retry.excluded.map {
-      texts.counted($0.count, $0.reason ?? texts("words.\($0.outcome.name)").lowercased())
+    let excluded = retry.excluded.map { found in
+      // “1 JPush 1011” would read as one number.
+      found.reason.map { texts.noted($0, found.count.grouped) }
+        ?? texts.counted(found.count, texts("words.\(found.outcome.name)").lowercased())
     }
     let isRetried =
       found.progress.isFinal && retry.devices > 0 && push.detailsRemovedAt == nil && found.related.child == nil

@@ -167,7 +167,7 @@ struct OutcomeCountView: View {
 
 /// A notification on a lock screen and in Android's shade, for `pushes/_lock_screen` and `pushes/_shade`.
 struct LockScreenView: View {
-  var initial = "·"
+  var initial = ""
   var app = ""
   var title = ""
   var subtitle = ""
@@ -198,7 +198,7 @@ extension LockScreenView {
   init(_ form: Form, app: App?, platforms: Set<Platform>) {
     let (title, body) = (form["title"], form["body"])
     self.init(
-      initial: app.map { String($0.name.prefix(1)).uppercased() } ?? "·", app: app?.name ?? "", title: title,
+      initial: app.map { String($0.name.prefix(1)).uppercased() } ?? "", app: app?.name ?? "", title: title,
       subtitle: form["subtitle"], body: body, androidTitle: title, androidBody: body, platforms: platforms)
   }
 

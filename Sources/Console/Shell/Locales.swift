@@ -85,8 +85,24 @@ package struct Texts: Sendable {
   /// The text with `{name}` placeholders filled in. An unknown key is shown as it is: visible, and harmless.
   func callAsFunction(_ key: String, _ arguments: [String: String] = [:]) -> String {
     let text = flat[key] ?? key
-    return arguments.isEmpty ? text : Problem("", code: key, text, arguments).text
+    return arguments.isEmpty ? text : filled(text, key, arguments)
   }
+
+  private func filled(_ text: String, _ code: String, _ arguments: [String: String]) -> String {
+    var text = text
+    // Tables have a blank after a place because most values end in a digit or a letter. A date ends in 日, which takes
+    // none before another character.
+    for (name, value) in arguments where value.unicodeScalars.last.map(Self.isHan) ?? false {
+      while let place = text.firstRange(of: "{\(name)} "),
+        text[place.upperBound...].unicodeScalars.first.map(Self.isHan) ?? false
+      {
+        text.replaceSubrange(place, with: "{\(name)}")
+      }
+    }
+    return Problem("", code: code, text, arguments).text
+  }
+
+  private static func isHan(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isIdeographic }
 
   /// `<key>.one` or `<key>.other`, with `{count}` filled in.
   func callAsFunction(_ key: String, count: Int, _ arguments: [String: String] = [:]) -> String {
@@ -106,7 +122,7 @@ package struct Texts: Sendable {
       }
       return Problem("", code: problem.code, problem.template, dated).text
     }
-    return Problem("", code: problem.code, template, arguments(of: problem)).text
+    return filled(template, problem.code, arguments(of: problem))
   }
 
   /// A sentence that the engine stored; in English if the table lacks it.

@@ -32,11 +32,16 @@ struct WebhookRow: View {
     },
     .text("tone") { $0.webhook.tone },
     .text("state") { $0.webhook.word($0.texts) },
-    .number("pending") { $0.webhook.pending },
   ]
 }
 
 extension Webhook {
+  /// As “3 waiting, 1 dropped”; empty if nothing is.
+  func waiting(_ texts: Texts) -> String {
+    let counts = [("webhooks.waiting", pending), ("webhooks.dropped", dropped)]
+    return texts.clauses(counts.filter { $0.1 > 0 }.map { texts.counted($0.1, texts($0.0)) })
+  }
+
   fileprivate var tone: String {
     guard details.isActive else { return goneAt == nil ? "" : "red" }
     return failures > 0 ? "red" : "green"
@@ -73,8 +78,7 @@ struct WebhookView: PageView {
     .optional("target") { $0.webhook?.details.target },
     .text("tone") { $0.webhook?.tone ?? "" },
     .text("state") { $0.webhook?.word($0.texts) ?? "" },
-    .number("pending") { $0.webhook?.pending ?? 0 },
-    .number("dropped") { $0.webhook?.dropped ?? 0 },
+    .text("waiting") { $0.webhook?.waiting($0.texts) ?? "" },
     .view("failing_since") { $0.webhook?.failingSince.map { MomentView(date: $0) } },
     .view("next_try") { view in
       view.webhook.flatMap { $0.failures > 0 && $0.pending > 0 && $0.details.isActive ? $0.nextTryAt : nil }
@@ -117,6 +121,7 @@ struct WebhookDeliveryRow: View {
     .number("attempts") { $0.delivery.attempts },
     .flag("repeated") { $0.delivery.attempts > 1 },
     .optional("answer") { $0.delivery.state == .delivered ? nil : $0.delivery.answer },
+    .flag("unanswered") { $0.delivery.triedAt != nil && $0.delivery.status == nil },
     .view("at") { MomentView(date: $0.delivery.triedAt ?? $0.delivery.createdAt, now: $0.now) },
     .flag("may_repeat") { $0.delivery.state != .pending || $0.delivery.attempts > 0 },
     .text("again") { "/settings/webhooks/\($0.webhook)/deliveries/\($0.delivery.uid)/again" },

@@ -22,14 +22,18 @@ struct ProofTests {
           "/settings/tokens", [("name", "one"), ("scopes", "read"), ("expires", "30d"), ("reach", "all")]
         ).status == 200)
       scene.clock.advance(1)
-      let asked = try await anna.post("/settings/webhooks", Self.hook)
+      let asked = try await anna.post(
+        "/settings/webhooks", Self.hook, headers: ["Referer": "https://localhost/settings/webhooks/new?app=1"])
       #expect(asked.status == 403 && asked.text.contains("Confirm it’s you"))
       let page = ScenePage(asked)
       for (name, value) in Self.hook { #expect(page.values(name) == [value], "\(name)") }
       #expect(page.forms.contains { $0.attributes["action"] == "/settings/webhooks" })
       #expect(try await scene.store.read { try Webhook.all($0) }.isEmpty)
+      #expect(page.links.contains("/settings/webhooks/new"), "the way back")
 
-      let wrong = try await anna.post("/settings/webhooks", Self.hook + [("proof", "a guess")])
+      let from = [("proof_from", page.values("proof_from").first ?? "")]
+      let wrong = try await anna.post("/settings/webhooks", Self.hook + from + [("proof", "a guess")])
+      #expect(ScenePage(wrong).links.contains("/settings/webhooks/new"), "the way back stays")
       #expect(wrong.status == 422 && ScenePage(wrong).error("proof").contains("wrong"))
       #expect(ScenePage(wrong).values("name") == ["Billing"] && !wrong.text.contains("a guess"))
       let done = try await anna.post("/settings/webhooks", Self.hook + [("proof", ConsoleScene.password)])

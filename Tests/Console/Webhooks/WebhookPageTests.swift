@@ -54,7 +54,8 @@ struct WebhookPageTests {
         let again = try await anna.post("/settings/webhooks/1/deliveries/\(delivery.uid)/again", [])
         #expect(again.status == 303)
         #expect(try await scene.store.read { try Webhook.get($0, id: 1).pending } == 1)
-        #expect(try await anna.get("/settings/webhooks/1").text.contains("1 waiting, 0 dropped"))
+        let waiting = try await anna.get("/settings/webhooks/1").text
+        #expect(waiting.contains("1 waiting") && !waiting.contains("0 dropped"))
 
         let rotated = try await anna.post("/settings/webhooks/1/secret", [])
         #expect(try #require(secret(rotated)).hasPrefix("whsec_") && secret(rotated) != shown)
@@ -120,7 +121,7 @@ struct WebhookPageTests {
       for role in User.Role.allCases {
         var browser = try await scene.signIn(role)
         let page = try await browser.get("/").text
-        #expect(page.contains("The webhook Billing does not accept events.") == (role == .admin), "\(role)")
+        #expect(page.contains("The webhook Billing does not accept events") == (role == .admin), "\(role)")
       }
       var anna = try await scene.signIn(.admin, name: "anna@example.com")
       let page = try await anna.get("/settings/webhooks/1").text
