@@ -16,6 +16,7 @@ function start() {
     addEventListener('popstate', refresh);
     region?.addEventListener('click', (event) => choose(event, refresh));
   });
+  showCurrent();
   showClocks();
   setInterval(showClocks, 5000);
 }
@@ -39,6 +40,7 @@ function refresher() {
         const before = arrivals();
         swap(region, fresh);
         land(before);
+        showCurrent();
         showClocks();
       }
     } catch {
@@ -70,6 +72,15 @@ function land(before) {
   document.querySelectorAll('[data-arrival]').forEach((element) => {
     if (!before.has(element.dataset.arrival)) element.classList.add('new');
   });
+}
+
+/** Scrolls the shelf sideways to the chosen phone; the page stays where it is. */
+function showCurrent() {
+  const chosen = document.querySelector('.shelf [aria-current]');
+  if (!chosen) return;
+  const shelf = chosen.closest('.shelf').getBoundingClientRect(), here = chosen.getBoundingClientRect();
+  if (here.left >= shelf.left && here.right <= shelf.right) return;
+  chosen.closest('.shelf').scrollLeft += (here.left + here.right - shelf.left - shelf.right) / 2;
 }
 
 /** The phones' clocks in the viewer's zone; the server writes UTC. */
