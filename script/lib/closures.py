@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 
 NODE = re.compile(r"^( *)\((?:([a-z_]+)=)?([a-z_]+)")
 PLACE = re.compile(r" location=(@?[^ ]+?):(\d+):(\d+) range=")
@@ -127,8 +128,10 @@ def main(wanted):
         commands = {c["moduleName"]: c for c in json.load(file)["swiftCommands"].values()}
     tests = [m for m in sorted(commands) if m == "TestSupport" or m.endswith("Tests") and not m.endswith("PackageTests")]
     closures = bad = 0
-    for module in wanted or tests:
-        count, found = run(call(commands[module]))
+    # The time is the compiler's, and it uses one core for a module.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda module: run(call(commands[module])), wanted or tests))
+    for count, found in results:
         closures += count
         for kind, places in found:
             bad += 1

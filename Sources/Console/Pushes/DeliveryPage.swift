@@ -219,9 +219,11 @@ enum DeliveryPage {
     ) {
       let expiration = draft.expiration(sentAt: push.sentAt)
       let left = expiration.map { max(0, Int($0.timeIntervalSince(asked).rounded(.up))) }
+      // The others of the request, if it named any.
+      let others: [JSONValue] = message?.devices == 1 ? [] : ["…"]
       let body = JPushMessage(draft, uid: push.uid, signature: push.signature).request(
-        to: draft.platforms, audience: ["registration_id": [.string(device.token.text), "…"]], cid: "$APP_KEY-…",
-        sendno: push.id, timeToLive: left)
+        to: draft.platforms, audience: ["registration_id": .array([.string(device.token.text)] + others)],
+        cid: "$APP_KEY-…", sendno: push.id, timeToLive: left)
       let host = Self.server(credential) ?? ProviderKind.jpush.host(push.environment)
       request =
         [

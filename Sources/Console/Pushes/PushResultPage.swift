@@ -154,8 +154,8 @@ enum PushResultPage {
   private static func outcome(
     _ push: Push, _ progress: PushProgress, _ texts: Texts, _ subscribers: Audience.Subscribers?
   ) -> String? {
-    guard progress.isFinal, [.finished, .failed].contains(push.state), let target = push.target, target > 0
-    else { return nil }
+    guard progress.isFinal, [.finished, .failed].contains(push.state), let target = push.target else { return nil }
+    guard target > 0 else { return push.state == .finished ? texts("push.heading_nobody") : nil }
     if push.counts.skipped == target, push.draft?.options.dryRun != true {
       return texts("push.heading_skipped", count: target)
     }

@@ -51,7 +51,7 @@ struct ReceiptFunnel {
   }
 
   private static func percent(_ part: Int, of whole: Int) -> String {
-    "\(Int((Double(part) * 100 / Double(whole)).rounded())) %"
+    "\(Int((Double(part) * 100 / Double(whole)).rounded()))%"
   }
 }
 

@@ -69,13 +69,19 @@ extension DeviceToken {
 
   /// JPush's registration IDs have 11 or 19 characters. What is longer is most likely a token of Apple's or Firebase's.
   private static let jpushCharacters = 31
+  private static let jpushLengths = [11, 19]
 
-  /// Parses a token of a device of one of `platforms`.
+  /// Parses a token of a device of one of `platforms`. For Android it may be a registration ID of JPush.
   package init(parsing text: String, platforms: Set<Platform>) throws(Problem) {
     do {
       self = try Self.reading(text, platform: .ios).token
     } catch {
       guard platforms.contains(.android) else { throw error }
+      let id = DeviceToken(bytes: Array(Self.unwrapped(text).utf8))
+      if id.isRegistrationID, Self.jpushLengths.contains(id.bytes.count) {
+        self = id
+        return
+      }
       do {
         self = try Self.reading(text, platform: .android).token
       } catch let other {

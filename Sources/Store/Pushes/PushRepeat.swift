@@ -13,7 +13,8 @@ package struct PushRepeat: Sendable, Hashable {
   /// From counters.
   package static func find(_ database: Database, push: Int64) throws -> PushRepeat {
     var found = PushRepeat()
-    for count in try Delivery.reasonCounts(database, push: push) where count.outcome != .accepted {
+    let counts = try Delivery.reasonCounts(database, push: push)
+    for count in counts where count.outcome != .accepted {
       if count.outcome == .deadToken || count.reason.map(Reason.of)?.isPermanent ?? false {
         found.excluded.append(count)
       } else {
@@ -21,7 +22,24 @@ package struct PushRepeat: Sendable, Hashable {
         if count.outcome == .unknown { found.unknown += count.count }
       }
     }
+    if (1...looked).contains(found.devices), try areGone(database, push: push) {
+      (found.devices, found.unknown) = (0, 0)
+    }
     return found
+  }
+
+  /// Of more devices it is not asked whether they are gone.
+  private static let looked = 1000
+
+  /// Whether the devices without success were all retired or parked since: a retry would be sent to nobody.
+  private static func areGone(_ database: Database, push: Int64) throws -> Bool {
+    try database.fetchOne(
+      """
+      SELECT count(*) > 0 AND sum(d.state = \(DeviceState.active.rawValue)) = 0
+      FROM deliveries x INDEXED BY deliveries_trouble JOIN devices d ON d.id = x.device_id
+      WHERE x.push_id = ? AND x.outcome <> \(OutcomeKind.accepted.rawValue)
+      """, push
+    ) { $0.bool(0) } ?? false
   }
 
   /// The devices of a push that retries `push`.

@@ -95,6 +95,26 @@ struct PushControlTests {
     }
   }
 
+  @Test("failed devices that were retired since are not retried: there is no button, and the API says so")
+  func gone() async throws {
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene)
+      let failed = scene.provider.sent[0]
+      scene.provider.answer { member in
+        member.id == failed ? .retry(RetryCause(status: 503, reason: "ServiceUnavailable")) : .outcome(.accepted)
+      }
+      _ = try await scene.finished(push.uid)
+      var lin = try await scene.signIn(.operator)
+      #expect(try await lin.get("/pushes/\(push.uid)").text.contains("/pushes/\(push.uid)/retry"))
+      _ = try await scene.store.write { database in
+        try database.run("UPDATE devices SET state = ? WHERE id = ?", DeviceState.dead.rawValue, failed)
+      }
+      #expect(try await !lin.get("/pushes/\(push.uid)").text.contains("/pushes/\(push.uid)/retry"))
+      let refused = try await scene.call(.post, "\(Self.api)/\(push.uid)/retry", as: .operator)
+      #expect(refused.status == 409 && refused.text.contains("no longer active"), "\(refused.text)")
+    }
+  }
+
   @Test("the page has the buttons that do something, and they do it")
   func page() async throws {
     try await ConsoleScene.with { scene in
@@ -118,7 +138,7 @@ struct PushControlTests {
       #expect(list.text.contains("Next attempt") && !list.text.contains("No outcomes yet"))
       #expect(ScenePage(try await anna.get("\(target)?outcome=failed")).text.contains("No devices match"))
       let one = ScenePage(try await anna.get(waiting[0]))
-      #expect(one.text.contains("Will be tried again on") && one.text.contains(ConsoleScene.token(0).hexadecimal))
+      #expect(one.text.contains("Will be retried on") && one.text.contains(ConsoleScene.token(0).hexadecimal))
       scene.provider.answer { _ in .retry(RetryCause(status: 503, reason: "ServiceUnavailable")) }
       #expect(try await anna.post("\(target)/resume", []).status == 303)
       _ = try await scene.finished(push.uid)
@@ -239,7 +259,7 @@ struct PushControlTests {
           stormShare: 0.31, stormAt: scene.now, lost: 900))
       let page = try await anna.get("/apps/\(app.id)").text
       #expect(page.contains("sent with this credential since 20 Nov 2026, 12:00 UTC: InvalidProviderToken"))
-      #expect(page.contains("31 % of requests around 20 Nov 2026, 12:00 UTC were refused"))
+      #expect(page.contains("31% of requests around 20 Nov 2026, 12:00 UTC were refused"))
       #expect(page.contains("Connections closed before 900 requests were answered"))
       let told = try await scene.call(.get, path, as: .viewer)
       #expect(told.text.contains("\"open\"") && told.text.contains("\"slowed_to\":60"))

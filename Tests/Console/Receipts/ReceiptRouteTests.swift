@@ -64,7 +64,7 @@ struct ReceiptRouteTests {
       #expect(opened == ["2026-11-20T12:00:00Z"])
       var viewer = try await scene.signIn(.viewer)
       let page = ScenePage(try await viewer.get("/pushes/\(push.uid)"))
-      #expect(page.text.contains("Reported by 2 of 3 devices") && page.text.contains("67 %"))
+      #expect(page.text.contains("Reported by 2 of 3 devices") && page.text.contains("67%"))
       let device = try #require(deliveries.json?["items"]?.array?.first?["device"]?.integer)
       let delivery = ScenePage(try await viewer.get("/pushes/\(push.uid)/deliveries/\(device)"))
       #expect(delivery.text.contains("Opened") && delivery.text.contains(push.signature ?? "-"))

@@ -51,7 +51,7 @@ struct SearchPageTests {
       let code = ScenePage(try await Self.find(&vera, "baddevicetoken"))
       #expect(code.text.contains(Reason.of("BadDeviceToken").cause))
       let none = try await Self.find(&vera, "nothing like it")
-      #expect(none.status == 200 && ScenePage(none).text.contains("Nothing found."))
+      #expect(none.status == 200 && ScenePage(none).text.contains("No results"))
       #expect(try await vera.get("/search").status == 200)
     }
   }

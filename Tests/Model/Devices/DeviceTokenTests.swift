@@ -121,6 +121,8 @@ struct DeviceTokenTests {
     let both: Set<Platform> = [.ios, .android]
     #expect(try DeviceToken(parsing: Self.hex, platforms: both).hexadecimal == Self.hex)
     #expect(try DeviceToken(parsing: Self.firebase, platforms: both).text == Self.firebase)
+    #expect(try DeviceToken(parsing: "1a0018970a8c1f3b2d7", platforms: [.android]).text == "1a0018970a8c1f3b2d7")
+    #expect(throws: Problem.self) { try DeviceToken(parsing: "1a0018970a8c1f3b2d7", platforms: [.ios]) }
     let ios = #expect(throws: Problem.self) { try DeviceToken(parsing: Self.firebase, platforms: [.ios]) }
     #expect(ios?.code == TokenMessage.looksLikeFCM.code)
     let odd = #expect(throws: Problem.self) { try DeviceToken(parsing: "abc", platforms: both) }
