@@ -60,7 +60,8 @@ enum PushControlAPI {
     switch retried {
     case .notOver: throw HTTPError(.conflict, "The push has not finished yet. Retry it once it has.")
     case .nobody:
-      throw HTTPError(.conflict, "No devices to retry: all failed devices would be refused again, or are no longer active.")
+      throw HTTPError(
+        .conflict, "No devices to retry: all failed devices would be refused again, or are no longer active.")
     case .already(let child):
       throw HTTPError(
         .conflict, "This push was already retried as \(child.uid). To reach the remaining devices, retry that one.")
