@@ -68,7 +68,7 @@ extension WebhookSender {
       WebhookContent(test: test, at: now), to: secrets.address, secrets: webhook.signing(secrets, now: now), now: now)
     return try await store.write { database in
       var entry = audit
-      (entry.subject, entry.detail) = ("webhook \(id)", ["taken": .bool(answer.isGood)])
+      (entry.subject, entry.detail) = ("webhook \(id)", ["accepted": .bool(answer.isGood)])
       try AuditEntry.add(database, entry, now: now)
       return (webhook, try WebhookDelivery.add(database, test: test, webhook: id, answer, now: now))
     }

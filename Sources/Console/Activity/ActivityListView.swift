@@ -139,9 +139,10 @@ struct ActivityDetail {
         parts.append(labelled(name, "\(short(before?[name], of: name)) → \(short(after?[name], of: name))"))
       }
     }
-    for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-      let isShown = (name == "before" && before != nil) || (name == "after" && after != nil)
-      if !isShown, !Self.isNested(value) { parts.append(labelled(name, short(value, of: name))) }
+    // What was added has nothing before, and what was removed nothing after.
+    let shown = before == nil && after == nil ? [] : ["before", "after"]
+    for (name, value) in members.sorted(by: { $0.key < $1.key }) where !shown.contains(name) && !Self.isNested(value) {
+      parts.append(labelled(name, short(value, of: name)))
     }
     return texts.clauses(parts)
   }

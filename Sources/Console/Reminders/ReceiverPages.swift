@@ -164,7 +164,7 @@ enum ReceiverPages {
     }
     let details = receiver.details
     let (isGood, answer) = await attempt(page, details.channel, secrets, language: details.language, mail: mail)
-    let audit = page.audit("receiver.test", "receiver \(receiver.id)", ["taken": .bool(isGood)])
+    let audit = page.audit("receiver.test", "receiver \(receiver.id)", ["accepted": .bool(isGood)])
     try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
     let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": details.name])
     return try await index(page, TestResult(isGood: isGood, text: text, answer: answer))

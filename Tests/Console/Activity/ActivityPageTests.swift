@@ -95,6 +95,7 @@ struct ActivityPageTests {
           == "environment: production, tags: vip, production")
       #expect(text(["name": "viewer", "merged": ["alias": "usr_1"]]) == "name: viewer")
       #expect(text(["before": ["alias": "usr_1"], "after": ["alias": ""]]) == "alias: usr_1 → –")
+      #expect(text(["before": .null, "after": ["alias": "usr_1"]]) == "alias: – → usr_1")
     }
   }
 
