@@ -264,7 +264,10 @@ struct AdministrationTests {
       #expect(made.json?["expires_at"]?.string?.hasPrefix("2027-02-") == true, "90 days without a word")
       let forever = await box.run("tokens", "add", "ever", "--expires-in", "never", "--json")
       #expect(forever.json?["expires_at"] == .null && forever.json?["scopes"] == ["operator"])
-      #expect(await box.run("tokens", "add", "x", "--scope", "read", "--role", "viewer").code == 1)
+      for role in ["viewer", "admin"] {
+        let both = await box.run("tokens", "add", "x", "--scope", "read", "--role", role)
+        #expect(both.code == 64 && both.errors.contains("either --role or --scope"), "\(role)")
+      }
       #expect(await box.run("tokens", "add", "x", "--from", "here").code == 1)
       let list = await box.run("tokens", "list")
       #expect(list.output.contains("cron") && !list.output.contains(text))

@@ -110,6 +110,6 @@ extension AuditSubject {
   private static let folders = [
     "push": "pushes", "schedule": "schedules", "device": "devices", "certificate": "certificates", "host": "hosts",
     "incident": "incidents", "smoke_test": "smoke-tests", "template": "templates",
-    "segment": "audiences/segments", "webhook": "settings/webhooks",
+    "segment": "audiences/segments",
   ]
 }

@@ -76,8 +76,8 @@ package struct Request: Sendable {
 
   package var queryItems: URLEncodedForm {
     guard let query = head.query else { return URLEncodedForm() }
-    // Invalid escapes are refused before a handler is called, so only the number of pairs can be too high; the rest is
-    // dropped.
+    // Invalid escapes and bytes that are not UTF-8 are refused before a handler is called, so only the number of pairs
+    // can be too high; the rest is dropped.
     return URLEncodedForm(lenient: head.bytes[query])
   }
 

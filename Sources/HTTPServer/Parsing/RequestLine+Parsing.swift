@@ -88,9 +88,11 @@ extension RequestLine {
     return nil
   }
 
-  /// An invalid escape in the query, or NUL.
+  /// An invalid escape in the query, NUL, or text that is not UTF-8: a parameter that is dropped would be a filter that
+  /// does not filter.
   func queryProblem(_ bytes: UnsafeBufferPointer<UInt8>) -> RequestError? {
     guard let query else { return nil }
+    var isASCII = true
     var index = query.lowerBound
     while index < query.upperBound {
       if bytes[index] == UInt8(ascii: "%") {
@@ -99,11 +101,15 @@ extension RequestLine {
         else {
           return RequestError(.badRequest, "The query contains an invalid percent escape or an escaped NUL.")
         }
+        if high > 7 { isASCII = false }
         index += 2
       }
       index += 1
     }
-    return nil
+    if isASCII { return nil }
+    let decoded = PercentDecoding.decode(UnsafeBufferPointer(rebasing: bytes[query]), plusIsSpace: true)
+    guard decoded.flatMap({ String(validating: $0, as: UTF8.self) }) == nil else { return nil }
+    return RequestError(.badRequest, "The query contains text that is not UTF-8.")
   }
 }
 

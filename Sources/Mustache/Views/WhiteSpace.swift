@@ -73,8 +73,6 @@ struct WhiteSpace {
         if Self.ends(bytes, at: index, with: WhiteSpace.closings[element]) { keeping = nil }
         return
       }
-      // Every opening ends in “e” or “a”: most bytes need no further look.
-      guard bytes[index] == UInt8(ascii: "e") || bytes[index] == UInt8(ascii: "a") else { return }
       keeping = WhiteSpace.openings.firstIndex { Self.ends(bytes, at: index, with: $0) }
     }
 

@@ -10,11 +10,13 @@ package struct PushRepeat: Sendable, Hashable {
   /// Excluded devices by reason: permanently refused, or an invalid token.
   package var excluded: [Delivery.ReasonCount] = []
 
-  /// From counters.
+  /// From counters; of few devices also from what they are now.
   package static func find(_ database: Database, push: Int64) throws -> PushRepeat {
     var found = PushRepeat()
     let counts = try Delivery.reasonCounts(database, push: push)
+    var rows = 0
     for count in counts where count.outcome != .accepted {
+      if retried.contains(count.outcome) { rows += count.count }
       if count.outcome == .deadToken || count.reason.map(Reason.of)?.isPermanent ?? false {
         found.excluded.append(count)
       } else {
@@ -22,22 +24,22 @@ package struct PushRepeat: Sendable, Hashable {
         if count.outcome == .unknown { found.unknown += count.count }
       }
     }
-    if (1...looked).contains(found.devices), try areGone(database, push: push) {
-      (found.devices, found.unknown) = (0, 0)
-    }
+    if found.devices > 0, rows <= looked, try areGone(database, push: push) { (found.devices, found.unknown) = (0, 0) }
     return found
   }
 
+  private static let retried: [OutcomeKind] = [.failed, .unknown, .skipped]
   /// Of more devices it is not asked whether they are gone.
   private static let looked = 1000
 
-  /// Whether the devices without success were all retired or parked since: a retry would be sent to nobody.
+  /// Whether the devices that could be retried were all retired or parked since: a retry would be sent to nobody.
   private static func areGone(_ database: Database, push: Int64) throws -> Bool {
-    try database.fetchOne(
+    let outcomes = retried.map { String($0.rawValue) }.joined(separator: ", ")
+    return try database.fetchOne(
       """
       SELECT count(*) > 0 AND sum(d.state = \(DeviceState.active.rawValue)) = 0
       FROM deliveries x INDEXED BY deliveries_trouble JOIN devices d ON d.id = x.device_id
-      WHERE x.push_id = ? AND x.outcome <> \(OutcomeKind.accepted.rawValue)
+      WHERE x.push_id = ? AND x.outcome <> \(OutcomeKind.accepted.rawValue) AND x.outcome IN (\(outcomes))
       """, push
     ) { $0.bool(0) } ?? false
   }
@@ -46,7 +48,7 @@ package struct PushRepeat: Sendable, Hashable {
   package static func choice(_ database: Database, push: Int64) throws -> AudienceQuery.Retry {
     let excluded = try find(database, push: push).excluded.compactMap(\.reason)
     return AudienceQuery.Retry(
-      push: push, outcomes: [.failed, .unknown, .skipped], withoutReasons: Array(Set(excluded)).sorted())
+      push: push, outcomes: retried, withoutReasons: Array(Set(excluded)).sorted())
   }
 }
 

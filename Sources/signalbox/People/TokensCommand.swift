@@ -77,6 +77,9 @@ enum TokensCommand {
 
   private static let add: Action = { values, io in
     let now = io.now()
+    guard values[role] == nil || values[scopes].isEmpty else {
+      throw CommandFailure.usage("Use either --role or --scope.")
+    }
     var typed = TokenForm()
     typed.name = values[name]
     typed.words = values[scopes].map(\.rawValue)

@@ -230,7 +230,7 @@ struct PushControlTests {
       scene.provider.answer { _ in .outcome(.accepted) }
       _ = try await scene.finished(push.uid)
       var anna = try await scene.signIn(.viewer)
-      #expect(try await !anna.get("/pushes/\(push.uid)").text.contains("got this push twice"))
+      #expect(try await !anna.get("/pushes/\(push.uid)").text.contains("received this push twice"))
       try await scene.store.write { database in
         var repeats = Push.Repeats()
         repeats.unanswered = 12
@@ -238,7 +238,7 @@ struct PushControlTests {
         try Push.note(database, id: push.id, repeats: repeats)
       }
       let page = try await anna.get("/pushes/\(push.uid)").text
-      #expect(page.contains("Up to 312 devices may have got this push twice: 12 were retried"))
+      #expect(page.contains("Up to 312 devices may have received this push twice: 12 were retried"))
       let told = try await scene.call(.get, "\(Self.api)/\(push.uid)", as: .viewer)
       let expected: JSONValue = ["at_most": 312, "unanswered": 12, "interrupted": 300]
       #expect(told.json?["repeated"] == expected)

@@ -182,8 +182,10 @@ struct WireTests {
     try await ConsoleScene.with { scene in
       let token = "Authorization: \(scene.authorization(.viewer))"
       try await WebTestServer.with(scene.router) { server in
-        for target in ["/api/v1/pushes?q=%", "/api/v1/pushes?q=%zz", "/api/v1/apps/%00", "/api/v1/%C3", "/api/v1/../x"]
-        {
+        for target in [
+          "/api/v1/pushes?q=%", "/api/v1/pushes?q=%zz", "/api/v1/devices?token=%ff", "/api/v1/apps/%00", "/api/v1/%C3",
+          "/api/v1/../x",
+        ] {
           let answer = try await Self.ask(server, target, [token])
           #expect(answer.status == 400 && answer.fields["content-type"] == "application/problem+json", "\(target)")
           let json = try JSONValue(parsing: Data(answer.body))
