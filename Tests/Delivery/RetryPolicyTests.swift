@@ -207,7 +207,7 @@ struct RetryPolicyTests {
     case .never where reason.source != .signalbox: #expect(reason.isPermanent)
     case .later, .perDevice, .newConnection, .resignOnce: #expect(!reason.isPermanent)
     case .afterCredential: #expect(reason.isPermanent == (reason.code == "NoProvider"))
-    case .never: #expect(reason.isPermanent == ["Quarantined", "DryRun"].contains(reason.code))
+    case .never: #expect(reason.isPermanent == ["Quarantined", "DeviceInactive", "DryRun"].contains(reason.code))
     }
   }
 }

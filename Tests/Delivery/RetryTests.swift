@@ -190,7 +190,7 @@ struct RetryTests {
         try await scene.wait(engine, push) { $0.isFinal }
       }
       #expect(scene.service.devices.count == 2)
-      #expect(try await scene.reasons(push) == ["": 1, "ServiceUnavailable": 1])
+      #expect(try await scene.reasons(push) == ["": 1, "DeviceInactive (ServiceUnavailable)": 1])
     }
   }
 

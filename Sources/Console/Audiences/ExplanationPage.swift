@@ -9,13 +9,16 @@ import Store
 ///
 /// Takes the fields of the send form, from a form or an address.
 enum ExplanationPage {
+  /// Fields that the page itself writes.
+  private static let own = ["csrf", "lang", "device", "device_id"]
+
   static func show(_ page: PageContext, _ form: Form) async throws -> Response {
     let texts = page.texts
+    // The send form comes with all of its fields, so that it can be returned to.
     var view = ExplanationView(
       device: form["device"],
-      kept: (["app", "environment", "platforms", "audience"] + SendForm.audienceFields).flatMap { name in
-        form.all(name).filter { !$0.isEmpty }.map { HiddenFieldView(name: name, value: $0) }
-      })
+      kept: form.all.filter { !own.contains($0.name) }.map { HiddenFieldView(name: $0.name, value: $0.value) },
+      canEdit: form.has("title"))
     do {
       let question = try SendForm(form: form).question(device: form.filled("device_id") ?? form.filled("device"))
       let (answer, app) = try await question.ask(page.store, now: page.now) {
@@ -40,8 +43,10 @@ struct ExplanationView: PageView {
 
   /// As typed.
   let device: String
-  /// The audience, as hidden fields.
+  /// The audience, or the whole send form, as hidden fields.
   let kept: [HiddenFieldView]
+  /// Whether they are a whole send form.
+  let canEdit: Bool
   /// Why nothing is explained.
   var problem: String?
   var app = ""
@@ -72,6 +77,7 @@ struct ExplanationView: PageView {
   static let fields: [Field<Self>] = [
     .text("device") { $0.device },
     .list("kept") { $0.kept },
+    .flag("can_edit") { $0.canEdit },
     .optional("problem") { $0.problem },
     .flag("explained") { !$0.steps.isEmpty },
     .text("app") { $0.app },

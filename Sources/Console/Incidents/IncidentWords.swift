@@ -19,7 +19,7 @@ struct IncidentWords {
     case .parked where countsUnreachable:
       return texts("incidents.parked", count: unreachable, ["all": all.grouped])
     case _ where incident.devices == 0:
-      return texts("incidents.held_up", count: incident.pushes)
+      return texts(incident.holdsUp ? "incidents.held_up" : "incidents.was_held_up", count: incident.pushes)
     default:
       return texts(
         "incidents.missed", count: incident.pushes,

@@ -124,7 +124,8 @@ extension PushRun {
     if gone.isEmpty { return takeDue(reached, leg, places) }
     let provider = legs[leg].provider
     record(
-      RunResults(results: gone.map { result($0, $0.waiting.last, provider) }), .recordingGone(leg, reached, places))
+      RunResults(results: gone.map { result($0, OwnReason.deviceInactive.outcome(after: $0.waiting.last), provider) }),
+      .recordingGone(leg, reached, places))
   }
 
   mutating func takeDue(_ due: [WaitingDelivery.Due], _ leg: Int, _ places: [Int32]?) {

@@ -81,10 +81,15 @@ struct RunEnding: Sendable, Hashable {
     error: "No active device matched the audience when sending began, so the push reached nobody.")
 
   /// The outcome of a device that is not sent to any more, given its last known outcome.
+  func outcome(after last: Outcome?) -> Outcome { reason.outcome(after: last) }
+}
+
+extension OwnReason {
+  /// The outcome of a device that is not sent to any more for this reason, given its last known outcome.
   func outcome(after last: Outcome?) -> Outcome {
-    guard let last, let failure = RetryPolicy.Failure(.outcome(last)) else { return .skipped(reason: reason.rawValue) }
-    if case .notProcessed = failure { return .skipped(reason: reason.rawValue) }
-    return failure.outcome(reason)
+    guard let last, let failure = RetryPolicy.Failure(.outcome(last)) else { return .skipped(reason: rawValue) }
+    if case .notProcessed = failure { return .skipped(reason: rawValue) }
+    return failure.outcome(self)
   }
 }
 

@@ -26,12 +26,12 @@ package struct IncidentCause: Sendable, Hashable {
   package init(_ kind: IncidentKind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
 
   /// The cause of an outcome; nil if the outcome is not a failure: accepted, canceled by a person, a dry run, an interruption of
-  /// this server, a device that was parked before.
+  /// this server, a device that was parked before or is gone.
   package init?(_ outcome: OutcomeKind, reason word: String?) {
     guard outcome != .accepted, let word else { return nil }
     let head = Reason.head(word)
     switch OwnReason(rawValue: head) {
-    case .cancelled, .dryRun, .interrupted, .quarantined: return nil
+    case .cancelled, .deviceInactive, .dryRun, .interrupted, .quarantined: return nil
     case .expired where word != head:
       // The time ran out while the provider gave another reason: that one is the cause.
       self.init(outcome, reason: Reason.said(in: word))

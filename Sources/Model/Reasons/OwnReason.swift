@@ -12,6 +12,8 @@ package enum OwnReason: String, Sendable, CaseIterable {
   case cancelled = "Cancelled"
   /// The push's time to live has ended.
   case expired = "Expired"
+  /// The device was parked, retired or removed while its push waited to be tried again.
+  case deviceInactive = "DeviceInactive"
   case quarantined = "Quarantined"
   case dryRun = "DryRun"
   /// No connection could be made.
@@ -76,6 +78,11 @@ extension Reason {
         (
           .never, .nobody, "The push's time to live expired before it could be sent.",
           "If it is still relevant, send it again with a longer time to live."
+        )
+      case .deviceInactive:
+        (
+          .never, .nobody, "The device was parked, retired, or removed while the push waited to be retried.",
+          "See the device's page. When it is active again, send the push again."
         )
       case .quarantined:
         (

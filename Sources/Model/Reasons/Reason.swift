@@ -107,7 +107,7 @@ extension Reason {
   package var isPermanent: Bool {
     guard source == .signalbox else { return retry == .never || !isKnown }
     switch OwnReason(rawValue: Self.head(code)) {
-    case .quarantined, .dryRun, .noProvider: return true
+    case .quarantined, .deviceInactive, .dryRun, .noProvider: return true
     default: return false
     }
   }

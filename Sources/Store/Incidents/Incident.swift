@@ -25,6 +25,8 @@ package struct Incident: Sendable, Hashable, Identifiable {
   /// A person, or ``healer``.
   package let closedBy: String?
   package let remark: String?
+  /// Whether a push waits for its end, and none has missed a device.
+  package let holdsUp: Bool
   /// Numbers the openings.
   let turn: Int64
 
@@ -33,7 +35,10 @@ package struct Incident: Sendable, Hashable, Identifiable {
 
   static let columns = """
     i.id, i.app_id, i.environment, i.provider, i.kind, i.reason, i.certificate_id, i.state, i.snoozed_until,
-    i.assignee, i.devices, i.pushes, i.first_at, i.last_at, i.opened_at, i.closed_at, i.closed_by, i.remark, i.turn
+    i.assignee, i.devices, i.pushes, i.first_at, i.last_at, i.opened_at, i.closed_at, i.closed_by, i.remark, i.turn,
+    CASE WHEN i.devices > 0 OR i.state = 'closed' THEN 0 ELSE EXISTS (
+      SELECT 1 FROM incident_pushes ip JOIN pushes ipp ON ipp.id = ip.push_id
+      WHERE ip.incident_id = i.id AND ipp.state IN ('queued', 'sending', 'paused')) END
     """
 
   init(_ row: borrowing Row) throws {
@@ -52,6 +57,7 @@ package struct Incident: Sendable, Hashable, Identifiable {
     closedBy = row.optionalText(16)
     remark = row.optionalText(17)
     turn = row.int64(18)
+    holdsUp = row.bool(19)
   }
 
   /// A snooze that is over is open.

@@ -188,6 +188,13 @@ struct SegmentTests {
       #expect(chosen.text.contains("Ada’s iPad gets this push"))
       #expect(try await vera.get(address + "&device=nobody").text.contains("No device matches."))
       #expect(try await vera.get("/audiences/explanation").location == "/pushes/new")
+      #expect(!several.text.contains("Back to edit"))
+      // From the send form: nothing that was typed is lost.
+      var olga = try await scene.signIn(.operator)
+      let written = form + [("title", "Half a"), ("body", "sentence")]
+      #expect(try await olga.post("/audiences/explanation", written).text.contains("Back to edit"))
+      let back = try await olga.post("/pushes/preview", written + [("device", "Ada"), ("edit", "1")])
+      #expect(back.text.contains("value=\"Half a\"") && back.text.contains("sentence"), "\(back.text)")
       let empty = try await vera.post("/audiences/explanation", [("app", ConsoleScene.bundleID)])
       #expect(empty.status == 422 && empty.text.contains("Choose an audience"))
     }

@@ -46,6 +46,7 @@ struct IncidentTests {
       (.skipped, "CredentialRefused (ServiceUnavailable)", IncidentCause(.credential, "CredentialRefused")),
       (.skipped, "Expired", IncidentCause(.service, "Expired")),
       (.skipped, "Cancelled", nil), (.skipped, "DryRun", nil), (.skipped, "Quarantined", nil),
+      (.failed, "DeviceInactive (TooManyRequests)", nil),
       (.unknown, "TimedOut", IncidentCause(.service, "TimedOut")), (.unknown, "Interrupted", nil),
     ])
   func causes(outcome: OutcomeKind, reason: String, cause: IncidentCause?) {
