@@ -23,6 +23,7 @@ enum AppPage {
     let certificates: [TrackedCertificate]
     let jpushKey: JPushKey?
     let clientKeys: [ClientKey]
+    let approvers: Int
   }
 
   private static func facts(_ page: PageContext) async throws -> Found {
@@ -33,7 +34,8 @@ enum AppPage {
       }
       return Found(
         overview: overview, certificates: try TrackedCertificate.all(database),
-        jpushKey: try JPushKey.find(database, app: id), clientKeys: try ClientKey.all(database, app: id))
+        jpushKey: try JPushKey.find(database, app: id), clientKeys: try ClientKey.all(database, app: id),
+        approvers: try User.approverCount(database))
     }
   }
 
@@ -67,7 +69,7 @@ enum AppPage {
         key: facts.jpushKey, secret: secret, mayChange: page.may(.admin), address: page.address, now: page.now),
       clientKeys: ClientKeysView(
         app: overview.app, keys: facts.clientKeys, mayChange: page.may(.admin), address: page.address, now: page.now),
-      mayChange: page.may(.admin))
+      mayChange: page.may(.admin), lacksApprovers: facts.approvers < 2)
     return page.answer(view, status: refused == nil ? .ok : .unprocessableContent)
   }
 

@@ -20,10 +20,13 @@ struct AppView: PageView {
   let clientKeys: ClientKeysView
   /// Whether the reader may change what pushes to production need.
   let mayChange: Bool
+  /// Whether nobody could approve what the only person who may send to production sends there.
+  let lacksApprovers: Bool
 
   static let fields: [Field<AppView>] = [
     .flag("needs_approval") { $0.overview.app.needsApproval },
     .flag("may_change") { $0.mayChange },
+    .flag("lacks_approvers") { $0.lacksApprovers },
     .written("id") { $1.write(Int($0.overview.app.id)) },
     .text("title") { $0.overview.app.name },
     .text("bundle_id") { $0.overview.app.bundleID },

@@ -128,6 +128,11 @@ enum CertificatePages {
       }
       return page.redirect(to: "/certificates/\(kept.id)", flash: "certificate_kept")
     } catch let problems as Problems {
+      if problems.all.contains(where: { $0.code == "certificate.duplicate" }), let sha256 = file.sha256,
+        let stored = try await page.store.read({ try TrackedCertificate.find($0, sha256: sha256).first })
+      {
+        return page.redirect(to: "/certificates/\(stored.id)", flash: "certificate_known")
+      }
       return try await index(page, try await refused(page, problems, brought))
     } catch let mismatch as SealingMismatch {
       return try await index(page, CertificateUploadForm(problem: page.texts.text(mismatch)))
@@ -140,7 +145,10 @@ enum CertificatePages {
   ) async throws -> CertificateUploadForm {
     let errors = FieldErrors(problems, page.texts)
     let known = CertificateUploadForm.fields.filter { $0 != "file" }
-    if let other = errors.others(known) { return CertificateUploadForm(problem: other, errors: errors) }
+    if let other = errors.others(known) {
+      let fields = Problems(problems.all.filter { known.contains($0.field) })
+      return CertificateUploadForm(problem: other, errors: FieldErrors(fields, page.texts))
+    }
     let name = brought?.name ?? page.texts("certificates.jpush_name")
     var form = CertificateUploadForm(problem: page.texts("certificates.see_fields", ["name": name]), errors: errors)
     if let brought, let uid = try await brought.wait(page) { form.locked = (uid, brought.name) }

@@ -122,6 +122,9 @@ extension Device {
     } else if let prefix = filter.namePrefix {
       source = .name(prefix: prefix, range)
       condition.add("app_id", equals: filter.app)
+    } else if let part = filter.namePart {
+      source = .name(part: part, range)
+      condition.add("app_id", equals: filter.app)
     } else if let id = filter.registrationID {
       source = .registrationID([id], app: filter.app, range)
     } else if let alias = filter.alias {

@@ -2,8 +2,8 @@ import Model
 package import SQLite
 
 extension Device {
-  /// A page of the devices that a text names: an alias, a registration ID, the beginning of a name, a tag, or a token or
-  /// its beginning in any notation. The first kind that matches is used.
+  /// A page of the devices that a text names: an alias, a registration ID, the beginning of a name, a tag, a token or
+  /// its beginning in any notation, or a part of a name. The first kind that matches is used.
   ///
   /// - Parameters:
   ///   - base: further conditions.
@@ -49,6 +49,7 @@ extension Device {
       add { $0.tokenPrefix = bytes }
     }
     if text.utf8.count >= 8 { add { $0.tokenPrefix = Array(text.utf8) } }
+    if text.count >= 2 { add { $0.namePart = text } }
     return kinds
   }
 }

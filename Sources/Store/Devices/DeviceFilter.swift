@@ -19,6 +19,8 @@ package struct DeviceFilter: Sendable, Hashable {
   package var registrationID: String?
   /// The beginning of the name; ASCII case is ignored.
   package var namePrefix: String?
+  /// A part of the name; ASCII case is ignored. Not every name is looked at where there are very many.
+  package var namePart: String?
 
   package init(app: Int64? = nil) { self.app = app }
 }

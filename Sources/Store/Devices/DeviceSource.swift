@@ -173,6 +173,21 @@ struct DeviceSource {
       ], [.text(prefix), .text(prefix + "\u{10FFFF}"), .integer(range.after), .integer(range.upTo)], range)
   }
 
+  /// The names that are looked at for a part of one: no index finds it.
+  static let lookedAt = 200_000
+
+  /// Devices whose name contains this text, among the first ``lookedAt`` names.
+  static func name(part: String, _ range: Range) -> DeviceSource {
+    let pattern = part.replacing(/[\\%_]/) { "\\\($0.output)" }
+    return DeviceSource(
+      arms: [
+        """
+        SELECT id FROM (SELECT id, name FROM devices INDEXED BY devices_name WHERE name IS NOT NULL LIMIT \(lookedAt))
+        WHERE name LIKE ? ESCAPE '\\' AND id > ? AND id <= ?
+        """
+      ], [.text("%\(pattern)%"), .integer(range.after), .integer(range.upTo)], range)
+  }
+
   /// Devices whose token has this prefix.
   static func token(prefix: [UInt8], _ range: Range) -> DeviceSource {
     let (sql, arguments) = unordered(tokenPrefix: prefix)

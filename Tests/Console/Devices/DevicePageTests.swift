@@ -29,13 +29,15 @@ struct DevicePageTests {
       for text in [
         "usr_1", "vip", "beta one", "1a2b3c", Self.token, Self.token.uppercased(), String(Self.token.prefix(8)),
         "<\(Self.token.prefix(8)) \(Self.token.dropFirst(8).prefix(8))",
-        "\(Self.token.prefix(8))…\(Self.token.suffix(8))",
+        "\(Self.token.prefix(8))…\(Self.token.suffix(8))", "lin", "n’s PH", "phone",
       ] {
         let found = try await ben.get("/devices?q=\(SceneBrowser.escaped(text))")
         #expect(ScenePage(found).links.contains("/devices/1"), "“\(text)”")
       }
-      for query in ["q=other", "state=dead", "environment=production", "platform=android", "app=com.example.none2&q=x"]
-      {
+      for query in [
+        "q=other", "q=n_s", "q=%25%25", "state=dead", "environment=production", "platform=android",
+        "app=com.example.none2&q=x",
+      ] {
         #expect(!ScenePage(try await ben.get("/devices?\(query)")).links.contains("/devices/1"), "\(query)")
       }
       let changed = try await ben.post(

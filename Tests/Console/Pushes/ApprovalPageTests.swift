@@ -53,7 +53,9 @@ struct ApprovalPageTests {
     try await ConsoleScene.with { scene in
       try await Self.prepare(scene, needsApproval: false)
       var anna = try await scene.signIn(.admin)
+      #expect(try await anna.get("/apps/1").text.contains("Nobody else can approve"))
       var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      #expect(try await !anna.get("/apps/1").text.contains("Nobody else can approve"))
       #expect(try await ben.post("/apps/1/approval", [("approval", "on")]).status == 403)
       #expect(try await anna.get("/apps/1").text.contains("is sent without approval"))
       #expect(try await anna.post("/apps/1/approval", [("approval", "on")]).location == "/apps/1#approval")
