@@ -139,7 +139,7 @@ struct CertificateList {
           "certificates.use",
           [
             "app": apps.first { $0.id == use.appID }?.name ?? use.bundleID, "environment": use.environment.word(texts),
-            "devices": use.activeDevices.grouped,
+            "devices": texts("push.device_count", count: use.activeDevices),
           ])
       })
   }

@@ -97,7 +97,10 @@ enum CertificatePages {
     if let brought, let uid = brought.uid { form.locked = (uid, brought.name) }
     return page.answer(
       InspectedFileView(
-        name: file.name, details: FileDetails(file, keyID: page.form["key_id"]).view(page.texts, now: page.now),
+        name: file.name,
+        details: FileDetails(
+          file, keyID: page.form.filled("key_id"), teamID: page.form.filled("team_id")
+        ).view(page.texts, now: page.now),
         known: known.map { LinkView(href: "/certificates/\($0.id)", label: $0.details.name) },
         reach: reach?.view(page.texts, now: now),
         upload: form.view(apps, page.form, page.texts)))

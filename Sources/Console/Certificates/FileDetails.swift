@@ -19,14 +19,18 @@ struct FileDetails {
 
   /// Describes a file that was just opened.
   ///
-  /// - Parameter keyID: the key ID typed with the file.
-  init(_ file: InspectedFile, keyID: String? = nil) {
+  /// - Parameters:
+  ///   - keyID: the key ID typed with the file.
+  ///   - teamID: the team ID typed with it.
+  init(_ file: InspectedFile, keyID: String? = nil, teamID: String? = nil) {
     kind = file.kind
     environments = file.environments
     topics = file.topics.map { ($0.name, $0.kinds) }
     (notBefore, notAfter, canSend) = (file.notBefore, file.notAfter, file.canSend)
     warnings = { file.warnings(now: $0, keyID: keyID) }
-    says = file.facts
+    // What the file itself says wins.
+    let typed = ["key_id": keyID, "team_id": teamID].compactMapValues { $0.map(JSONValue.string) }
+    says = .object(typed.merging((file.facts.object ?? [:]).filter { $0.value != .null }) { $1 })
   }
 
   /// Describes a stored file.

@@ -37,7 +37,11 @@ struct ReceiptFunnel {
       let share = isReported && accepted > 0 ? Self.percent(number, of: accepted) : ""
       return Step(key: key, label: label, number: number, share: share)
     }
-    reported = texts("receipts.reported_by", count: max(accepted, counts.devices), ["reported": counts.devices.grouped])
+    let reach = max(accepted, counts.devices)
+    reported =
+      reach == 0
+      ? texts("receipts.reported_none")
+      : texts("receipts.reported_by", count: reach, ["reported": counts.devices.grouped])
   }
 
   /// The numbers as texts, for the page's script: members are named like `data-receipt` elements.
