@@ -10,7 +10,7 @@ import Store
 enum JPushPushesAPI {
   /// Pushes of one batch.
   private static let batchLimit = 1000
-  private static let cids = 0...1000
+  private static let cids = 1...1000
 
   static func add(to routes: inout ConsoleRouter) {
     routes.jpush(.post, "/v3/push") { call in try await send(call) }

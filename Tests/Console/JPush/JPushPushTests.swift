@@ -88,12 +88,13 @@ struct JPushPushTests {
       let cids = try #require(list.json?["cidlist"]?.array).compactMap(\.string)
       #expect(Set(cids).count == 3)
       #expect(cids.allSatisfy { $0.hasPrefix(jpush.appKey + "-") && $0.utf8.count == 61 })
-      for (query, count) in [("", 1), ("?count=0&type=push", 0), ("?count=1000&type=schedule", 1000)] {
+      for (query, count) in [("", 1), ("?count=1&type=push", 1), ("?count=1000&type=schedule", 1000)] {
         let answer = try await jpush.call(.get, "/v3/push/cid" + query)
         #expect(answer.json?["cidlist"]?.array?.count == count)
       }
-      for query in ["?count=1001", "?count=x", "?count=1&type=else"] {
-        #expect(try await jpush.call(.get, "/v3/push/cid" + query).jpushCode == 1003)
+      for query in ["?count=0", "?count=-1", "?count=1001", "?count=x", "?count=1&type=else"] {
+        let refused = try await jpush.call(.get, "/v3/push/cid" + query)
+        #expect(refused.status == 400 && refused.jpushCode == 1003, "\(query)")
       }
       var body = JPushScene.push.object ?? [:]
       body["cid"] = .string(cids[0])
