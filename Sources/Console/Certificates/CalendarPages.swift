@@ -53,7 +53,8 @@ enum CalendarPages {
   // MARK: The feed
 
   private static let needsKey = HTTPError(
-    .unauthorized, headers: ["WWW-Authenticate": "Basic realm=\"Signalbox calendar\", charset=\"UTF-8\""])
+    .unauthorized, "Send the key of your calendar link as the password. The link is made on the page Certificates.",
+    headers: ["WWW-Authenticate": "Basic realm=\"Signalbox calendar\", charset=\"UTF-8\""])
 
   private static func feed(_ request: Request, _ console: Console) async throws -> Response {
     let now = console.clock()

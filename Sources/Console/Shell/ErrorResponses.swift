@@ -26,13 +26,25 @@ struct ErrorResponses: Sendable {
     if let request = failure.request, let family = JPushFamily(path: request.path) {
       return JPushAPI.refusal(of: failure, request, family)
     }
+    if let request = failure.request, isPlain(request), failure.status.code < 500 {
+      var response = failure.plainResponse
+      response.headers.append("Cache-Control", "no-store")
+      return response
+    }
     var response = wantsJSON(failure.request) ? ProblemDetails(failure).response : page(failure)
     for field in failure.headers.fields { response.headers.append(field.name, field.value) }
     return response
   }
 
   /// Whether a failed request is answered with a page.
-  func isPage(_ request: Request) -> Bool { JPushFamily(path: request.path) == nil && !wantsJSON(request) }
+  func isPage(_ request: Request) -> Bool {
+    JPushFamily(path: request.path) == nil && !wantsJSON(request) && !isPlain(request)
+  }
+
+  /// Whether a refusal is a line of text: Prometheus and calendar apps read no pages.
+  private func isPlain(_ request: Request) -> Bool {
+    [MetricsRoute.path, CalendarPages.path].contains(request.path) && !wantsJSON(request)
+  }
 
   private func wantsJSON(_ request: Request?) -> Bool {
     guard let request else { return false }

@@ -8,9 +8,11 @@ package import Store
 /// `/metrics`: Prometheus' text format 0.0.4. A token is required unless the configuration makes it public, because
 /// names of certificates and hosts are confidential.
 package enum MetricsRoute {
+  static let path = "/metrics"
+
   static func add(to routes: inout ConsoleRouter) {
     let console = routes.console
-    routes.plain(.get, "/metrics") { request in
+    routes.plain(.get, path) { request in
       let now = console.clock()
       _ = try console.rateLimits.take(request, now: now)
       if !console.configuration.isMetricsOpen {

@@ -54,6 +54,7 @@ struct CalendarAndMetricsTests {
       }
       let asked = try await scene.call(.get, "/certificates.ics", as: nil)
       #expect(asked.status == 401 && asked.response.headers["WWW-Authenticate"]?.hasPrefix("Basic ") == true)
+      #expect(asked.type == "text/plain" && asked.text.hasPrefix("401 Unauthorized\nSend the key"), "\(asked.text)")
       for (password, status) in [(second, 200), (first, 401), ("", 401)] {
         let name = Data("calendar:\(password)".utf8).base64EncodedString()
         let answer = try await scene.call(
@@ -104,7 +105,9 @@ struct CalendarAndMetricsTests {
     try await ConsoleScene.with(simulator: true) { scene in
       _ = try await SceneWorld.hostile.fill(scene)
       try await scene.store.write { try HostSamples.add($0) }
-      #expect(try await scene.call(.get, "/metrics", as: nil).status == 401)
+      let asked = try await scene.call(.get, "/metrics", as: nil)
+      #expect(asked.status == 401 && asked.response.headers["WWW-Authenticate"]?.hasPrefix("Bearer ") == true)
+      #expect(asked.type == "text/plain" && asked.text.contains("Authorization: Bearer"), "\(asked.text)")
       let answer = try await scene.call(.get, "/metrics", as: .viewer)
       #expect(answer.status == 200)
       #expect(answer.response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
