@@ -25,7 +25,10 @@ struct APIQuery {
       let shown = String(pair.name.prefix(60))
       if !names.contains(pair.name) {
         if let suggestion = Suggestion.closest(to: pair.name, among: names) {
-          problems.append(Problem(shown, FieldMessage.unknownSimilar, ["suggestion": suggestion]))
+          problems.append(
+            Problem(
+              shown, code: "query.unknown_similar", "Unknown query parameter. Did you mean “{suggestion}”?",
+              ["suggestion": suggestion]))
         } else {
           problems.append(
             Problem(

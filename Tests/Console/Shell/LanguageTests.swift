@@ -84,8 +84,8 @@ struct LanguageTests {
   /// Problems of the API and the command line alone.
   private static let withoutPage: Set<String> = [
     "acknowledgement.endless", "body.nothing_to_change", "idempotency.form", "idempotency.mismatch", "query.not_a_span",
-    "query.twice", "query.unknown", "receipts.count", "request.algorithm", "request.not_for_kind", "simulator.faults",
-    "simulator.wait",
+    "query.twice", "query.unknown", "query.unknown_similar", "receipts.count", "request.algorithm",
+    "request.not_for_kind", "simulator.faults", "simulator.wait",
   ]
 
   /// English sentences by code, where the catalogues have them; nil where they are written in place.

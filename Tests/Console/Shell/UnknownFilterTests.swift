@@ -41,6 +41,16 @@ struct UnknownFilterTests {
     }
   }
 
+  @Test("the API names an unknown query parameter as one, with a suggestion or without", arguments: ["stat", "colour"])
+  func queryParameter(name: String) async throws {
+    try await ConsoleScene.with { scene in
+      let answer = try await scene.call(.get, "/api/v1/devices?\(name)=active", as: .viewer)
+      let message = answer.json?["errors"]?.array?.first?["message"]?.string ?? ""
+      #expect(answer.status == 422 && message.hasPrefix("Unknown query parameter. "), "\(message)")
+      #expect(message.contains("Did you mean “state”?") == (name == "stat"), "\(message)")
+    }
+  }
+
   @Test("the outcomes of a push")
   func outcomes() async throws {
     try await ConsoleScene.with { scene in
