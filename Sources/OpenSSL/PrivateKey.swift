@@ -136,11 +136,11 @@ package enum KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
   /// P-256, the curve of ES256 and of Apple's keys.
   package static let p256 = KeyAlgorithm.ellipticCurve("prime256v1")
 
-  /// As `elliptic curve P-256 (prime256v1)`, `RSA of 2048 bits`.
+  /// As `EC P-256 (prime256v1)`, `RSA 2048`: the same in every language.
   package var description: String {
     switch self {
     case .ellipticCurve(let curve):
-      "elliptic curve " + (Self.names[curve].map { "\($0) (\(curve))" } ?? curve)
+      "EC " + (Self.names[curve].map { "\($0) (\(curve))" } ?? curve)
     case .rsa(let bits): "RSA \(bits)"
     case .other(let name): name
     }
@@ -156,7 +156,7 @@ package enum KeyAlgorithm: Sendable, Hashable, CustomStringConvertible {
       var count = 0
       let known = EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1
       let text = String(decoding: name.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
-      self = .ellipticCurve(known ? text : "of its own")
+      self = .ellipticCurve(known ? text : "custom")
     case EVP_PKEY_RSA, EVP_PKEY_RSA_PSS: self = .rsa(bits: Int(EVP_PKEY_get_bits(key)))
     default: self = .other(EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? "unknown kind")
     }

@@ -108,7 +108,7 @@ struct FileKindTests {
     #expect(try summary.sha256 == told("-fingerprint", "-sha256"))
     #expect(try summary.sha1 == told("-fingerprint", "-sha1"))
     #expect(try summary.serial == told("-serial"))
-    #expect(summary.keyAlgorithm == "elliptic curve P-256 (prime256v1)")
+    #expect(summary.keyAlgorithm == "EC P-256 (prime256v1)")
     #expect(summary.signatureAlgorithm == "ecdsa-with-SHA256")
   }
 }

@@ -129,7 +129,7 @@ struct FileProblemTests {
   func keys() throws {
     let openssl = try OpenSSLCommand()
     try openssl("genpkey", "-algorithm", "ec", "-pkeyopt", "ec_paramgen_curve:secp521r1", "-out", "521.p8")
-    #expect(problem(try openssl.data("521.p8")) == .wrongKeyKind(found: "elliptic curve P-521 (secp521r1)"))
+    #expect(problem(try openssl.data("521.p8")) == .wrongKeyKind(found: "EC P-521 (secp521r1)"))
     #expect(problem(Data(try PrivateKey.generateRSA(bits: 1024).pkcs8PEM.utf8)) == .noCertificate)
     let encrypted = Data(try PrivateKey.generateP256().pkcs8PEM(password: "密码").utf8)
     #expect(problem(encrypted, password: nil) == .passwordNeeded)

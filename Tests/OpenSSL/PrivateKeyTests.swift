@@ -18,7 +18,7 @@ struct PrivateKeyTests {
     #expect(try PrivateKey(pem: openssl.text("sec1.pem")).publicKey == key.publicKey)
     #expect(try PrivateKey(der: openssl.data("sec1.der")).publicKey == key.publicKey)
     #expect(try PrivateKey(der: openssl.data("pkcs8.der")).publicKey == key.publicKey)
-    #expect("\(key)" == "private key (elliptic curve P-256 (prime256v1))")
+    #expect("\(key)" == "private key (EC P-256 (prime256v1))")
     let rsa = try PrivateKey.generateRSA(bits: 1024)
     #expect(rsa.algorithm == .rsa(bits: 1024))
     try openssl.write(Data(rsa.pkcs8PEM.utf8), to: "rsa.pem")
