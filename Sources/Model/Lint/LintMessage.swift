@@ -76,8 +76,8 @@ package enum LintMessage: String, MessageSet {
     case .sendAtPast: "This time is in the past. The push would be sent at once."
     case .sendAtTooLate:
       """
-      This time has passed, and so has {limit}, until when it could have begun: nothing would be sent. Leave it out to \
-      send at once.
+      This time is too far in the past: sending could start until {limit} at the latest, so nothing would be sent. To \
+      send at once, leave the time out.
       """
     case .repeatNever: "This never runs: it ends before its next run."
     case .repeatStartPast: "The start is in the past. Runs before now are skipped."

@@ -2,7 +2,7 @@ package import JSON
 package import Model
 package import SQLite
 
-/// Retention times in days; 0: forever. The activity log is always kept.
+/// Retention times in days; 0: forever. The activity log is kept, except failed sign-ins, which leave it after 90 days.
 ///
 /// Sessions, sign-in links and idempotency keys have no setting: they are deleted after their end.
 package struct RetentionPolicy: Sendable, Hashable {
@@ -58,15 +58,23 @@ package struct RetentionPolicy: Sendable, Hashable {
     var problems = Self.fields.compactMap { field in
       (0...Self.limit).contains(self[keyPath: field.value]) ? nil : Self.outOfRange(field.name)
     }
-    let detailsOutlive = pushes != 0 && (deliveries == 0 || deliveries > pushes)
-    if problems.isEmpty, detailsOutlive {
-      problems.append(
-        Problem(
-          "pushes_days", code: "retention.order",
-          "Pushes must be kept at least as long as their per-device results. Enter {days} days or more, or 0 to keep them forever.",
-          ["days": deliveries == 0 ? "0" : String(deliveries)]))
-    }
+    if problems.isEmpty, let problem = outlived { problems.append(problem) }
     return problems
+  }
+
+  /// The problem of results that would be kept longer than their pushes; nil if none would.
+  private var outlived: Problem? {
+    guard pushes != 0, deliveries == 0 || deliveries > pushes else { return nil }
+    if deliveries == 0 {
+      return Problem(
+        "pushes_days", code: "retention.order_forever",
+        "Per-device results are kept forever, so pushes must be, too. Enter 0 for pushes as well, or keep the results for 1 to {days} days.",
+        ["days": String(pushes)])
+    }
+    return Problem(
+      "pushes_days", code: "retention.order",
+      "Pushes must be kept at least as long as their per-device results. Enter {days} days or more, or 0 to keep them forever.",
+      ["days": String(deliveries)])
   }
 
   /// The problem of an invalid number.
