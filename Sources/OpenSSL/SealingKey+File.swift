@@ -74,8 +74,8 @@ package enum SealingKeyFileError: Error, Sendable, Hashable, CustomStringConvert
       "\(path) is readable by other users (mode \(String(mode, radix: 8))), and it decrypts every stored credential. "
         + "Run: chmod 600 \(path)"
     case .damaged(let path):
-      "\(path) contains no key (expected 32 bytes in Base64). Restore the key from a backup. "
-        + "Without it, the stored credentials cannot be decrypted and must be uploaded again."
+      "\(path) contains no key (expected 32 bytes in Base64). Copy the right file back; backups do not "
+        + "contain it. Without it, the stored credentials cannot be decrypted and must be uploaded again."
     case .notAFile(let path): "\(path) is not a file. Move it away or choose another data folder."
     case .system(let path, let call, let number):
       "\(path): \(call): \(Self.words(number)). Check the folder and its owner."

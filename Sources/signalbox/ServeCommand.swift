@@ -39,7 +39,8 @@ enum ServeCommand {
   }.configuration
   private static let publicAddress = Option<String?>(
     "address", "url",
-    "The console's public URL for links, e.g. https://push.example.com. Requests for other hosts are refused."
+    "The console's public URL for links, e.g. https://push.example.com. Requests for other hosts are refused.",
+    parseAddress
   ).configuration
   private static let connections = Option(
     "max-connections", "number", "The maximum number of connections. Idle ones are closed to make room for new ones.",

@@ -47,6 +47,23 @@ struct AdministrationTests {
     }
   }
 
+  @Test("an address that is no URL, and a name that is no email address, are wrong usage")
+  func wrongPeople() async throws {
+    try await CommandRunner.with { box in
+      let words = ["users", "add", "anna@example.com", "--role", "admin"]
+      for address in ["push.example.com", "foo", "ftp://push.example.com"] {
+        let wrong = await box.run(words + ["--address", address])
+        #expect(wrong.code == 64 && wrong.errors.contains("--address"), "\(wrong.errors)")
+        #expect(wrong.errors.contains("e.g. https://push.example.com"), "\(wrong.errors)")
+      }
+      let nameless = await box.run("users", "add", "anna", "--role", "admin")
+      #expect(nameless.code == 64 && nameless.errors.contains("error: <name>: Enter a valid email address"))
+      #expect(await box.run(words + ["--address", "https://push.example.com"]).code == 0)
+      let again = await box.run(words)
+      #expect(again.code == 1 && again.errors.hasPrefix("signalbox: error: anna@example.com is already"), "\(again)")
+    }
+  }
+
   @Test("a second step is required, and no longer, from the command line")
   func secondStep() async throws {
     try await CommandRunner.with { box in
@@ -130,7 +147,7 @@ struct AdministrationTests {
       let twice = await box.run("apps", "add", "com.example.shop", "--name", "Shop")
       #expect(twice.code == 1 && twice.errors.contains("Another app already has this bundle ID"))
       let bad = await box.run("apps", "add", "com example", "--name", "x")
-      #expect(bad.code == 1 && bad.errors.contains("bundle ID: A bundle ID must consist of letters"))
+      #expect(bad.code == 64 && bad.errors.contains("error: <bundle-id>: A bundle ID must consist of letters"))
       await box.run("apps", "add", "com.example.other", "--name", "Other")
       let list = await box.run("apps", "list")
       #expect(list.lines.count == 3 && list.lines[1].hasPrefix("com.example.other  Other"))
@@ -209,7 +226,13 @@ struct AdministrationTests {
       }
       let before = await box.run("users", "list", "--json").json?.array?.first
       #expect(before?["authenticator"] == true && before?["last_sign_in_at"] != .null)
-      #expect(await box.run("users", "role", "lin@example.com", "--role", "operator").code == 0)
+      let role = await box.run("users", "role", "lin@example.com", "--role", "operator")
+      #expect(role.code == 0 && role.output == "Changed the role of lin@example.com: operator.\n")
+      let production = await box.run("users", "production", "lin@example.com", "no")
+      #expect(production.output.hasPrefix("lin@example.com may not send to production"), "\(production)")
+      #expect(
+        await box.run("users", "production", "lin@example.com", "yes").output
+          == "lin@example.com may send to production, and so may the user's tokens.\n")
       #expect(await box.run("users", "sign-out", "lin@example.com").code == 0)
       #expect(try store.readSync { try Session.all($0, user: id) }.isEmpty)
       #expect(await box.run("users", "reset-second-step", "lin@example.com").code == 0)
@@ -268,7 +291,14 @@ struct AdministrationTests {
         let both = await box.run("tokens", "add", "x", "--scope", "read", "--role", role)
         #expect(both.code == 64 && both.errors.contains("either --role or --scope"), "\(role)")
       }
-      #expect(await box.run("tokens", "add", "x", "--from", "here").code == 1)
+      for (option, value, example) in [
+        ("--from", "here", "10.0.0.0/8"), ("--expires-in", "0d", "from 1 to 3650, e.g. 30d"),
+        ("--expires-in", "9999d", "from 1 to 3650, e.g. 30d"), ("--scope", "all", "read, send-development"),
+      ] {
+        let wrong = await box.run("tokens", "add", "x", option, value)
+        #expect(wrong.code == 64 && wrong.errors.contains("for \(option) "), "\(wrong.errors)")
+        #expect(wrong.errors.contains(example), "\(wrong.errors)")
+      }
       let list = await box.run("tokens", "list")
       #expect(list.output.contains("cron") && !list.output.contains(text))
       #expect(await box.run("tokens", "remove", "\(token.id)").code == 0)
@@ -309,7 +339,7 @@ struct AdministrationTests {
       let key = try PrivateKey.generateP256().pkcs8PEM
       let path = try box.file("AuthKey_ABCDE12345.p8", key)
       let missing = await box.run("certificates", "add", path)
-      #expect(missing.code == 1 && missing.errors.contains("team_id: Enter the team ID"))
+      #expect(missing.code == 64 && missing.errors.contains("error: --team-id: Enter the team ID"))
       let words = ["certificates", "add", path, "--team-id", "TEAM123456"]
       #expect(await box.run(words + ["--use-for", "production"]).code == 64)
       let added = await box.run(words + ["--app", "com.example.shop", "--use-for", "production", "--json"])
@@ -321,7 +351,11 @@ struct AdministrationTests {
       #expect(!added.output.contains("PRIVATE KEY"))
       let id = try #require(added.json?["id"]?.integer)
       #expect(await box.run("certificates", "list").output.contains("com.example.shop/production"))
-      #expect(await box.run("certificates", "show", "\(id)").output.contains("ABCDE12345"))
+      let shown = await box.run("certificates", "show", "\(id)")
+      #expect(shown.lines.contains("Key ID:       ABCDE12345") && shown.lines.contains("Team:         TEAM123456"))
+      #expect(shown.lines.contains("Used by:      com.example.shop (production)"), "\(shown.output)")
+      #expect(shown.lines.contains("Private key:  yes, EC P-256 (prime256v1)"), "\(shown.output)")
+      #expect(!shown.output.contains("{"), "facts are lines, not JSON")
       let refused = await box.run("certificates", "remove", "\(id)")
       #expect(refused.code == 1 && refused.errors.contains("still used by com.example.shop (apns, production)"))
       await box.run("apps", "remove", "com.example.shop")

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import Model
+import OpenSSL
 import Store
 import Testing
 import Text
@@ -56,7 +57,7 @@ struct ChineseCommandTests {
         (["apps", "lst", "--help"], "未知命令“lst”。是否想输入“list”？"),
         (["send", "--titel", "x"], "未知选项“--titel”。是否想输入“--title”？"),
         (["apps", "show"], "缺少参数 <bundle-id>。"),
-        (["check-certificates", "--within", "soon"], "--within <days> 的值“soon”无效：应为天数，例如 30d。"),
+        (["check-certificates", "--within", "soon"], "--within <days> 的值“soon”无效：应为 0 到 36500 之间的天数，例如 30d。"),
         (["send", "--app", "a", "--environment", "test"], "的值“test”无效：应为 development 或 production。"),
         (["simulate", "--faults", "speed=1"], "无效：不是有效的故障列表：未知故障“speed”。"),
         (["tokens", "list", "more"], "多余的参数“more”。"),
@@ -131,6 +132,38 @@ struct ChineseCommandTests {
       let restored = await box.run("restore", box.folder + "/copy.sqlite", environment: Self.chinese)
       #expect(restored.output.hasPrefix("已将 \(box.folder)/copy.sqlite 恢复到 "))
       Self.expectChinese(restored, ["restore"])
+    }
+  }
+
+  @Test("errors of files and of the rooms below are Chinese, without names of fields, and end with one full stop")
+  func errors() async throws {
+    try await CommandRunner.with { box in
+      try await Self.fill(box)
+      let key = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
+      let added = await box.run(
+        "certificates", "add", key, "--team-id", "TEAM123456", "--app", "com.example.shop", "--use-for", "production",
+        "--endpoint", "simulator")
+      #expect(added.code == 0, "\(added.errors)")
+      let junk = try box.file("junk.txt", "junk\n")
+      let lines = try box.file("bad.ndjson", "{\"app\":\"x\",\"platform\":\"ios\",\"token\":\"zz\"}\n")
+      let cases: [([String], String)] = [
+        (["certificates", "remove", "1"], "仍在使用中：com.example.shop (apns, production)。\n"),
+        (["inspect", junk], "junk.txt：这是文本文件"), (["inspect", "/nowhere.p12"], "/nowhere.p12：没有此文件或目录。\n"),
+        (["devices", "import", "/nowhere.csv"], "/nowhere.csv：没有此文件或目录\n"),
+        (["devices", "import", lines], "第 1 行："), (["devices", "import", junk, "--format", "csv"], "第 1 行："),
+        (["backup", junk], "junk.txt 已存在，不会覆盖。"), (["backup", "/nowhere/x"], "无法写入 /nowhere/x：没有此文件或目录。"),
+        (["rotate-key", "--keep-old", "/nowhere/x"], "密钥未更改"),
+        (["retention", "set", "--deliveries", "0"], "--pushes：每台设备的结果永久保留"),
+        (["users", "role", "ben@example.com", "--role", "operator"], "已更改 ben@example.com 的角色：操作员。\n"),
+        (["certificates", "show", "1"], "使用者：      com.example.shop (生产环境)\n"),
+      ]
+      for (words, text) in cases {
+        let result = await box.run(words, environment: Self.chinese)
+        Self.expectChinese(result, words)
+        let all = result.output + result.errors
+        #expect(all.contains(text), "\(words): \(all)")
+        #expect(!all.contains("。。") && !all.contains("。；") && !all.contains("file："), "\(words): \(all)")
+      }
     }
   }
 

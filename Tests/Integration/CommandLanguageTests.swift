@@ -83,7 +83,7 @@ struct CommandLanguageTests {
     "The copy has transaction {1}, the replica's last. Starting the server.",
     "This is a standby. On this machine, signalbox take-over --data {1} makes it the server.\n",
     "USERTrust RSA Certification Authority", "activity copy", "and {1} more", "another program is reading it",
-    "app {1}", "bundle ID", "certificate request {1}", "certificate {1}", "cli {1}", "device {1}",
+    "app {1}", "certificate request {1}", "certificate {1}", "cli {1}", "device {1}",
     "expiring soon", "expiring very soon", "file {1}", "has transaction {1}", "host {1}", "in standby", "it returned",
     "jpush reports",
     "none expiring soon", "not yet valid", "nothing copied yet", "package name", "phones' reports",

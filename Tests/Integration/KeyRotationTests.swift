@@ -71,7 +71,11 @@ struct KeyRotationTests {
       defer { store.close() }
       let lines = try store.readSync { try AuditEntry.list($0, .init(action: "key.rotate"), limit: 5).items }
       #expect(lines.count == 1)
-      #expect(await box.run("rotate-key", "--keep-old", old).code == 1, "nothing is overwritten")
+      let again = await box.run("rotate-key", "--keep-old", old)
+      #expect(again.code == 1 && again.errors.contains("\(old) already exists and is not overwritten."), "\(again)")
+      let nowhere = await box.run("rotate-key", "--keep-old", box.folder + "/none/old.key")
+      #expect(nowhere.code == 1 && nowhere.errors.contains("The old key cannot be saved to"), "\(nowhere)")
+      #expect(nowhere.errors.contains("The key was not changed."), "\(nowhere)")
       #expect(try Self.opened(box) == 20)
     }
   }
@@ -199,8 +203,10 @@ struct KeyRotationTests {
       #expect(check.output.contains("the key file (secret.key) is missing"))
       let doctor = await box.run("doctor")
       #expect(doctor.output.contains("cannot be decrypted without secret.key"))
+      #expect(doctor.output.contains("Copy it back from where you keep it; backups do not contain it."))
       let refused = await box.run("certificates", "list")
       #expect(refused.code == 1 && refused.errors.contains("rotate-key --lost"))
+      #expect(refused.errors.contains("(backups do not contain it)"), "\(refused.errors)")
 
       let other = SealingKey()
       _ = try box.file("data/secret.key", try Self.text(of: other, box))

@@ -22,7 +22,17 @@ struct MaintenanceTests {
       await box.run("apps", "add", "com.example.one", "--name", "One")
       let backup = box.folder + "/copy.sqlite"
       #expect(await box.run("backup", backup).code == 0)
-      #expect(await box.run("backup", backup).code == 1, "a backup overwrites nothing")
+      let again = await box.run("backup", backup)
+      #expect(again.code == 1, "a backup overwrites nothing")
+      #expect(
+        again.errors == "signalbox: error: \(backup) already exists and is not overwritten. Choose another file name.\n"
+      )
+      let nowhere = await box.run("backup", box.folder + "/none/copy.sqlite")
+      #expect(
+        nowhere.code == 1
+          && nowhere.errors == "signalbox: error: \(box.folder)/none/copy.sqlite cannot be written: No such file or "
+            + "directory. Check that its folder exists and that this user can write to it.\n"
+      )
       await box.run("apps", "add", "com.example.two", "--name", "Two")
       let restored = await box.run("restore", backup)
       #expect(restored.code == 0 && restored.errors.isEmpty)
@@ -167,6 +177,9 @@ struct MaintenanceTests {
       ] {
         let result = await box.run("restore", path)
         #expect(result.code == 1 && result.errors.contains(words), "\(path): \(result.errors)")
+        let folder = box.folder + "/fresh"
+        #expect(await box.run("restore", path, "--data", folder).code == 1)
+        #expect(!FileManager.default.fileExists(atPath: folder), "nothing is left of a refused restore")
       }
       #expect(await apps(box) == ["com.example.one"])
       #expect(try FileManager.default.contentsOfDirectory(atPath: box.data).allSatisfy { !$0.contains("restor") })
@@ -302,6 +315,28 @@ struct MaintenanceTests {
       ] {
         #expect(result.output.contains(text), "\(text)\n\(result.output)")
       }
+      #expect(!result.output.contains("See the message"))
+    }
+  }
+
+  @Test(
+    "doctor says when a certificate expires, and what to run",
+    arguments: [(-1.0, "expired on 2026-11-19T12:00:00Z"), (3, "expires on 2026-11-23T12:00:00Z, in 3 days")])
+  func certificateEnds(days: Double, words: String) async throws {
+    try await CommandRunner.with { box in
+      let store = try DataDirectory(box.data).open(creating: true, now: CommandRunner.noon)
+      let sealer = store.sealer
+      let id = try store.writeSync { database in
+        var details = TrackedCertificate.Details(kind: "apns_certificate", name: "Shop push", fileName: "shop.p12")
+        details.notAfter = CommandRunner.noon + days * 86_400
+        return try TrackedCertificate.add(
+          database, details, material: [1], sealer: sealer, by: "test", now: CommandRunner.noon
+        ).id
+      }
+      store.close()
+      let result = await box.run("doctor", environment: try trust(box))
+      let fix = "Get a replacement, then run signalbox certificates renew \(id) <file>."
+      #expect(result.output.contains("certificate: Shop push: \(words). Fix: \(fix)"), "\(result.output)")
     }
   }
 

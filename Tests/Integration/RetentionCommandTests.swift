@@ -34,7 +34,10 @@ struct RetentionCommandTests {
       #expect(lines.map(\.actor) == [commandActor] && lines.first?.detail?["deliveries_days"] == 30)
 
       let refused = await box.run("retention", "set", "--deliveries", "800")
-      #expect(refused.code == 1 && refused.errors.contains("at least as long"))
+      #expect(refused.code == 1 && refused.errors.contains("error: --pushes: Pushes must be kept at least as long"))
+      let forever = await box.run("retention", "set", "--deliveries", "0d")
+      #expect(forever.code == 1 && forever.errors.contains("Enter 0 for pushes as well, or"), "\(forever.errors)")
+      #expect(forever.errors.contains("for 1 to 730 days") && !forever.errors.contains("0 days or more"))
       #expect(await box.run("retention", "set").code == 64)
       #expect(await box.run("retention", "set", "--deliveries", "soon").code == 64)
     }

@@ -209,6 +209,8 @@ struct SimulateCommandTests {
       #expect(wrong.code == 1 && wrong.errors.contains("does not contain a simulator CA"))
       let name = await box.run("simulate", "--name", "a b")
       #expect(name.code == 64 && name.errors.contains("--name"))
+      let device = await box.run("simulate", "--device", "zz")
+      #expect(device.code == 64 && device.errors.contains("for --device <token>: it is not a device token"))
       let time = await box.run("simulate", "--idle-timeout", "2h")
       #expect(time.code == 64 && time.errors.contains("--idle-timeout"))
     }

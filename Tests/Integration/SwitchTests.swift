@@ -173,6 +173,8 @@ struct SwitchTests {
       let openssl = try OpenSSLCommand()
       let path = openssl.folder.path + "/shop.certSigningRequest"
       #expect(await box.run("certificates", "request", "--app", DeliveryScene.topic, "--out", path).code == 0)
+      let again = await box.run("certificates", "request", "--app", DeliveryScene.topic, "--out", path)
+      #expect(again.code == 1 && again.errors.contains("\(path) already exists and is not overwritten."), "\(again)")
       try openssl("req", "-verify", "-noout", "-in", path)
       let text = String(decoding: try openssl("req", "-noout", "-text", "-in", path), as: UTF8.self)
       #expect(text.contains("CN = \(DeliveryScene.topic)") || text.contains("CN=\(DeliveryScene.topic)"))

@@ -15,7 +15,7 @@ extension InspectedFile {
   ) -> [String] {
     func text(_ message: Message) -> String { message.text(in: translation) }
     var facts: [(label: Message, value: String?)] = [
-      ("Kind", text(kindText)),
+      ("Kind", text(kind.words)),
       ("Name", name),
       ("Topics", topics.isEmpty ? nil : topics.map(\.text).joined(separator: ", ")),
       ("Environment", environments.isEmpty ? nil : Array(environments).text(in: translation)),
@@ -54,9 +54,12 @@ extension InspectedFile {
   }
 
   private var keyText: Message { privateKey.map { "yes, \($0.algorithm)" } ?? "no" }
+}
 
-  private var kindText: Message {
-    switch kind {
+extension CertificateKind {
+  /// As a terminal shows it.
+  package var words: Message {
+    switch self {
     case .apnsCertificate: "APNs certificate"
     case .voipCertificate: "VoIP certificate"
     case .appleCertificate: "Apple certificate (not for push)"

@@ -8,8 +8,8 @@ package import Store
 package struct TokenForm: Sendable {
   private static let nameLimit = 100
   private static let addressLimit = 50
-  /// Ten years.
-  private static let mostDays = 3650
+  /// The longest lifetime: ten years.
+  package static let mostDays = 3650
   private static let words = TokenScope.allCases.map(\.rawValue)
 
   package var name = ""

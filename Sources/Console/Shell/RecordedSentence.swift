@@ -67,6 +67,11 @@ package enum RecordedSentence {
       } else if piece.isEmpty {
         arguments[name] = String(rest)
         rest = ""
+      } else if index == pieces.count - 1 {
+        // The text ends with it; before that, the same characters belong to the value.
+        guard rest.hasSuffix(piece) else { return nil }
+        arguments[name] = String(rest.dropLast(piece.count))
+        rest = ""
       } else {
         guard let found = rest.firstRange(of: piece) else { return nil }
         arguments[name] = String(rest[..<found.lowerBound])

@@ -143,12 +143,12 @@ enum AppsCommand {
   private static let add: Action = { values, io in
     let now = io.now()
     var problems: [Problem] = []
-    if let problem = AppName.problem(withBundleID: values[app]) { problems.append(problem.under("bundle ID")) }
-    if let problem = AppName.problem(withName: values[name]) { problems.append(problem.under("name")) }
+    if let problem = AppName.problem(withBundleID: values[app]) { problems.append(problem.under("<bundle-id>")) }
+    if let problem = AppName.problem(withName: values[name]) { problems.append(problem.under("--name")) }
     if let package = values[package], let problem = AppName.problem(withPackageName: package) {
-      problems.append(problem.under("package name"))
+      problems.append(problem.under("--package-name"))
     }
-    guard problems.isEmpty else { throw CommandFailure("\(Problems(problems))") }
+    guard problems.isEmpty else { throw CommandFailure.usage("\(Problems(problems))") }
     let added = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
         let added = try App.add(
@@ -210,7 +210,7 @@ enum AppsCommand {
         var wanted: CredentialProxy?
         do throws(Problems) {
           wanted = try CredentialRule.proxy(text, before: credential.proxy)
-        } catch { throw CommandFailure.usage("\(error)") }
+        } catch { throw error.failure(["proxy": "<proxy>"], isUsage: true) }
         if let password = values[proxyPassword], let given = wanted, given.user != nil {
           wanted = CredentialProxy(address: given.address, user: given.user, password: .plain(password))
         }

@@ -96,7 +96,10 @@ enum TopicsCommand {
     let fields = JSONFields(["audience": json])
     let audience = Audience.read(fields, platforms: [.android])
     guard let audience, fields.problems.isEmpty else {
-      throw CommandFailure.usage("\(Problems(fields.problems))")
+      let names = [
+        "audience.tag": "--tag", "audience.alias": "--alias", "audience.registration_id": "--registration-id",
+      ]
+      throw Problems(fields.problems).failure(names, isUsage: true)
     }
     let store = try DataDirectory(values, io).open(now: io.now())
     defer { store.close() }

@@ -13,7 +13,10 @@ import Text
 
 /// `signalbox certificates renew|undo|request|requests`
 enum RenewalCommands {
-  private static let file = Argument<String>("file", "The replacement: .p12, .pem, .p8, .cer, or .mobileprovision.")
+  private static let file = Argument<String>(
+    "file",
+    "The replacement: a .p12, .pem, .cer, .p8, or .mobileprovision file, a Google service account (.json), or a file with "
+      + "JPush's keys; - for standard input.")
   private static let id = Argument<Int64>("id", "The ID of the certificate to replace, as shown by list.", parseID)
   private static let keyID = Option<String?>(
     "key-id", "id",
@@ -44,7 +47,8 @@ enum RenewalCommands {
     }
     return algorithm
   }
-  private static let out = Option<String?>("out", "file", "The output file (default: standard output).")
+  private static let out = Option<String?>(
+    "out", "file", "The output file (default: standard output). An existing file is not overwritten.")
 
   static let commands: [Command<Action>] = [
     Command(
@@ -85,7 +89,11 @@ enum RenewalCommands {
     let store = try DataDirectory(values, io).open(now: now)
     defer { store.close() }
     let load: @Sendable (Database) throws -> Renewal = { [sealer = store.sealer] database in
-      try Renewal(database, replacing: old, with: inspected, labels, sealer: sealer, now: now)
+      do {
+        return try Renewal(database, replacing: old, with: inspected, labels, sealer: sealer, now: now)
+      } catch let problems as Problems {
+        throw problems.failure(CertificatesCommand.names, isUsage: true)
+      }
     }
     let report = try await withTrials(store, io) { attempt in
       try await CertificateSwitch(store: store, attempt: attempt).look(allowsUntried: values[untried], load)
@@ -182,6 +190,8 @@ enum RenewalCommands {
     guard [values[app] != nil, !values[hosts].isEmpty, values[renews] != nil].filter(\.self).count == 1 else {
       throw CommandFailure.usage("Use exactly one of --app, --host, and --renews.")
     }
+    // Checked first: a request that is stored and cannot be written would be one too many.
+    if let path = values[out] { try NamedFile.mustBeNew(path) }
     let request = try withStore(values, io) { store -> SigningRequest in
       var order = try store.readSync { database -> SigningOrder in
         if let id = values[renews] {
@@ -204,7 +214,10 @@ enum RenewalCommands {
         }
         order.algorithm = algorithm
       }
-      let made = try SigningRequest.make(order)
+      let made: SigningRequest.Made
+      do { made = try SigningRequest.make(order) } catch let problems as Problems {
+        throw problems.failure(["host": "--host"], isUsage: true)
+      }
       return try store.writeSync { database in
         let request = try SigningRequest.keep(database, made, sealer: store.sealer, by: commandActor, now: now)
         try audit(

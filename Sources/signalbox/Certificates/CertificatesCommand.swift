@@ -13,7 +13,9 @@ import Text
 /// `signalbox certificates …`
 enum CertificatesCommand {
   private static let file = Argument<String>(
-    "file", "The .p12, .pem, .p8, .mobileprovision, or service account file; - for standard input.")
+    "file",
+    "The .p12, .pem, .cer, .p8, or .mobileprovision file, a Google service account (.json), or a file with JPush's keys; "
+      + "- for standard input.")
   private static let id = Argument<Int64>("id", "The certificate's ID, as shown by list.", parseID)
   private static let app = Option<String?>("app", "bundle-id", "The app it belongs to.")
   private static let use = Option(
@@ -35,6 +37,11 @@ enum CertificatesCommand {
   ) { text throws(BadValue) in
     try parseDays(text)
   }
+  /// The options by the fields of the API.
+  static let names = [
+    "key_id": "--key-id", "team_id": "--team-id", "made_by": "--made-by", "note": "--note", "endpoint": "--endpoint",
+    "trust": "--trust", "certificate": "",
+  ]
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   static let command = Command<Action>(
@@ -105,16 +112,13 @@ enum CertificatesCommand {
     let now = io.now()
     let found = try withStore(values, io) { store in try store.readSync { try find($0, id: values[id], now: now) } }
     for item in found {
-      let json = JSONValue(written: answer(item, now))
       guard !values[CommonOptions.json] else {
-        io.print(json.text(pretty: true))
+        io.print(JSONValue(written: answer(item, now)).text(pretty: true))
         continue
       }
-      for name in (json.object ?? [:]).keys.sorted() {
-        guard let value = json[name], value != .null, value != [] else { continue }
-        let text = value.string ?? value.array.map { $0.map { $0.string ?? $0.text() }.joined(separator: ", ") }
-        io.print("\(name.padding(toLength: 16, withPad: " ", startingAt: 0)) \(singleLine(text ?? value.text()))")
-      }
+      let text = StoredFileText(
+        certificate: item.certificate, app: item.app, uses: item.uses, contents: item.facts, taken: item.taken)
+      for line in text.lines(io, now: now) { io.print(line) }
     }
     return ExitCode.done
   }
@@ -139,9 +143,9 @@ enum CertificatesCommand {
       guard let text = FileManager.default.contents(atPath: path) else {
         throw CommandFailure("\(path) cannot be read.")
       }
-      do {
+      do throws(Problems) {
         return try CredentialRule.trust(String(decoding: text, as: UTF8.self), endpoint: place, provider)
-      } catch { throw CommandFailure("\(path): \(error)") }
+      } catch { throw error.failure(names, isUsage: true) }
     }
     if provider != .apns, let environment = environments.first, let bundleID = values[app] {
       let wanted = Credential(
@@ -151,17 +155,21 @@ enum CertificatesCommand {
     let found = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
         let app = try values[app].map { try App.named($0, database) }
-        let kept = try CertificateTracker.keep(
-          database, inspected,
-          CertificateTracker.Labels(
-            fileName: InspectCommand.fileName(values[file]), appID: app?.id, keyID: values[keyID],
-            teamID: values[teamID], madeBy: values[madeBy], note: values[note]),
-          sealer: store.sealer, by: commandActor, now: now)
+        let labels = CertificateTracker.Labels(
+          fileName: InspectCommand.fileName(values[file]), appID: app?.id, keyID: values[keyID],
+          teamID: values[teamID], madeBy: values[madeBy], note: values[note])
+        let kept: TrackedCertificate
+        do {
+          kept = try CertificateTracker.keep(
+            database, inspected, labels, sealer: store.sealer, by: commandActor, now: now)
+        } catch let problems as Problems {
+          throw problems.failure(names, isUsage: true)
+        }
         try audit(database, "certificate.create", "certificate \(kept.id)", now: now)
         for environment in environments {
           guard let app else { continue }
           let problems = CredentialRule.problems(app, environment, provider, certificate: kept, endpoint: place)
-          if !problems.isEmpty { throw CommandFailure("\(Problems(problems))") }
+          if !problems.isEmpty { throw Problems(problems).failure(names, isUsage: true) }
           try Credential.bind(
             database, app: app.id, provider: provider, environment: environment, certificate: kept.id,
             endpoint: place, trustPEM: trusted, now: now)

@@ -19,7 +19,7 @@ enum CheckCertificatesCommand {
   private static let notify = Flag(
     "notify", "Send due reminders by email and webhook. Each reminder is sent once, even if the server checks too.")
   private static let address = Option<String?>(
-    "address", "url", "The console's public URL for links in reminders, e.g. https://push.example.com."
+    "address", "url", "The console's public URL for links in reminders, e.g. https://push.example.com.", parseAddress
   ).configuration
   private static let resources = Option<String?>(
     "resources", "dir", "The folder that contains Templates and Public (default: next to the program)."

@@ -87,7 +87,9 @@ enum DevicesBatchCommand {
         try changes.map { change in
           var batch = try DeviceBatch(database, change.action, ids)
           (batch.tags, batch.alias, batch.kept) = (change.tags, change.alias, change.kept)
-          try batch.check()
+          do throws(Problems) { try batch.check() } catch {
+            throw error.failure(["alias": "--alias", "tags": change.action == .addTags ? "--add" : "--remove"])
+          }
           let changed = try batch.carryOut(database, by: commandActor, now: now) {
             NewAuditEntry(actor: commandActor, action: $0, subject: "device \($1)", detail: $2)
           }

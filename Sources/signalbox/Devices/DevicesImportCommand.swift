@@ -28,8 +28,10 @@ enum DevicesImportCommand {
     "import", "Import devices from a file.",
     discussion: """
       NDJSON: one device per line, like the body of PUT /api/v1/devices. CSV: a header line with the same names (app, \
-      environment, platform, token, alias, tags, registration_id, name), tags separated by spaces. Invalid lines are \
-      reported on standard error and skipped; the others are imported. The exit code is 0 only if all lines are valid.
+      environment, platform, token, alias, tags, registration_id, name, provider, app_version, time_zone, language), tags \
+      separated by spaces. Columns of an export that cannot be set (id, state, state_reason, registered_at, seen_at) are \
+      ignored. Invalid lines are reported on standard error and skipped; the others are imported. The exit code is 0 only \
+      if there are devices and all lines are valid.
       """,
     parameters: [
       file.parameter, format.parameter, app.parameter, environment.parameter, platform.parameter, dryRun.parameter,
@@ -56,7 +58,7 @@ enum DevicesImportCommand {
       }
       io.endProgress()
       let report = run.report
-      if !values[dryRun] {
+      if !values[dryRun], report.lines > 0 {
         try store.writeSync { database in
           try audit(
             database, "device.import", "devices",
@@ -69,9 +71,14 @@ enum DevicesImportCommand {
       io.print(report.prettyJSON)
     } else {
       let kept: Message = values[dryRun] ? " (dry run: nothing was saved)" : ""
-      io.say(
-        "\(report.lines) devices: \(report.added) added, \(report.updated) updated, \(report.rejected) rejected\(kept)."
-      )
+      let counts: Message = "\(report.added) added, \(report.updated) updated, \(report.rejected) rejected\(kept)."
+      io.say(Message(count: report.lines, one: "1 device: \(counts)", other: "\(report.lines) devices: \(counts)"))
+    }
+    // Whoever imports a file without devices most likely took the wrong one.
+    guard report.lines > 0 || report.rejected > 0 else {
+      let name: Message = path == "-" ? "standard input" : "\(singleLine(path))"
+      io.complain("\(name) has no devices.")
+      return ExitCode.failed
     }
     return report.rejected == 0 ? ExitCode.done : ExitCode.failed
   }
@@ -92,13 +99,10 @@ enum DevicesImportCommand {
 
     init(path: String, io: CommandIO) throws {
       self.io = io
-      do {
-        handle = path == "-" ? nil : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        size = try handle?.seekToEnd() ?? 0
-        try handle?.seek(toOffset: 0)
-      } catch {
-        throw CommandFailure("\(path): \(error.localizedDescription)")
-      }
+      handle = path == "-" ? nil : try NamedFile.open(path)
+      // A pipe has no size; then the progress line shows no part.
+      size = (try? handle?.seekToEnd()) ?? 0
+      if size > 0 { try handle?.seek(toOffset: 0) }
     }
 
     /// Empty at the end.

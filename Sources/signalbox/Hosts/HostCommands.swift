@@ -43,9 +43,11 @@ enum HostCommands {
     let io = try io.proxied(values)
     let now = io.now()
     let address: HostAddress
-    do {
+    do throws(Problems) {
       address = try HostAddress(parsing: values[host], startProtocol: values[start], serverName: values[serverName])
-    } catch { throw CommandFailure.usage("\(error)") }
+    } catch {
+      throw error.failure(["host": "<host>", "port": "<host>", "server_name": "--server-name"], isUsage: true)
+    }
     let store = try DataDirectory(values[CommonOptions.data]).open(creating: true, now: now)
     defer { store.close() }
     let text = values[note]

@@ -23,21 +23,34 @@ enum TokensCommand {
     "What the token may do: read, send-development, send-production, devices, certificates, or admin. Repeat for "
       + "several."
   ) { text throws(BadValue) in
-    guard let scope = TokenScope(rawValue: text) else { throw BadValue("is not a scope; see --help") }
+    guard let scope = TokenScope(rawValue: text) else {
+      throw BadValue("is not one of \(TokenScope.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
     return scope
   }.among(TokenScope.allCases.map(\.rawValue))
   private static let apps = Option(
     repeated: "app", "bundle-id", "Only for this app. Repeat for several (default: all apps).")
   private static let addresses = Option(
     repeated: "from", "cidr",
-    "Only from this address or range, e.g. 10.0.0.0/8. Repeat for several (default: from anywhere).")
+    "Only from this address or range, e.g. 10.0.0.0/8. Repeat for several (default: from anywhere)."
+  ) { text throws(BadValue) in
+    guard AddressRange(text) != nil else { throw BadValue("is not an address or a range, e.g. 10.0.0.0/8") }
+    return text
+  }
   private static let user = Option<String?>(
     "user", "name",
     "The person whose token it is: it may send to production and approve as the person may, and ends when the person is "
       + "disabled (default: nobody's).")
   private static let expires = Option<Int?>(
     "expires-in", "days", "The lifetime, e.g. 30d, or never.", default: APIToken.usualDays, showing: "90d"
-  ) { text throws(BadValue) in text == "never" ? nil : try parseDays(text) }
+  ) { text throws(BadValue) in
+    if text == "never" { return nil }
+    // Nil for a text that is no number of days, too.
+    guard let days = try? parseDays(text), (1...TokenForm.mostDays).contains(days) else {
+      throw BadValue("is not a number of days from 1 to \(TokenForm.mostDays), e.g. 30d, or never")
+    }
+    return days
+  }
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   static let command = Command<Action>(
@@ -89,7 +102,12 @@ enum TokensCommand {
     typed.addresses = values[addresses]
     typed.days = values[expires]
     let form = typed
-    guard form.problems.isEmpty else { throw CommandFailure("\(Problems(form.problems))") }
+    guard form.problems.isEmpty else {
+      let names = [
+        "name": "<name>", "scopes": "--scope", "apps": "--app", "addresses": "--from", "expires": "--expires-in",
+      ]
+      throw Problems(form.problems).failure(names, isUsage: true)
+    }
     let (answer, secret) = try withStore(values, io, creating: true) { store in
       try store.writeSync { database in
         for app in form.apps ?? [] { _ = try App.named(app, database) }

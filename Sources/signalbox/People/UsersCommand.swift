@@ -28,7 +28,8 @@ enum UsersCommand {
   private static let provider = Flag(
     "trust-provider", "A sign-in with the provider of OpenID Connect is enough: it asks for a second step itself.")
   private static let address = Option<String?>(
-    "address", "url", "The console's public URL, e.g. https://push.example.com. The whole link is printed."
+    "address", "url", "The console's public URL, e.g. https://push.example.com. The whole link is printed.",
+    parseAddress
   ).configuration
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
   private static let one = [name.parameter, CommonOptions.data.parameter]
@@ -45,12 +46,20 @@ enum UsersCommand {
         parameters: [name.parameter, address.parameter] + common, action: link),
       Command(
         "role", "Change a user's role.", parameters: [name.parameter, role.parameter, CommonOptions.data.parameter],
-        action: { values, io in try change(.role(values[role]), values, io) { "Changed the role of \($0)." } }),
+        action: { values, io in
+          try change(.role(values[role]), values, io) {
+            "Changed the role of \($0): \(PageWord(values[role].rawValue, "roles."))."
+          }
+        }),
       Command(
         "production", "Set whether a user, and the user's tokens, may send to production.",
         parameters: [name.parameter, answer.parameter, CommonOptions.data.parameter],
         action: { values, io in
-          try change(.production(values[answer]), values, io) { "Set what may be sent to production by \($0)." }
+          try change(.production(values[answer]), values, io) { name in
+            values[answer]
+              ? "\(name) may send to production, and so may the user's tokens."
+              : "\(name) may not send to production, and neither may the user's tokens."
+          }
         }),
       Command(
         "disable", "Disable a user: ends all sessions and links, and revokes all tokens.", parameters: one,
@@ -144,7 +153,10 @@ enum UsersCommand {
 
   /// Reports what a rule refuses as a failure of the command.
   private static func telling<Value>(_ body: () throws -> Value) throws -> Value {
-    do { return try body() } catch let problems as Problems { throw CommandFailure("\(problems)") }
+    do { return try body() } catch let problems as Problems {
+      let isBadName = problems.all.allSatisfy { $0.code == PersonMessage.name.code }
+      throw problems.failure(["name": isBadName ? "<name>" : ""], isUsage: isBadName)
+    }
   }
 
   private static func tell(_ token: String, _ values: Parsed, _ io: CommandIO) {

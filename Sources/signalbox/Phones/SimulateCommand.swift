@@ -76,11 +76,6 @@ enum SimulateCommand {
       + "with this registration ID of JPush."
   ) { text throws(BadValue) in
     do {
-      if RegistrationID.problem(with: text) == nil,
-        let id = try? DeviceToken(parsing: text, platform: .android, provider: .jpush)
-      {
-        return (text, id)
-      }
       return (text, try DeviceToken(parsing: text, platforms: Set(Platform.allCases)))
     } catch {
       throw BadValue("is not a device token: \(error)")

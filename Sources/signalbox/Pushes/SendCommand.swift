@@ -105,13 +105,20 @@ enum SendCommand {
     let io = try io.proxied(values)
     let body = try json(values, io)
     // Without a template it is checked before anything is opened.
-    var draft = body["template"] == nil ? try PushDraft(json: body) : nil
+    let isTemplate = body["template"] != nil
+    var draft = isTemplate ? nil : try read(body, values)
     let directory = DataDirectory(values, io)
     let store = try directory.open(readers: 2, now: io.now())
     defer { store.close() }
-    if draft == nil { draft = try PushDraft(json: try store.readSync { try PushTemplate.resolved($0, body) }) }
+    if isTemplate {
+      let resolved: JSONValue
+      do { resolved = try store.readSync { try PushTemplate.resolved($0, body) } } catch let problems as Problems {
+        throw problems.failure(names(values))
+      }
+      draft = try read(resolved, values)
+    }
     guard let draft else { return ExitCode.failed }
-    let (kept, check) = try await take(draft, store, io)
+    let (kept, check) = try await take(draft, store, values, io)
     guard case .push(let push) = kept else {
       if case .schedule(let schedule) = kept { ScheduleReport(schedule, check.app).tell(values, io) }
       return ExitCode.done
@@ -121,14 +128,48 @@ enum SendCommand {
     let sending = Sending(
       directory: directory, store: store, io: io, isWaiting: values[wait], limit: limit.map { .seconds($0) })
     let left = try await sending.carryOut(push.id, expected: count)
-    let report = try SendReportText(store, left, expected: count, data: directory.path)
+    let report = try SendReportText(
+      store, left, expected: count, data: directory.path, isDryRun: draft.options.dryRun)
     if values[CommonOptions.json] {
       io.print(report.prettyJSON)
     } else {
       for line in report.lines(io) { io.print(line) }
     }
     if let rest = report.rest(now: io.now()) { io.note(rest) }
-    return report.exitCode(isDryRun: draft.options.dryRun, isWaited: values[wait], now: io.now())
+    return report.exitCode(isWaited: values[wait], now: io.now())
+  }
+
+  /// - Throws: ``CommandFailure``, which names the options.
+  private static func read(_ json: JSONValue, _ values: Parsed) throws -> PushDraft {
+    do throws(Problems) { return try PushDraft(json: json) } catch {
+      throw error.failure(names(values), isUsage: true)
+    }
+  }
+
+  /// What was typed, by the fields of the API. What a file or a template has keeps its path.
+  private static func names(_ values: Parsed) -> OptionNames {
+    var names = [
+      "app": "--app", "environment": "--environment", "platforms": "--platform", "send_at": "--at", "audience": "",
+      "template.name": "--template", "template.values": "--value", "notification.localizations": "--localize",
+      "notification": "", "apns.payload": "",
+    ]
+    for name in ["tag", "alias", "registration-id", "segment", "channel", "topic", "condition"] {
+      names["audience." + name.replacing("-", with: "_")] = "--" + name
+    }
+    names["audience.device_token"] = "--device"
+    for name in ["time-to-live", "priority", "collapse-id", "push-type", "rate", "spread-minutes", "at-most-once"] {
+      names["options." + name.replacing("-", with: "_")] = "--" + name
+    }
+    for name in ["title", "subtitle", "body", "badge", "sound"] { names["notification." + name] = "--" + name }
+    for (field, option) in RepeatOptions.names { names[field] = option }
+    guard values[template] == nil else {
+      return OptionNames(options: names.filter { !$0.key.hasPrefix("notification") && !$0.key.hasPrefix("apns") })
+    }
+    let files = [
+      ("apns.payload", values[payload], "--payload"), ("android", values[android], "--android"),
+      ("notification.localizations", values[LocalizeOption.file], "--localizations"),
+    ].filter { $0.1 != nil }
+    return OptionNames(options: names, files: Dictionary(uniqueKeysWithValues: files.map { ($0.0, $0.2) }))
   }
 
   static func parseNumber(_ text: String) throws(BadValue) -> Int {
@@ -175,6 +216,10 @@ enum SendCommand {
       throw CommandFailure.usage("--value needs --template.")
     }
     if !notification.isEmpty { json["notification"] = .object(notification) }
+    guard !notification.isEmpty || json["template"] != nil || values[payload] != nil || values[android] != nil else {
+      throw CommandFailure.usage(
+        "Say what to send: --title, --body, --badge, --sound, --payload, --android, or --template.")
+    }
     if !values[platforms].isEmpty { json["platforms"] = .array(values[platforms].map { .string($0.rawValue) }) }
     if let time = values[at] { json["send_at"] = .string(time) }
     if let rule = try RepeatOptions.rule(values) { json["repeat"] = rule }
@@ -218,18 +263,18 @@ enum SendCommand {
       data =
         path == "-"
         ? try io.readAll(limit: largest + 1)
-        : try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: largest + 1) ?? Data()
+        : try NamedFile.open(path).read(upToCount: largest + 1) ?? Data()
     } catch let failure as CommandFailure {
       throw failure
     } catch {
-      throw CommandFailure("\(path): \(error.localizedDescription)")
+      throw CommandFailure("\(path) cannot be read.")
     }
     guard data.count <= largest else { throw CommandFailure("\(path) is too large for a payload.") }
     do { return try JSONValue(checking: Array(data)) } catch { throw CommandFailure("\(path): \(error)") }
   }
 
   private static func take(
-    _ draft: PushDraft, _ store: Store, _ io: CommandIO
+    _ draft: PushDraft, _ store: Store, _ values: Parsed, _ io: CommandIO
   ) async throws -> (kept: PushIntake.Kept, check: PushCheck) {
     do {
       // Counting has no time limit, because only this process waits for it.
@@ -243,6 +288,11 @@ enum SendCommand {
         """
         \(problems.all[0].withoutField) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.
         """)
+    } catch let problems as Problems {
+      var known = names(values)
+      // It is about what the app has, not about its name.
+      known.options["app"] = ""
+      throw problems.failure(known)
     }
   }
 }

@@ -14,13 +14,14 @@ struct SendReportText: JSONWritable {
   private let isServed: Bool
   private let left: Int
   private let data: String
+  private let isDryRun: Bool
 
   /// - Parameters:
   ///   - expected: the number of devices counted when the push was created.
   ///   - data: the data folder to start a server with.
-  init(_ store: Store, _ sent: Sending.Left, expected: Int, data: String) throws {
+  init(_ store: Store, _ sent: Sending.Left, expected: Int, data: String, isDryRun: Bool) throws {
     let push = sent.push
-    (self.push, isServed, self.data) = (push, sent.isServed, data)
+    (self.push, isServed, self.data, self.isDryRun) = (push, sent.isServed, data, isDryRun)
     left = push.pending ?? expected
     (app, reasons, providers, nextDue) = try store.readSync { database in
       let reasons = try Delivery.reasonCounts(database, push: push.id)
@@ -34,7 +35,7 @@ struct SendReportText: JSONWritable {
 
   /// 0 only if nothing failed and nothing is left: every device was accepted or, without `--wait`, a server has the
   /// push.
-  func exitCode(isDryRun: Bool, isWaited: Bool, now: Date) -> Int32 {
+  func exitCode(isWaited: Bool, now: Date) -> Int32 {
     switch push.state {
     case .finished:
       let counts = push.counts
@@ -59,8 +60,9 @@ struct SendReportText: JSONWritable {
     }
     let devices: Message = "\(left) of \(push.target ?? left) devices are left"
     if push.state == .paused { return "\(devices) until someone resumes the push in the console" }
-    return isServed
-      ? "\(devices); the running server continues"
+    if isServed { return "\(devices); the running server continues" }
+    return isDryRun
+      ? "\(devices) to check; the dry run continues when a server is started: \(start)"
       : "\(devices)\(waitingText); sending continues when a server is started: \(start)"
   }
 
@@ -83,6 +85,22 @@ struct SendReportText: JSONWritable {
   }
 
   private func headline(_ io: CommandIO) -> Message {
+    isDryRun ? dryHeadline(io) : sendingHeadline(io)
+  }
+
+  private func dryHeadline(_ io: CommandIO) -> Message {
+    let devices: Message = "\(push.counts.total) of \(push.target ?? 0) devices"
+    return switch push.state {
+    case .needsApproval: "dry run, needs approval; nothing is sent"
+    case .queued:
+      push.plannedAt.map { "dry run, scheduled for \($0.text); nothing is sent then" }
+        ?? "dry run, queued; the running server checks each device, and nothing is sent"
+    case .sending, .paused, .finished, .cancelled, .failed:
+      "dry run, \(io.word(push.state.rawValue, "words.")), \(devices); nothing is sent"
+    }
+  }
+
+  private func sendingHeadline(_ io: CommandIO) -> Message {
     switch push.state {
     case .needsApproval: "needs approval; nothing is sent until a second person approves it"
     case .queued:

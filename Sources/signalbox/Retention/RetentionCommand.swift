@@ -11,12 +11,19 @@ enum RetentionCommand {
       String(field.name.dropLast(5)).replacing("_", with: "-"), "days",
       "The number of days, e.g. 30d; 0 keeps data forever.", parseDays)
   }
+  /// The options by the fields of the API.
+  private static let options = Dictionary(
+    uniqueKeysWithValues: RetentionPolicy.fields.map { field in
+      (field.name, "--" + String(field.name.dropLast(5)).replacing("_", with: "-"))
+    })
   private static let dryRun = Flag("dry-run", "Change nothing; only show what would be deleted.")
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   static let command = Command<Action>(
     "retention", "Show or set how long deliveries, pushes, and other data are kept.",
-    discussion: "The server deletes old data in small batches. The activity log is always kept.",
+    discussion:
+      "The server deletes old data in small batches. The activity log is kept, except failed sign-ins, which are deleted "
+      + "from it after 90 days.",
     subcommands: [
       Command("show", "Show the retention settings and what is due for deletion.", parameters: common, action: show),
       Command(
@@ -47,7 +54,7 @@ enum RetentionCommand {
         let before = try RetentionPolicy.find(database)
         var policy = before
         for (field, days) in chosen { policy[keyPath: field.value] = days }
-        if let problem = policy.problems.first { throw CommandFailure("\(problem)") }
+        if let problem = policy.problems.first { throw Problems([problem]).failure(options) }
         let due = try Trim.due(database, policy, now: now)
         if !values[dryRun], policy != before {
           try policy.save(database)

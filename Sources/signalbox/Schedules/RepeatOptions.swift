@@ -25,6 +25,13 @@ enum RepeatOptions {
     until.parameter, count.parameter,
   ]
 
+  /// The options by the fields of the API.
+  static let names = [
+    "repeat": "--every", "repeat.every": "--every", "repeat.interval": "--interval", "repeat.weekdays": "--on",
+    "repeat.day": "--day", "repeat.at": "--time", "repeat.time_zone": "--time-zone", "repeat.until": "--until",
+    "repeat.count": "--count",
+  ]
+
   /// The field `repeat` of `POST /api/v1/pushes`; nil without `--every`.
   static func rule(_ values: Parsed) throws -> JSONValue? {
     var rule: [String: JSONValue] = [:]

@@ -52,8 +52,18 @@ enum BackupCommand {
     } catch MigrationError.newer {
       // A newer version wrote this database, and can restore the copy.
     }
-    try pool.backup(to: destination) { progress in
-      io.progress("\(progress.done * 100 / max(1, progress.total)) %")
+    try NamedFile.mustBeNew(destination)
+    do {
+      try pool.backup(to: destination) { progress in
+        io.progress("\(progress.done * 100 / max(1, progress.total)) %")
+      }
+    } catch let error as SQLiteError where error.code == .cannotOpen {
+      let reason = error.message.replacing(": \(destination).partial", with: "").replacing(": \(destination)", with: "")
+      throw CommandFailure(
+        """
+        \(singleLine(destination)) cannot be written: \(EnglishSentence(reason)). Check that its folder exists and that \
+        this user can write to it.
+        """)
     }
     io.endProgress()
     // A database of another version has another activity log.

@@ -73,7 +73,8 @@ final class CommandTexts: Translation {
     case let failure as CommandFailure: failure.message.text(in: self)
     case let problem as Problem: text(problem)
     case let problems as Problems: problems.all.map { text($0) }.joined(separator: "\n")
-    case let problem as FileProblem: text(problem.problem)
+    // Its fields are those of a form.
+    case let problem as FileProblem: texts.text(problem.problem)
     case let failure as HostFailure: text(failure.problem)
     case let mismatch as SealingMismatch: texts.text(mismatch)
     case let line as RejectedLine:

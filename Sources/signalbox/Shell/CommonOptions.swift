@@ -95,9 +95,19 @@ extension Platform {
 /// Whole days, as `30d` or `30`.
 func parseDays(_ text: String) throws(BadValue) -> Int {
   guard let days = Int(text.hasSuffix("d") ? String(text.dropLast()) : text), (0...36_500).contains(days) else {
-    throw BadValue("is not a number of days, e.g. 30d")
+    throw BadValue("is not a number of days from 0 to 36500, e.g. 30d")
   }
   return days
+}
+
+/// The public URL of the console.
+func parseAddress(_ text: String) throws(BadValue) -> String {
+  guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+    ["http", "https"].contains(scheme), let host = parts.host, !host.isEmpty
+  else {
+    throw BadValue("is not a URL, e.g. https://push.example.com")
+  }
+  return text
 }
 
 func parseID(_ text: String) throws(BadValue) -> Int64 {

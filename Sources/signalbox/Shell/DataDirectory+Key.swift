@@ -39,9 +39,9 @@ extension DataDirectory {
     guard !exists else {
       throw CommandFailure(
         """
-        \(keyFile) is missing, and stored credentials cannot be decrypted without it. Restore it from a backup, \
-        readable by its owner only (chmod 600). If there is no backup, run signalbox rotate-key --lost and upload \
-        every certificate and key again.
+        \(keyFile) is missing, and stored credentials cannot be decrypted without it. Copy it back from where you \
+        keep it (backups do not contain it), readable by its owner only (chmod 600). If it is lost, run signalbox \
+        rotate-key --lost and upload every certificate and key again.
         """)
     }
     return try SealingKey.loadOrCreate(path: keyFile)

@@ -127,9 +127,13 @@ struct Doctor {
       }
       return Finding(
         subject: "secret.key", level: .error, message: "\(directory.keyFile) is missing",
-        remedy: "Restore it from a backup. If it is lost, run signalbox rotate-key --lost and upload everything again.")
+        remedy: """
+          Copy it back from where you keep it; backups do not contain it. If it is lost, run signalbox rotate-key --lost \
+          and upload everything again.
+          """)
     } catch {
-      return Finding(subject: "secret.key", level: .error, message: "\(error)", remedy: "See the message.")
+      // The error says what to do.
+      return Finding(subject: "secret.key", level: .error, message: "\(error)")
     }
   }
 
@@ -205,14 +209,7 @@ struct Doctor {
 
   private func credentials(_ database: Database) throws -> [Finding] {
     let report = try CertificateTracker.report(database, now: now)
-    var findings = report.findings.filter { $0.band.needsSomebody }.map { finding in
-      let isOver = finding.band == .expired || finding.band == .notYetValid
-      let end: Message = finding.item.notAfter.map { " until \($0.text)" } ?? ""
-      return Finding(
-        subject: "certificate", level: isOver ? .error : .warning,
-        message: "\(singleLine(finding.item.name)): \(PageWord(finding.band.rawValue, "band."))\(end)",
-        remedy: "Renew it in the developer account, then run signalbox certificates add <file> --app … --use-for …")
-    }
+    var findings = report.findings.filter { $0.band.needsSomebody }.map(expiring)
     findings += report.unreadable.map { item in
       let isHost = item.key?.hasPrefix("hosts/") == true
       return Finding(
@@ -247,6 +244,37 @@ struct Doctor {
       ]
     }
     return findings
+  }
+
+  /// A certificate that has expired, expires soon, or is not valid yet.
+  private func expiring(_ finding: ExpiryReport.Finding) -> Finding {
+    let (item, days) = (finding.item, finding.daysLeft ?? 0)
+    let (name, end) = (singleLine(item.name), item.notAfter?.text ?? "")
+    let message: Message =
+      switch finding.band {
+      case .expired: "\(name): expired on \(end)"
+      case .notYetValid: "\(name): not valid before \(item.notBefore?.text ?? end)"
+      case .soon, .urgent, .fine, .neverExpires:
+        days == 0
+          ? "\(name): expires on \(end), in less than a day"
+          : Message(
+            count: days, one: "\(name): expires on \(end), in 1 day",
+            other: "\(name): expires on \(end), in \(days) days")
+      }
+    let place = (item.key ?? "").split(separator: "/")
+    let remedy: Message
+    if finding.band == .notYetValid {
+      remedy = "Check this machine's clock. If it is right, use another certificate until then."
+    } else if place.first == "hosts" {
+      remedy = "Renew the certificate on that host. Signalbox checks it again by itself."
+    } else {
+      let id = place.last.map(String.init) ?? "<id>"
+      remedy = "Get a replacement, then run signalbox certificates renew \(id) <file>."
+    }
+    let isOver = finding.band == .expired || finding.band == .notYetValid
+    return Finding(
+      subject: place.first == "hosts" ? "watched host" : "certificate", level: isOver ? .error : .warning,
+      message: message, remedy: remedy)
   }
 
   /// Event webhooks that have failed for a day.

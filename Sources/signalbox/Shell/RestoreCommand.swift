@@ -23,7 +23,10 @@ enum RestoreCommand {
   ) { values, io in
     let directory = DataDirectory(values, io)
     let now = io.now()
+    let isNew = access(directory.path, F_OK) != 0
     try directory.create()
+    // Nothing is left of a refused restore. Fails, as it should, once something is in the folder.
+    defer { if isNew { rmdir(directory.path) } }
     let hasKey = access(directory.keyFile, F_OK) == 0
     if try !directory.lock() {
       throw CommandFailure("\(directory.path) is in use by a running signalbox. Stop it first.")

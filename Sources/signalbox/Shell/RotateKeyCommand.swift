@@ -74,8 +74,16 @@ enum RotateKeyCommand {
 
   private static func copy(_ path: String, to copy: String) throws {
     guard let text = FileManager.default.contents(atPath: path) else { throw SystemError("open \(path)") }
+    try NamedFile.mustBeNew(copy)
     let file = Glibc.open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw SystemError("open \(copy)") }
+    let number = errno
+    guard file >= 0 else {
+      throw CommandFailure(
+        """
+        The old key cannot be saved to \(singleLine(copy)): \(NamedFile.words(number)). The key was not changed. Choose \
+        another file with --keep-old.
+        """)
+    }
     defer { close(file) }
     let bytes = Array(text)
     guard Glibc.write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0 else {

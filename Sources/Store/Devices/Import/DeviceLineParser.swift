@@ -65,7 +65,7 @@ package struct DeviceLineParser {
       do throws(Problem) {
         return DeviceImport.read(try JSONValue(checking: bytes), line: line.number, defaults: defaults)
       } catch {
-        return .failure(RejectedLine(line: line.number, problems: [error]))
+        return .failure(RejectedLine(line: line.number, problems: [error.inFile(line: line.number)]))
       }
     }
   }
@@ -100,5 +100,13 @@ package struct DeviceLineParser {
     } catch {
       return rejected(error)
     }
+  }
+}
+
+extension Problem {
+  /// Of a line's JSON, whose parser counts from the line: with the number that the line has in its file.
+  fileprivate func inFile(line: Int) -> Problem {
+    guard arguments["line"] != nil else { return self }
+    return Problem(field, code: code, template, arguments.merging(["line": "\(line)"]) { $1 })
   }
 }
