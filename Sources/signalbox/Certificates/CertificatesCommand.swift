@@ -40,7 +40,7 @@ enum CertificatesCommand {
   /// The options by the fields of the API.
   static let names = [
     "key_id": "--key-id", "team_id": "--team-id", "made_by": "--made-by", "note": "--note", "endpoint": "--endpoint",
-    "trust": "--trust", "certificate": "",
+    "trust": "--trust", "certificate": "", "file": "",
   ]
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 
