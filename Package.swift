@@ -12,8 +12,13 @@ let house: [SwiftSetting] = [
 ]
 
 /// A room of the house and the rooms below it that it may know.
-func room(_ name: String, knows below: [String] = []) -> Target {
-  .target(name: name, dependencies: below.map { .byName(name: $0) }, swiftSettings: house)
+///
+/// - Parameter hot: whether it is optimized in debug builds too: the tests start the console hundreds of times, and spend
+///   most of that in binding templates.
+func room(_ name: String, knows below: [String] = [], hot: Bool = false) -> Target {
+  .target(
+    name: name, dependencies: below.map { .byName(name: $0) },
+    swiftSettings: house + (hot ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : []))
 }
 
 func tests(_ name: String, knows below: [String], fixtures: Bool = false) -> Target {
@@ -48,14 +53,14 @@ let package = Package(
     .systemLibrary(name: "CEpoll"),
 
     // Tools: know nothing of push
-    room("Text"),
+    room("Text", hot: true),
     room("Calendar", knows: ["Text"]),
-    room("JSON", knows: ["Text"]),
+    room("JSON", knows: ["Text"], hot: true),
     room("Reactor", knows: ["CEpoll"]),
     room("SQLite", knows: ["CSQLite"]),
     room("OpenSSL", knows: ["Calendar", "Text", "COpenSSL"]),
     room("QRCode", knows: ["CQRencode"]),
-    room("Mustache"),
+    room("Mustache", hot: true),
     room("Logging", knows: ["Calendar", "Reactor"]),
     room("Arguments", knows: ["Text"]),
     room("HTTPServer", knows: ["Calendar", "OpenSSL", "Reactor", "Text", "CZlib", "CEpoll"]),

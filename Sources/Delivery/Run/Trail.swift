@@ -45,6 +45,22 @@ final class Trail: @unchecked Sendable {
   static let pathRange = 64..<start
   private static let size = start + capacity * MemoryLayout<Place>.stride
 
+  /// The places that are lent to nobody: those that came back, and those that were never used.
+  private struct FreePlaces {
+    var returned: [Int32] = []
+    var unused = Int32(0)..<Int32(capacity)
+
+    var count: Int { returned.count + unused.count }
+
+    mutating func take(atMost count: Int) -> [Int32] {
+      let known = Array(returned.suffix(count))
+      returned.removeLast(known.count)
+      let new = unused.prefix(count - known.count)
+      unused.removeFirst(new.count)
+      return known + new
+    }
+  }
+
   /// Never 0.
   let number: Int64
   private let descriptor: Int32
@@ -53,7 +69,7 @@ final class Trail: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let places: UnsafeMutablePointer<Place>
   private let own: Header
-  private let free: Mutex<[Int32]>
+  private let free = Mutex(FreePlaces())
 
   /// Opens or creates the file of a database.
   ///
@@ -77,7 +93,6 @@ final class Trail: @unchecked Sendable {
     places = (memory + Self.start).bindMemory(to: Place.self, capacity: Self.capacity)
     number = Int64.random(in: 1...Int64.max)
     own = Header(machine: machine, number: number)
-    free = Mutex((0..<Int32(Self.capacity)).reversed())
   }
 
   deinit {
@@ -165,18 +180,14 @@ final class Trail: @unchecked Sendable {
 
   /// Lends places for devices that are about to be handed out, possibly fewer.
   func take(atMost count: Int) -> [Int32] {
-    free.withLock { free in
-      let taken = Array(free.suffix(count))
-      free.removeLast(taken.count)
-      return taken
-    }
+    free.withLock { $0.take(atMost: count) }
   }
 
   /// Returns the places of devices whose outcome or wait is stored, or that were not sent to.
   func giveBack(_ taken: [Int32]) {
     guard !taken.isEmpty else { return }
     for place in taken { places[Int(place)].push = 0 }
-    free.withLock { $0 += taken }
+    free.withLock { $0.returned += taken }
   }
 
   /// The devices of a push whose places were not returned, because an error interrupted the push.

@@ -229,14 +229,32 @@ extension DeviceToken {
   /// Removes blanks and quotation marks around, and `deviceToken=`, `token: ` or `Optional(…)` from logs (S002).
   private static func unwrapped(_ text: String) -> String {
     var text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    if let label = text.prefixMatch(of: /(?i)(device[ _]?)?token *[:=] */) {
-      text = String(text[label.range.upperBound...])
-    }
+    if let value = value(labeled: text) { text = String(value) }
     if text.hasPrefix("Optional("), text.hasSuffix(")") { text = String(text.dropFirst(9).dropLast()) }
     if let open = text.firstIndex(of: "<"), let close = text[open...].firstIndex(of: ">") {
       return String(text[open...close])
     }
     return text.trimmingCharacters(in: CharacterSet(charactersIn: "\"'“”"))
+  }
+
+  /// What stands behind `token:`, `deviceToken =` and the like; nil without such a label. Imports contain millions of
+  /// tokens, and a `Regex` costs more than all the rest of one.
+  private static func value(labeled text: String) -> Substring? {
+    var rest = text.utf8[...]
+    func skip(_ word: StaticString) -> Bool {
+      let isThere = word.withUTF8Buffer { word in
+        rest.count >= word.count && zip(rest, word).allSatisfy { $0 | 0x20 == $1 }
+      }
+      if isThere { rest = rest.dropFirst(word.utf8CodeUnitCount) }
+      return isThere
+    }
+    if skip("device"), let next = rest.first, next == UInt8(ascii: " ") || next == UInt8(ascii: "_") {
+      rest = rest.dropFirst()
+    }
+    guard skip("token") else { return nil }
+    rest = rest.drop { $0 == UInt8(ascii: " ") }
+    guard let sign = rest.first, sign == UInt8(ascii: ":") || sign == UInt8(ascii: "=") else { return nil }
+    return Substring(rest.dropFirst().drop { $0 == UInt8(ascii: " ") })
   }
 }
 

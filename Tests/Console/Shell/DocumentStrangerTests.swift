@@ -51,7 +51,7 @@ struct DocumentStrangerTests {
             [
               "--config-file", settings.path, "run", Self.document, "--url", "http://\(address)",
               "-H", "Authorization: \(scene.authorization(.admin))", "--phases", "coverage,fuzzing",
-              "--max-examples", "15", "--seed", "1", "--generation-database", "none", "--no-color",
+              "--max-examples", "6", "--seed", "1", "--generation-database", "none", "--no-color",
               "--continue-on-failure", "--exclude-method", "DELETE", "--exclude-path-regex", "/test$|/probe$",
               "--checks",
               "agreement,not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
