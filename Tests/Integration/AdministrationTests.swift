@@ -196,7 +196,7 @@ struct AdministrationTests {
       }
       #expect(old == nil)
       #expect(await box.run("users", "add", "lin@example.com", "--role", "viewer").code == 1)
-      #expect(await box.run("users", "add", "lin", "--role", "viewer").code == 1)
+      #expect(await box.run("users", "add", "lin", "--role", "viewer").code == 64)
       #expect(await box.run("users", "add", "a@b", "--role", "boss").code == 64)
       let list = await box.run("users", "list", "--json")
       #expect(list.json?.array?.first?["state"] == "invited" && list.json?.array?.first?["role"] == "admin")

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import JSON
 import Model
 import Store
 import Testing
