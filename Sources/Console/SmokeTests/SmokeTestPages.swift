@@ -25,6 +25,7 @@ enum SmokeTestPages {
     routes.page(.post, "/smoke-tests/new", role: .operator) { page in try await takeOver(page) }
     routes.page(.post, "/smoke-tests", role: .operator) { page in try await create(page) }
     routes.page(.get, "/smoke-tests/:id") { page in try await show(page) }
+    routes.page(.get, "/smoke-tests/:id/runs/:run/junit.xml") { page in try await junit(page) }
     routes.page(.get, "/smoke-tests/:id/edit", role: .operator) { page in try await edit(page) }
     routes.page(.post, "/smoke-tests/:id", role: .operator) { page in try await update(page) }
     routes.page(.post, "/smoke-tests/:id/runs", role: .operator) { page in try await run(page) }
@@ -111,6 +112,18 @@ enum SmokeTestPages {
         pager: PagerView(pager, next: history.next), mayRun: page.may(.operator),
         question: mustType(row.test.draft) ? texts("confirm.type_app", ["app": row.app?.name ?? ""]) : nil,
         confirm: confirm, address: page.address, texts: texts), status: status)
+  }
+
+  private static func junit(_ page: PageContext) async throws -> Response {
+    let id = try page.id()
+    let number: Int64 = try page.request.parameter("run")
+    return try await page.store.read { database in
+      let run = try SmokeRun.find(database, id: number)
+      guard let run, run.testID == id, run.state != .running else {
+        throw PageError(.notFound, "missing_smoke_test", action: ("/smoke-tests/\(id)", "smoketests.title"))
+      }
+      return try SmokeRunFile.junit(database, run)
+    }
   }
 
   /// As in the send form: for a broadcast and for production the app's name is typed.

@@ -1,7 +1,9 @@
 import Foundation
+import HTTPServer
 import JSON
 import Model
 import Mustache
+import SQLite
 import Store
 
 /// `/smoke-tests`.
@@ -221,6 +223,9 @@ struct SmokeRunView: View {
     .text("by") { SmokeWords.starter($0.run, $0.texts) },
     .view("started") { MomentView(date: $0.run.startedAt, now: $0.now) },
     .optional("push") { $0.run.pushUID.map { "/pushes/\($0)" } },
+    .optional("junit") { view in
+      view.run.state == .running ? nil : "/smoke-tests/\(view.run.testID)/runs/\(view.run.id)/junit.xml"
+    },
     .list("differences") { view in view.run.differences.map { SmokeDifferenceRow(one: $0, texts: view.texts) } },
     .flag("has_differences") { !$0.run.differences.isEmpty },
     .list("causes") { $0.causes },
@@ -255,6 +260,21 @@ struct SmokeDifferenceRow: View {
     .text("expected") { SmokeWords.answer($0.one.expected, $0.texts) },
     .text("got") { SmokeWords.answer($0.one.got, $0.texts) },
   ]
+}
+
+/// A run that has ended, as a file.
+enum SmokeRunFile {
+  /// JUnit XML, which CI servers read.
+  static func junit(_ database: Database, _ run: SmokeRun) throws -> Response {
+    let test = try SmokeTestAnswer(database, try SmokeTest.get(database, id: run.testID))
+    let report = JUnitReport(startedAt: run.startedAt, [run.junit(test.test.name, app: test.app)])
+    return Response(
+      .ok,
+      headers: [
+        "Content-Type": "application/xml; charset=utf-8",
+        "Content-Disposition": "attachment; filename=\"smoke-\(run.id).xml\"", "Cache-Control": "no-store",
+      ], body: .bytes(Array(report.text.utf8)))
+  }
 }
 
 /// A run in the history.

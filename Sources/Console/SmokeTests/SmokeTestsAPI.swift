@@ -9,6 +9,8 @@ import Store
 
 /// `/api/v1/smoke-tests`.
 enum SmokeTestsAPI {
+  /// The queries of a run.
+  private static let asked = ["wait", "format"]
   /// The longest `wait` that a query accepts.
   private static let longestWait = Duration.seconds(300)
 
@@ -30,16 +32,16 @@ enum SmokeTestsAPI {
       return APIContext.nothing
     }
     routes.list("/smoke-tests/:id/runs", reach: .smokeTest) { call in try await runs(call) }
-    routes.call(.post, "/smoke-tests/:id/runs", role: .operator, scope: .send, reach: .smokeTest, query: ["wait"]) {
+    routes.call(.post, "/smoke-tests/:id/runs", role: .operator, scope: .send, reach: .smokeTest, query: asked) {
       call in try await run(call)
     }
-    routes.call(.get, "/smoke-tests/:id/runs/:run", role: .viewer, scope: .read, reach: .smokeTest, query: ["wait"]) {
+    routes.call(.get, "/smoke-tests/:id/runs/:run", role: .viewer, scope: .read, reach: .smokeTest, query: asked) {
       call in
       let (id, run): (Int64, Int64) = (try call.request.parameter("id"), try call.request.parameter("run"))
-      let wait = try wait(call)
+      let wanted = try wanted(call)
       let found = try await call.store.read { try SmokeRun.get($0, id: run) }
       guard found.testID == id else { throw StoreError.notFound(noun: "run", id: "\(run)") }
-      return try await answer(found, call, wait)
+      return try await answer(found, call, wanted)
     }
   }
 
@@ -138,26 +140,34 @@ enum SmokeTestsAPI {
       })
   }
 
-  private static func wait(_ call: APIContext) throws -> Duration {
+  private enum Format: String, CaseIterable { case json, junit }
+
+  private static func wanted(_ call: APIContext) throws -> (wait: Duration, format: Format) {
     var query = APIQuery(call.request)
-    let wait = query.wait(upTo: longestWait)
+    let (wait, format) = (query.wait(upTo: longestWait), query.choice("format", as: Format.self))
     try query.finish()
-    return wait ?? .zero
+    return (wait ?? .zero, format ?? .json)
   }
 
   private static func run(_ call: APIContext) async throws -> Response {
-    let (id, wait): (Int64, Duration) = (try call.request.parameter("id"), try wait(call))
+    let id: Int64 = try call.request.parameter("id")
+    let wanted = try wanted(call)
     let test = try await call.store.read { try SmokeTest.get($0, id: id) }
     let idempotency = try Idempotency(call, content: [])
     let starter = SmokeRunner.Starter(
       .api, by: call.actor, person: call.principal.person, from: call.request.remoteAddress?.host)
     let run = try await call.console.smoke.start(test, starter, once: idempotency, now: call.now)
-    return try await answer(run, call, wait)
+    return try await answer(run, call, wanted)
   }
 
-  /// 200 with a run that has ended, 202 with one that goes on.
-  private static func answer(_ run: SmokeRun, _ call: APIContext, _ wait: Duration) async throws -> Response {
-    let run = try await call.console.smoke.wait(for: run.id, atMost: wait, clock: call.console.clock)
+  /// 200 with a run that has ended, 202 with one that goes on, which is always JSON.
+  private static func answer(
+    _ run: SmokeRun, _ call: APIContext, _ wanted: (wait: Duration, format: Format)
+  ) async throws -> Response {
+    let run = try await call.console.smoke.wait(for: run.id, atMost: wanted.wait, clock: call.console.clock)
+    if wanted.format == .junit, run.state != .running {
+      return try await call.store.read { try SmokeRunFile.junit($0, run) }
+    }
     return APIContext.answer(
       run, status: run.state == .running ? .accepted : .ok,
       location: "/api/v1/smoke-tests/\(run.testID)/runs/\(run.id)")

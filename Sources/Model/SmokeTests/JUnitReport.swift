@@ -19,12 +19,12 @@ package struct JUnitReport: Sendable {
     }
   }
 
-  private let suite: String
+  private static let suite = "signalbox smoke"
   private let startedAt: Date
   private let cases: [Case]
 
-  package init(suite: String, startedAt: Date, _ cases: [Case]) {
-    (self.suite, self.startedAt, self.cases) = (suite, startedAt, cases)
+  package init(startedAt: Date, _ cases: [Case]) {
+    (self.startedAt, self.cases) = (startedAt, cases)
   }
 
   package var text: String {
@@ -33,7 +33,7 @@ package struct JUnitReport: Sendable {
     let counts = #"tests="\#(cases.count)" failures="\#(failures)" errors="0" skipped="0" time="\#(seconds)""#
     // The form of Jenkins' schema has a local time without a zone.
     let start = Timestamp.text(Date(timeIntervalSince1970: startedAt.timeIntervalSince1970.rounded(.down))).dropLast()
-    let head = #"<testsuite name="\#(Self.escaped(suite))" \#(counts) timestamp="\#(start)">"#
+    let head = #"<testsuite name="\#(Self.escaped(Self.suite))" \#(counts) timestamp="\#(start)">"#
     let lines = cases.map { one in
       let place = #"classname="\#(Self.escaped(one.group))" name="\#(Self.escaped(one.name))""#
       let opening = #"    <testcase \#(place) time="\#(Self.seconds(one.time))""#

@@ -150,6 +150,12 @@ package struct SmokeDifference: Sendable, Hashable, JSONWritable {
     self.init(device: json["device"]?.integer, name: name, expected: expected, got: got)
   }
 
+  /// What differs, why, and what to do, in English.
+  package var sentence: String {
+    let (line, reason) = ("\(name.singleLine): expected \(expected), got \(got).", Reason.of(got))
+    return reason.isKnown ? "\(line) \(reason.cause) \(reason.remedy)" : line
+  }
+
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("device", device)

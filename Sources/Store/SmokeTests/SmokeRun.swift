@@ -262,6 +262,17 @@ extension SmokeRun: JSONWritable {
     }
   }
 
+  /// The run as a test case of JUnit, in English.
+  ///
+  /// - Parameters:
+  ///   - test: the smoke test's name.
+  ///   - app: bundle ID.
+  package func junit(_ test: String, app: String) -> JUnitReport.Case {
+    JUnitReport.Case(
+      name: test, group: app, time: (endedAt ?? startedAt).timeIntervalSince(startedAt), failure: failure,
+      detail: differences.map(\.sentence).joined(separator: "\n"))
+  }
+
   /// What failed, in English, for the command line and JUnit; nil: it passed or is running.
   package var failure: String? {
     guard state == .failed else { return nil }

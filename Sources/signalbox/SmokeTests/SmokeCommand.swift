@@ -118,29 +118,21 @@ enum SmokeCommand {
     return [line] + run.differences.map { "  " + io.text(Self.line($0, io)) }
   }
 
-  /// - Parameter io: nil: in English.
-  private static func line(_ one: SmokeDifference, _ io: CommandIO? = nil) -> Message {
+  private static func line(_ one: SmokeDifference, _ io: CommandIO) -> Message {
     let reason = Reason.of(one.got)
     guard reason.isKnown else { return "\(singleLine(one.name)): expected \(one.expected), got \(one.got)." }
-    let (cause, remedy) = io.map { ($0.cause(reason), $0.remedy(reason)) } ?? (reason.cause, reason.remedy)
-    return "\(singleLine(one.name)): expected \(one.expected), got \(one.got). \(cause) \(remedy)"
+    return
+      "\(singleLine(one.name)): expected \(one.expected), got \(one.got). \(io.cause(reason)) \(io.remedy(reason))"
   }
 
   private static func write(
     _ runs: [(test: SmokeTestAnswer, run: SmokeRun)], _ startedAt: Date, to path: String
   ) throws {
-    let report = JUnitReport(
-      suite: "signalbox smoke", startedAt: startedAt,
-      runs.map { test, run in
-        .init(
-          name: test.test.name, group: test.app,
-          time: (run.endedAt ?? run.startedAt).timeIntervalSince(run.startedAt), failure: run.failure,
-          detail: run.differences.map { line($0).description }.joined(separator: "\n"))
-      })
+    let report = JUnitReport(startedAt: startedAt, runs.map { $0.run.junit($0.test.test.name, app: $0.test.app) })
     do {
       try Data(report.text.utf8).write(to: URL(fileURLWithPath: path))
     } catch {
-      throw CommandFailure("\(path) cannot be written: \(error.localizedDescription)")
+      throw CommandFailure("\(path) cannot be written.")
     }
   }
 }

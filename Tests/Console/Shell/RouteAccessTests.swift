@@ -41,6 +41,7 @@ struct RouteAccessTests {
     ("POST /templates/:id/remove", .operator),
     ("GET /smoke-tests", .viewer), ("GET /smoke-tests/new", .operator), ("POST /smoke-tests/new", .operator),
     ("POST /smoke-tests", .operator), ("GET /smoke-tests/:id", .viewer), ("GET /smoke-tests/:id/edit", .operator),
+    ("GET /smoke-tests/:id/runs/:run/junit.xml", .viewer),
     ("POST /smoke-tests/:id", .operator), ("POST /smoke-tests/:id/runs", .operator),
     ("GET /smoke-tests/:id/remove", .operator), ("POST /smoke-tests/:id/remove", .operator),
     ("GET /devices", .viewer), ("GET /devices.csv", .viewer), ("GET /devices.json", .viewer),

@@ -72,6 +72,14 @@ struct SmokeTestPageTests {
         #expect(red.text.contains(text), "\(text)")
       }
       #expect(red.links.contains("/devices/2") && red.links.contains { $0.hasPrefix("/pushes/") })
+      let file = try await lin.get(try #require(red.links.first { $0.hasSuffix("/junit.xml") }))
+      #expect(file.type == "application/xml" && file.text.contains("<failure message=\"1 of 2 devices"))
+      let run = "/api/v1/smoke-tests/1/runs/1"
+      let passed = try await scene.call(.get, run + "?format=junit", as: .viewer)
+      #expect(passed.text.contains("<testsuites tests=\"1\" failures=\"0\""))
+      #expect(passed.text.contains("name=\"Shipped\""))
+      #expect(try await scene.call(.get, run + "?format=xml", as: .viewer).status == 422)
+      #expect(try await lin.get("/smoke-tests/2/runs/1/junit.xml").status == 404)
       let label = red.tags.first { $0.attributes["class"] == "runs" }?.attributes["aria-label"]
       #expect(label == "Last runs: 1 passed, 1 failed. Newest: Failed")
       #expect(ScenePage(try await lin.get("/smoke-tests?")).text.contains("Smoke test fails: Shipped"))
