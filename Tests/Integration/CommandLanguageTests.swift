@@ -88,7 +88,7 @@ struct CommandLanguageTests {
     "jpush reports",
     "none expiring soon", "not yet valid", "nothing copied yet", "package name", "phones' reports",
     "replaced certificates", "replica {1}",
-    "settings oidc", "signalbox serve --data {1}", "signalbox smoke", "smoke tests", "the command does not declare {1}",
+    "settings oidc", "signalbox serve --data {1}", "smoke tests", "the command does not declare {1}",
     "the replica",
     "to start, choose a password at this address; it works once and for 24 hours", "token {1}",
     "two numbers fit into a socket's name", "with a locked key",

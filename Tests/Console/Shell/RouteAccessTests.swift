@@ -174,7 +174,7 @@ struct RouteAccessTests {
       ":id", with: "999"
     )
     .replacing(":environment", with: "development").replacing(":section", with: "pushes")
-    .replacing(":code", with: "Unregistered")
+    .replacing(":code", with: "Unregistered").replacing(":run", with: "1")
   }
 
   @Test("the table has every route, and no other")
