@@ -66,12 +66,14 @@ function show(element) {
   // Durations are good <time> values too, and no date.
   if (Number.isNaN(date.getTime())) return;
   const whole = dayOnly.test(written);
-  if (!whole) element.title = `${inUTC.format(date)} UTC`;
+  if (!whole) element.title = `${said(inUTC, date)} UTC`;
   const text = 'relative' in element.dataset ? spaced(distance(date))
-    : whole ? day.format(date)
-    : 'exact' in element.dataset ? exact.format(date) : moment.format(date);
+    : said(whole ? day : 'exact' in element.dataset ? exact : moment, date);
   if (element.textContent !== text) element.textContent = text;
 }
+
+// British English shortens September to four letters; the server and every other month take three.
+const said = (format, date) => format.format(date).replace('Sept ', 'Sep ');
 
 // "4 分钟前": a blank between digits and Han characters, as everywhere in the console.
 const spaced = (text) => text.replace(/(?<=\d)(?=\p{Script=Han})|(?<=\p{Script=Han})(?=\d)/gu, ' ');
