@@ -44,7 +44,7 @@ package struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
       case .sender: "the sender was refused"
       case .recipient: "the recipient was refused"
       case .refused: "refused"
-      case .busy: "the server is busy and asks to try again later"
+      case .busy: "the server cannot accept it now"
       case .settings: "the settings are not valid"
       }
     return words.isEmpty ? what : "\(what): \(words)"

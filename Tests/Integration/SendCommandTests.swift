@@ -302,7 +302,7 @@ struct SendCommandTests {
     return result.code == 75 && result.output.contains("sending, 0 of 1 devices")
       && lines.first?.hasPrefix("signalbox: the push service is unreachable: ") == true
       && lines.first?.contains(cause) == true
-      && lines.last?.hasPrefix("signalbox: 1 of 1 devices are left") == true
+      && lines.last?.hasPrefix("signalbox: 1 device is left") == true
       && lines.last?.contains("; sending continues when a server is started: signalbox serve --data ") == true
   }
 
@@ -376,7 +376,7 @@ struct SendCommandTests {
       simulator.faults(.development).set(try Faults(parsing: "status=503"))
       let result = await send(box, "--alias", "anna", "--body", "x")
       #expect(result.code == 75, "\(result)")
-      #expect(result.errors.hasPrefix("signalbox: 1 of 1 devices are left, 1 to be retried, the first at "))
+      #expect(result.errors.hasPrefix("signalbox: 1 device is left, 1 to be retried, the first at "))
       #expect(
         result.errors.hasSuffix(
           "; sending continues when a server is started: signalbox serve --data "
@@ -415,7 +415,7 @@ struct SendCommandTests {
       #expect(simulator.counters(.development).requests == 0)
       let tired = await send(box, "--alias", "anna", "--body", "x", "--wait", "--timeout", "0")
       #expect(tired.code == 75 && tired.output.contains("queued"))
-      #expect(tired.errors == "signalbox: 1 of 1 devices are left; the running server continues\n")
+      #expect(tired.errors == "signalbox: 1 device is left; the running server continues\n")
 
       let loop = try EventLoop(name: "test")
       let pool = BlockingPool(name: "test", threads: 1)

@@ -161,7 +161,9 @@ struct ExpiryRow: View {
     .view("ends") { row in row.notAfter.map { MomentView(date: $0) } },
     .view("left") { row in row.days.flatMap { $0 > 0 ? CountView(count: $0) : nil } },
     .flag("last_day") { $0.days == 0 },
-    .view("past") { row in row.days.flatMap { $0 < 0 ? CountView(count: -$0) : nil } },
+    // Days are rounded down: one that expired 25 hours ago has -2.
+    .view("past") { row in row.days.flatMap { $0 < -1 ? CountView(count: -$0 - 1) : nil } },
+    .flag("past_day") { $0.days == -1 },
     .flag("never") { $0.isKnown && $0.days == nil },
     .view("lane") { $0.lane },
     .list("used_by") { $0.usedBy },

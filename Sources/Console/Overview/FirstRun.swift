@@ -80,7 +80,10 @@ extension FirstRun {
       try await PhonePages.register(try simulator.phones.reinstall(phone.id, now: page.now), inPlaceOf: phone, page)
     }
     guard let installed = simulator.phones.phone(phone.id) else { throw PageError.notFound("phone", list: "/phones") }
-    if step == .uninstall { try simulator.phones.uninstall(phone.id, now: page.now) }
+    if step == .uninstall {
+      // An uninstall in the moment of the registration would be taken for that of the token's former life.
+      try simulator.phones.uninstall(phone.id, now: page.now.addingTimeInterval(0.001))
+    }
     var rule = Audience.Rule()
     rule.deviceToken = [installed.token]
     var draft = PushDraft(

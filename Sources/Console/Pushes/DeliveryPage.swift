@@ -62,26 +62,30 @@ enum DeliveryPage {
       simulator: credential?.place == .simulator ? simulator(push, item.device, page) : nil)
     let isSimulated = credential?.place == .simulator && exchange.request != nil
     let isJPush = item.device?.provider == .jpush
+    // Nobody kept when the last attempt was of a device that waits, or was given up while it waited.
+    let isTimed = waiting == nil && !delivery.endedWaiting
     return DeliveryView(
       push: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)),
       device: item.device?.name ?? item.device?.token.abbreviated ?? texts("push.removed_device"),
       isProduction: push.environment == .production, tone: waiting == nil ? delivery.outcome.tone : "none",
       outcome: texts("words.\(waiting == nil ? delivery.outcome.name : DeliverySearch.waiting)"),
-      heading: waiting.map { plan($0, texts) } ?? texts("outcome.\(delivery.outcome.name)"),
+      heading: waiting.map { plan($0, texts) }
+        ?? texts("outcome.\(delivery.endedWaiting ? "given_up" : delivery.outcome.name)"),
       cause: delivery.reason.map { code in
         let reason = Reason.of(code)
         return DeliveryCauseView(
           code: reason.code, isFailed: delivery.outcome == .failed, words: ReasonWords(reason, texts),
           isRefused: [.failed, .deadToken].contains(delivery.outcome),
           last: last.map { LastSuccessView(item: $0, now: page.now) },
-          clock: [.afterCredential, .resignOnce].contains(reason.retry) ? clock(credential, page) : "")
+          clock: [.afterCredential, .resignOnce].contains(reason.retry) ? clock(credential, page) : "",
+          isActiveAgain: delivery.outcome == .deadToken && item.device?.state == .active)
       },
       facts: facts(push, item, credential, badge: badge, text, page),
       steps: waiting == nil ? DeliverySteps(push, item, name: nil, texts) : nil,
       attempt: exchange.request.map { request in
         DeliveryAttemptView(
-          number: Int(delivery.attempts), at: waiting == nil ? MomentView(date: delivery.at) : nil,
-          duration: waiting == nil ? texts.duration(milliseconds: delivery.durationMilliseconds) : "",
+          number: Int(delivery.attempts), at: isTimed ? MomentView(date: delivery.at) : nil,
+          duration: isTimed ? texts.duration(milliseconds: delivery.durationMilliseconds) : "",
           request: request,
           answer: exchange.answer)
       },

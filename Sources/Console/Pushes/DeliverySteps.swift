@@ -52,12 +52,13 @@ struct DeliverySteps: View {
     let begin = min(push.sentAt, started, asked)
     let held = push.holdUntil.map { min(max($0, begin), started) } ?? begin
     let isFailed = delivery.outcome != .accepted
+    // The last attempt was before the last wait, if the device was given up while it waited.
+    let earlier = delivery.endedWaiting ? delivery.attempts : delivery.attempts - 1
     var spans: [(label: String, from: Date, to: Date, tone: String, isFailed: Bool)] = [
       (texts("delivery.steps.held"), begin, held, "track", false),
       (texts("delivery.steps.queued"), held, max(held, started), "skip", false),
       (
-        delivery.attempts == 1
-          ? texts("delivery.steps.turn") : texts("delivery.steps.earlier", count: delivery.attempts - 1),
+        earlier == 0 ? texts("delivery.steps.turn") : texts("delivery.steps.earlier", count: earlier),
         max(held, started), asked, "track", false
       ),
     ].filter { texts.milliseconds($0.1, $0.2) > 0 }
@@ -65,9 +66,11 @@ struct DeliverySteps: View {
       .joined(separator: " ")
     spans.append(
       (
-        texts(
-          "delivery.steps.attempt",
-          ["number": "\(delivery.attempts)", "answer": answer.isEmpty ? texts("words.unknown") : answer]),
+        delivery.endedWaiting
+          ? texts("delivery.steps.given_up", ["reason": delivery.reason ?? ""])
+          : texts(
+            "delivery.steps.attempt",
+            ["number": "\(delivery.attempts)", "answer": answer.isEmpty ? texts("words.unknown") : answer]),
         asked, delivery.at, isFailed ? "fail" : "acc", isFailed
       ))
     let reported = [ReceiptKind.displayed, .dismissed, .opened].compactMap { kind in
@@ -100,6 +103,14 @@ struct DeliverySteps: View {
     total = texts.clauses([
       texts("words.\(delivery.outcome.name)"), texts.duration(milliseconds: texts.milliseconds(begin, delivery.at)),
     ])
+  }
+}
+
+extension Delivery {
+  /// Whether it was given up while it waited for a retry: nothing was asked at its end.
+  var endedWaiting: Bool {
+    guard attempts > 0, durationMilliseconds == 0, let reason else { return false }
+    return [.deviceInactive, .cancelled, .expired].contains(OwnReason(rawValue: Reason.head(reason)))
   }
 }
 

@@ -52,8 +52,11 @@ struct DeliveryCauseView: View {
   let last: LastSuccessView?
   /// How the service's clock stood to ours; empty: not told.
   let clock: String
+  /// Whether the device is active, though the provider called its token invalid: its app has registered again.
+  let isActiveAgain: Bool
 
   static let fields: [Field<Self>] = [
+    .flag("active_again") { $0.isActiveAgain },
     .text("code") { $0.code },
     .flag("failed") { $0.isFailed },
     .view("words") { $0.words },

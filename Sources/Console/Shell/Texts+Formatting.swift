@@ -42,7 +42,12 @@ extension Texts {
 
   func daysLeft(_ days: Int?) -> String {
     guard let days else { return self("time.never_expires") }
-    return days < 0 ? self("time.expired_days", count: -days) : self("time.days_left", count: days)
+    return switch days {
+    case 0...: self("time.days_left", count: days)
+    case -1: self("time.expired_today")
+    // Days are rounded down: one that expired 25 hours ago has -2.
+    default: self("time.expired_days", count: -days - 1)
+    }
   }
 
   func duration(milliseconds: Int) -> String {

@@ -50,7 +50,7 @@ package enum LintMessage: String, MessageSet {
       "A background push must not have an alert, badge, or sound. With {keys}, APNs refuses, delays, or drops it."
     case .backgroundPriority:
       "A background push must have normal priority (5). Apple: “Using priority 10 is an error”."
-    case .backgroundNotAvailable: "A background push without content_available does not wake the app and shows nothing."
+    case .backgroundNotAvailable: "A background push without content-available does not wake the app and shows nothing."
     case .backgroundOften:
       "iOS throttles background pushes to two or three per hour, and delivers none after a force quit (Apple)."
     case .misspeltKey: "“{key}” is misspelled or misplaced. Use “{right}” inside aps."
@@ -58,10 +58,10 @@ package enum LintMessage: String, MessageSet {
     case .keyInsideAps: "Apple ignores “{key}” inside aps. Put the app's own data next to aps."
     case .keyShadowed: "The extra data key “{key}” is overwritten by Signalbox's own key with that name."
     case .jsonAsText: "This text is JSON and would be shown to people as is."
-    case .empty: "This push is empty: it has no text, badge, sound, or content_available."
+    case .empty: "This push is empty: it has no text, badge, sound, or content-available."
     case .androidEmpty: "Android devices would get an empty message. Add a title, a text, extra data, or android."
     case .extrasOnly:
-      "Extra data alone shows nothing and does not wake the app. Add text, or content_available for a background push."
+      "Extra data alone shows nothing and does not wake the app. Add text, or content-available for a background push."
     case .payloadOverrides: "The raw payload is sent as is. The notification's own fields are ignored on iOS."
     case .nearLimit: "The payload uses {size} of {limit} bytes."
     case .imageNotMutable: "Without mutable_content, iOS starts no service extension and the image is not shown."

@@ -81,7 +81,7 @@ extension Reason {
         )
       case .deviceInactive:
         (
-          .never, .nobody, "The device was parked, retired, or removed while the push waited to be retried.",
+          .never, .appDeveloper, "The device was parked, retired, or removed while the push waited to be retried.",
           "See the device's page. When it is active again, send the push again."
         )
       case .quarantined:

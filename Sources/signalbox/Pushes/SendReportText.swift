@@ -58,7 +58,8 @@ struct SendReportText: JSONWritable {
     if push.waits(now: now) != nil {
       return isServed ? nil : "no server is running with this data folder; start one by then: \(start)"
     }
-    let devices: Message = "\(left) of \(push.target ?? left) devices are left"
+    let devices = Message(
+      count: left, one: "1 device is left", other: "\(left) of \(push.target ?? left) devices are left")
     if push.state == .paused { return "\(devices) until someone resumes the push in the console" }
     if isServed { return "\(devices); the running server continues" }
     return isDryRun

@@ -83,6 +83,24 @@ struct DeliveryStepsTests {
     }
   }
 
+  @Test("a device that was given up while it waited shows no request at the end of the wait")
+  func givenUp() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      let words = Reason.combined(.deviceInactive, after: "ServiceUnavailable")
+      scene.provider.answer { _ in .outcome(.rejected(status: 503, reason: words, tokenInvalidSince: nil)) }
+      let push = try await scene.send(Self.draft())
+      _ = try await scene.store.write { database in
+        try database.run(
+          "UPDATE deliveries SET at = at + 900000, duration_ms = 0, attempts = 2 WHERE push_id = ?", push.id)
+      }
+      var anna = try await scene.signIn(.viewer)
+      let page = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/1"))
+      #expect(page.text.contains("2 earlier attempts") && page.text.contains("Not retried · \(words)"), "\(page.text)")
+      #expect(!page.text.contains("The provider refused it") && !page.text.contains("0 ms"), "\(page.text)")
+    }
+  }
+
   @Test("a refusal is red and has its reason; a device that was skipped has no steps")
   func refused() async throws {
     try await ConsoleScene.with { scene in
