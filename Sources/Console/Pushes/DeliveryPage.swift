@@ -70,7 +70,7 @@ enum DeliveryPage {
       isProduction: push.environment == .production, tone: waiting == nil ? delivery.outcome.tone : "none",
       outcome: texts("words.\(waiting == nil ? delivery.outcome.name : DeliverySearch.waiting)"),
       heading: waiting.map { plan($0, texts) }
-        ?? texts("outcome.\(delivery.endedWaiting ? "given_up" : delivery.outcome.name)"),
+        ?? (delivery.endedWaiting ? texts("outcome.given_up") : texts("outcome.\(delivery.outcome.name)")),
       cause: delivery.reason.map { code in
         let reason = Reason.of(code)
         return DeliveryCauseView(

@@ -83,7 +83,10 @@ struct DeliverySteps: View {
       spans.map { span in
         let x = min(place(span.from), Int(width) - Self.least)
         return Step(
-          label: span.label, time: texts.duration(milliseconds: texts.milliseconds(span.from, span.to)),
+          label: span.label,
+          // Giving up takes no time.
+          time: delivery.endedWaiting && span.from == span.to
+            ? "" : texts.duration(milliseconds: texts.milliseconds(span.from, span.to)),
           tone: span.tone, isFailed: span.isFailed,
           bar: OutcomeBar.Part(x: x, width: max(Self.least, place(span.to) - x)))
       }

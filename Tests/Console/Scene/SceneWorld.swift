@@ -56,7 +56,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
         let query = pattern.hasSuffix("/jpush/remove") ? "?environment=development&kind=tag&name=vip" : ""
         return pattern.replacing(":uid", with: place).replacing(":id", with: place)
           .replacing(":environment", with: "development").replacing(":section", with: "devices")
-          .replacing(":code", with: "BadDeviceToken") + query
+          .replacing(":code", with: "BadDeviceToken").replacing(":run", with: "1") + query
       }
     }
   }
