@@ -20,7 +20,7 @@ struct ServiceCrashTests {
 
   /// Slow enough to be killed on the way, as many at a time as fit.
   private func slowDown(_ scene: DeliveryScene) throws {
-    let rules = FaultPlan.runs == nil ? "delay=150ms,streams=20" : "delay=30ms"
+    let rules = FaultPlan.runs == nil ? "delay=150ms,streams=10" : "delay=30ms"
     for server in [SimulatedServer.development, .fcm] {
       scene.simulator.faults(server).set(try Faults(parsing: rules, for: server))
     }
