@@ -39,7 +39,11 @@ package struct Message: Sendable {
       guard let close = rest.utf8.firstIndex(of: UInt8(ascii: "}")) else { break }
       let place = rest[rest.index(after: open)..<close]
       if let number = Int(place), values.indices.contains(number - 1) {
-        filled += Self.text(of: values[number - 1], in: translation)
+        let (value, after) = (values[number - 1], rest[rest.index(after: close)...].first)
+        var text = Self.text(of: value, in: translation)
+        // A sentence within a sentence does not end before it. Names keep what they end with.
+        if !(value is String), after == "。" || after == "；", text.last == "。" { text.removeLast() }
+        filled += text
       } else {
         filled += rest[open...close]
       }

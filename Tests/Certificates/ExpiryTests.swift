@@ -23,6 +23,15 @@ struct ExpiryTests {
     #expect(Expiry.daysLeft(notAfter: notAfter, now: noon + 0.999) == days)
   }
 
+  @Test(
+    "days since an expiry are whole ones that have passed",
+    arguments: [
+      (1, "1"), (0, "0"), (-1, "less than a day ago"), (-2, "1 day ago"), (-694, "693 days ago"),
+    ])
+  func ago(daysLeft: Int, text: String) {
+    #expect(Expiry.message(daysLeft: daysLeft).description == text)
+  }
+
   @Test("another limit moves the warning, not the urgency")
   func limits() {
     #expect(Expiry.band(notBefore: nil, notAfter: noon + 60 * day, now: noon, within: 60) == .soon)

@@ -54,6 +54,7 @@ struct RenewalCheckTests {
     var old = RenewalCheckTests.certificate()
     var new = RenewalCheckTests.successor()
     var uses: [TrackedCertificate.Use] = [RenewalCheckTests.use(.production)]
+    var warnings: [FileWarning] = []
     let expected: [String]
   }
 
@@ -165,11 +166,17 @@ struct RenewalCheckTests {
         $0.teamID = "OTHER12345"
       },
       expected: ["stop renewal.environment_used", "warn renewal.other_team", "warn renewal.same_key"]),
+    Case(
+      testDescription: "warnings about the file itself, but none twice",
+      uses: [], warnings: [.noPrivateKey, .notFromApple(issuer: "Ada")],
+      expected: ["warn file.warning.not_from_apple", "fine renewal.topic_kept", "fine renewal.longer"]),
   ]
 
   @Test("each difference is found, and nothing else", arguments: cases)
   func table(_ test: Case) {
-    let found = RenewalCheck(old: test.old, new: test.new, uses: test.uses, now: Self.now).findings
+    let found = RenewalCheck(
+      old: test.old, new: test.new, uses: test.uses, warnings: test.warnings, now: Self.now
+    ).findings
     #expect(found.map { "\($0.level.rawValue) \($0.problem.code)" } == test.expected)
     #expect(found.allSatisfy { !$0.problem.text.contains("{") }, "\(found.map(\.problem.text))")
   }

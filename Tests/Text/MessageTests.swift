@@ -4,7 +4,7 @@ import Text
 /// A language whose sentences have the values in another order.
 private struct Reversed: Translation {
   func sentence(_ key: String) -> String? {
-    ["{1} of {2}": "{2}, {1}", "{1} apples": "apples: {1}", "red": "RED", "{1} {2}": "{2}{1}"][key]
+    ["{1} of {2}": "{2}, {1}", "{1} apples": "apples: {1}", "red": "RED", "{1} {2}": "{2}{1}", "go {1}.": "去{1}。", "done": "好。"][key]
   }
   func text(of value: any Sendable) -> String? { value is Failure ? "a failure" : nil }
 }
@@ -36,6 +36,13 @@ struct MessageTests {
     let message: Message = "\(word) \(Failure())"
     #expect(message.description == "red failed")
     #expect(message.text(in: Reversed()) == "a failureRED")
+  }
+
+  @Test("a sentence within a sentence ends once, and a name keeps its end")
+  func ends() {
+    let sentence: Message = "done"
+    #expect(("go \(sentence)." as Message).text(in: Reversed()) == "去好。")
+    #expect(("go \("名。")." as Message).text(in: Reversed()) == "去名。。")
   }
 
   @Test("English has a singular; another language has what its table says for the plural's key", arguments: [1, 3])

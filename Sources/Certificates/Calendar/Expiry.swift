@@ -33,6 +33,10 @@ package enum Expiry {
     secondsLeft(notAfter, now).map { Int((Double($0) / Double(secondsPerDay)).rounded(.down)) }
   }
 
+  /// Whole days since an expiry, rounded down: 0 on the first day after it; nil before it. Takes the result of
+  /// ``daysLeft(notAfter:now:)``, which is -2 after 25 hours.
+  package static func daysSince(daysLeft: Int?) -> Int? { daysLeft.flatMap { $0 < 0 ? -$0 - 1 : nil } }
+
   /// The urgency. Exactly `days` days left is ``Band/soon``; one second more is ``Band/fine``.
   package static func band(notBefore: Date?, notAfter: Date?, now: Date, within days: Int = warningDays) -> Band {
     if let left = secondsLeft(notAfter, now), left < 0 { return .expired }

@@ -81,15 +81,23 @@ extension ExpiryReport.Finding {
 
   private var time: Message {
     guard let daysLeft, let notAfter = item.notAfter else { return "never expires" }
-    if band == .expired {
-      guard daysLeft < -1 else { return "expired on \(notAfter.utcText), less than a day ago" }
-      return "expired on \(notAfter.utcText), \(-daysLeft - 1) days ago"
-    }
+    if band == .expired { return "expired on \(notAfter.utcText), \(Expiry.message(daysLeft: daysLeft))" }
     if band == .notYetValid, let notBefore = item.notBefore { return "not valid before \(notBefore.utcText)" }
     guard daysLeft != 0 else { return "less than a day left, until \(notAfter.utcText)" }
     return Message(
       count: daysLeft, one: "1 day left, until \(notAfter.utcText)",
       other: "\(daysLeft) days left, until \(notAfter.utcText)")
+  }
+}
+
+extension Expiry {
+  /// The days left as a terminal shows them: a number, or how long ago the expiry was.
+  package static func message(daysLeft: Int) -> Message {
+    switch daysSince(daysLeft: daysLeft) {
+    case nil: "\(daysLeft)"
+    case 0?: "less than a day ago"
+    case let days?: Message(count: days, one: "1 day ago", other: "\(days) days ago")
+    }
   }
 }
 

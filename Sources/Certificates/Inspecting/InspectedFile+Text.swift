@@ -42,7 +42,7 @@ extension InspectedFile {
     facts += [
       ("SHA-256", sha256), ("Valid from", notBefore?.utcText),
       ("Valid until", notAfter?.utcText ?? text("never expires")),
-      ("Days left", Expiry.daysLeft(notAfter: notAfter, now: now).map(String.init)),
+      ("Days left", Expiry.daysLeft(notAfter: notAfter, now: now).map { text(Expiry.message(daysLeft: $0)) }),
       ("Private key", profile == nil && keyPair == nil ? text(keyText) : nil),
       ("Encryption", encryption.isEmpty ? nil : encryption.joined(separator: ", ")),
     ]

@@ -68,7 +68,8 @@ package struct Renewal: Sendable {
     notes = try CertificateContents.Notes(
       madeBy: said.madeBy ?? own?.madeBy ?? before?.madeBy, note: said.note ?? own?.note ?? before?.note)
     let check = RenewalCheck(
-      old: RenewalSubject(old.details), new: RenewalSubject(self.file, details), uses: uses, now: now)
+      old: RenewalSubject(old.details), new: RenewalSubject(self.file, details), uses: uses,
+      warnings: self.file.warnings(now: now, keyID: labels.keyID), now: now)
     // A replaced certificate that is in use again may be replaced again.
     let taken = uses.isEmpty ? old.replacement : nil
     let successor = try taken.map { try TrackedCertificate.get(database, id: $0.by) }

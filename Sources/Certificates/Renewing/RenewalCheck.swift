@@ -7,13 +7,19 @@ package struct RenewalCheck: Sendable {
   private let old: RenewalSubject
   private let new: RenewalSubject
   private let uses: [TrackedCertificate.Use]
+  private let warnings: [FileWarning]
   private let now: Date
 
-  /// - Parameter uses: the credentials that use the old certificate.
-  package init(old: RenewalSubject, new: RenewalSubject, uses: [TrackedCertificate.Use], now: Date) {
+  /// - Parameters:
+  ///   - uses: the credentials that use the old certificate.
+  ///   - warnings: what is odd about the new file itself.
+  package init(
+    old: RenewalSubject, new: RenewalSubject, uses: [TrackedCertificate.Use], warnings: [FileWarning] = [], now: Date
+  ) {
     self.old = old
     self.new = new
     self.uses = uses
+    self.warnings = warnings
     self.now = now
   }
 
@@ -21,7 +27,7 @@ package struct RenewalCheck: Sendable {
   package var findings: [RenewalFinding] {
     if let sha256 = old.sha256, sha256 == new.sha256 { return [RenewalFinding(.stop, .sameFile)] }
     if let kind, kind.level == .stop { return [kind] }
-    let bad = [kind, privateKey, team, sameKey].compactMap { $0 } + topics + environments + dates
+    let bad = [kind, privateKey, team, sameKey].compactMap { $0 } + topics + environments + dates + ofFile
     let order = RenewalFinding.Level.allCases
     let sorted = order.flatMap { level in bad.filter { $0.level == level } }
     return sorted + (bad.contains { $0.level == .stop } ? [] : good)
@@ -131,6 +137,16 @@ package struct RenewalCheck: Sendable {
     }
     guard let before = old.notAfter, let after = new.notAfter, after < before else { return [] }
     return [RenewalFinding(.warn, .earlier, ["old": before.day, "new": after.day])]
+  }
+
+  /// The warnings that the comparison does not give in words of its own.
+  private var ofFile: [RenewalFinding] {
+    warnings.filter { warning in
+      switch warning {
+      case .expired, .notYetValid, .noPrivateKey: false
+      default: true
+      }
+    }.map { RenewalFinding($0) }
   }
 
   /// The findings of level `fine`.

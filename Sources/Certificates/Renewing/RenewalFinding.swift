@@ -20,6 +20,12 @@ package struct RenewalFinding: Sendable, Hashable {
     self.level = level
     problem = Problem("file", message, arguments)
   }
+
+  /// A warning about the new file itself.
+  init(_ warning: FileWarning) {
+    level = .warn
+    problem = warning.problem
+  }
 }
 
 /// The messages of a renewal check.

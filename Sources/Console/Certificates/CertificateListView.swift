@@ -162,8 +162,8 @@ struct ExpiryRow: View {
     .view("left") { row in row.days.flatMap { $0 > 0 ? CountView(count: $0) : nil } },
     .flag("last_day") { $0.days == 0 },
     // Days are rounded down: one that expired 25 hours ago has -2.
-    .view("past") { row in row.days.flatMap { $0 < -1 ? CountView(count: -$0 - 1) : nil } },
-    .flag("past_day") { $0.days == -1 },
+    .view("past") { Expiry.daysSince(daysLeft: $0.days).flatMap { $0 > 0 ? CountView(count: $0) : nil } },
+    .flag("past_day") { Expiry.daysSince(daysLeft: $0.days) == 0 },
     .flag("never") { $0.isKnown && $0.days == nil },
     .view("lane") { $0.lane },
     .list("used_by") { $0.usedBy },

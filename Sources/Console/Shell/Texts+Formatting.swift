@@ -1,4 +1,5 @@
 import Calendar
+import Certificates
 import Foundation
 import JSON
 import Model
@@ -42,11 +43,10 @@ extension Texts {
 
   func daysLeft(_ days: Int?) -> String {
     guard let days else { return self("time.never_expires") }
-    return switch days {
-    case 0...: self("time.days_left", count: days)
-    case -1: self("time.expired_today")
-    // Days are rounded down: one that expired 25 hours ago has -2.
-    default: self("time.expired_days", count: -days - 1)
+    return switch Expiry.daysSince(daysLeft: days) {
+    case nil: self("time.days_left", count: days)
+    case 0?: self("time.expired_today")
+    case let past?: self("time.expired_days", count: past)
     }
   }
 

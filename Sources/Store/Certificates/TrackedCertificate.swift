@@ -62,11 +62,6 @@ package struct TrackedCertificate: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// Whole days until the end, rounded down; negative after it; nil: no end.
-  package func daysLeft(_ now: Date) -> Int? {
-    details.notAfter.map { Int(($0.timeIntervalSince(now) / 86_400).rounded(.down)) }
-  }
-
   static let columns = """
     t.id, t.kind, t.name, t.app_id, t.subject, t.issuer, t.serial, t.sha256, t.team_id, t.key_id, t.environments,
     t.topics, t.not_before, t.not_after, t.has_private_key, t.public_pem, t.file_name, t.uploaded_by, t.created_at,

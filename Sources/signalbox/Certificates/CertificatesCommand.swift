@@ -100,7 +100,8 @@ enum CertificatesCommand {
         table.add(
           "\(item.certificate.id)", io.word(item.certificate.details.kind, "certificates.kinds."),
           item.certificate.details.name,
-          io.word(band(item.certificate, now).rawValue, "band."), item.certificate.daysLeft(now).map { "\($0)" } ?? "–",
+          io.word(band(item.certificate, now).rawValue, "band."),
+          io.daysLeft(notAfter: item.certificate.details.notAfter, now: now) ?? "–",
           item.uses.map { "\($0.bundleID)/\($0.environment.rawValue)" }.joined(separator: " "))
       }
       io.print(table)

@@ -71,7 +71,7 @@ struct StoredFileText {
     var key: Message = "no"
     if details.hasPrivateKey { key = algorithm.map { "yes, \($0)" } ?? "yes" }
     let end: String = details.notAfter?.text ?? io.text("never expires")
-    let days: String? = certificate.daysLeft(now).map { "\($0)" }
+    let days = io.daysLeft(notAfter: details.notAfter, now: now)
     let encryption: [String] = (says["encryption"]?.array ?? []).compactMap(\.string)
     return [
       ("Valid from", details.notBefore?.text), ("Valid until", end), ("Days left", days),
@@ -89,5 +89,12 @@ struct StoredFileText {
       ("Uploaded", certificate.createdAt.text), ("Apple ID", contents?.notes.madeBy), ("Note", contents?.notes.note),
       ("Replaced by", successor), ("Handled by", handler),
     ]
+  }
+}
+
+extension CommandIO {
+  /// The whole days until an expiry, or how long ago it was; nil: never.
+  func daysLeft(notAfter: Date?, now: Date) -> String? {
+    Expiry.daysLeft(notAfter: notAfter, now: now).map { text(Expiry.message(daysLeft: $0)) }
   }
 }

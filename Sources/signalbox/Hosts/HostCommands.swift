@@ -90,7 +90,7 @@ enum HostCommands {
     for host in hosts {
       table.add(
         "\(host.id)", host.name, host.address.startProtocol.rawValue,
-        Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now).map { "\($0)" } ?? "–",
+        io.daysLeft(notAfter: host.seen?.notAfter, now: now) ?? "–",
         host.probedAt?.text ?? io.text("never"), singleLine(words(host, now, io)))
     }
     io.print(table)

@@ -63,12 +63,7 @@ struct CommandIO: Sendable {
   func say(_ message: Message) { print(text(message)) }
 
   /// A message in the language of the command.
-  func text(_ message: Message) -> String {
-    let text = message.text(in: translation)
-    guard translation != nil else { return text }
-    // A sentence within a sentence ends like its own.
-    return text.replacing("。。", with: "。").replacing("。；", with: "；")
-  }
+  func text(_ message: Message) -> String { message.text(in: translation) }
 
   /// A word of the API, such as `active`, in the language of the command.
   ///

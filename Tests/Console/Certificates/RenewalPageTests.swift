@@ -49,6 +49,7 @@ struct RenewalPageTests {
       let preview = try #require(brought.location)
       let shown = try await anna.get(preview)
       #expect(shown.status == 200 && shown.text.contains("Same topic and team"))
+      #expect(shown.text.contains("named like an Apple certificate but was issued by"), "before somebody switches")
       #expect(shown.text.contains(ConsoleScene.bundleID) && !shown.text.contains("PRIVATE KEY"))
       #expect(try await scene.count("certificates") == 1, "nothing is switched yet")
       #expect(try await Self.uses(scene, old) == 2)

@@ -55,19 +55,6 @@ import Testing
       }
       let all = try TrackedCertificate.all(database)
       #expect(all.map(\.details.name) == ["over", "soon", "late", "never"])
-      #expect(all.map { $0.daysLeft(noon) } == [-1, 1, 20, nil])
-    }
-  }
-
-  @Test(
-    "days left are whole days, rounded down",
-    arguments: [(2_592_000, 30), (2_592_001, 30), (2_591_999, 29), (0, 0), (-1, -1)] as [(Double, Int)])
-  func daysLeft(seconds: Double, days: Int) throws {
-    try withDatabase { database in
-      let certificate = try TrackedCertificate.add(
-        database, details("x", notAfter: noon.addingTimeInterval(seconds)), material: [], sealer: TestSealer(),
-        by: "anna", now: noon)
-      #expect(certificate.daysLeft(noon) == days)
     }
   }
 
