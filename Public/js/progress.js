@@ -23,6 +23,7 @@ function follow(panel) {
     const now = Date.now();
     for (const element of document.querySelectorAll('[data-live]')) show(element, news);
     document.querySelectorAll('[data-live-dot]').forEach((dot) => { dot.className = `dot ${tone(news)}`; });
+    document.querySelectorAll('[data-blocked]').forEach((part) => { part.hidden = !news.blocked; });
     // Read out at every step, it would never end.
     if (news.finished || now - spoken >= 3000) {
       spoken = now;

@@ -59,7 +59,7 @@ package struct SmokeRunner: Sendable {
         guard let count = check.reachable, count > SmokeExpectation.reachLimit else { return }
         let arguments = ["limit": String(SmokeExpectation.reachLimit), "count": String(count)]
         throw Problems([Problem("audience", SmokeMessage.tooMany, arguments)])
-      } answer: { database, kept in
+      } answer: { database, kept, _ in
         guard case .push(let push) = kept else { throw Problems([Problem("repeat", SmokeMessage.time)]) }
         let test = try SmokeTest.get(database, id: test.id)
         let run = try SmokeRun.start(database, test, push: push, source: source, by: starter.entry, now: now)

@@ -20,8 +20,10 @@ struct HealthWords {
         texts(
           "circuit.open",
           ["reason": reason.withoutFullStop, "since": texts.minute(since), "until": texts.minute(until)]))
+      parts += meaning(reason)
     case .halfOpen(let reason, let since):
       parts.append(texts("circuit.half_open", ["reason": reason.withoutFullStop, "since": texts.minute(since)]))
+      parts += meaning(reason)
     }
     if let share = health.stormShare, let limit = health.limit {
       let time = health.stormAt.map(texts.minute) ?? "–"
@@ -35,6 +37,12 @@ struct HealthWords {
       parts.append(Self.clock(lead, texts))
     }
     return parts.sentences
+  }
+
+  /// What a service's code means, and what to do; nothing for the error of a connection, which says it itself.
+  private func meaning(_ code: String) -> [String] {
+    let reason = Reason.of(code)
+    return reason.isKnown ? [texts.cause(reason), texts.remedy(reason)] : []
   }
 
   /// Clock differences of up to this many seconds may be network delay; no service rejects them.

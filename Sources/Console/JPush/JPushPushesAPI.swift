@@ -47,7 +47,7 @@ enum JPushPushesAPI {
     let order = PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.address, now: call.now)
     // As at JPush, the cid alone decides: another body with the same one is not sent either.
     let idempotency = Idempotency(actor: call.actor, key: cid, route: "POST /v3/push", content: [], now: call.now)
-    return try await call.console.intake.take(order, once: idempotency) { _, kept in
+    return try await call.console.intake.take(order, once: idempotency) { _, kept, _ in
       guard case .push(let push) = kept else { throw JPushError(.internalError, "Server internal error") }
       return Idempotency.Answer(status: .ok, json: accepted(request, String(push.id)))
     }

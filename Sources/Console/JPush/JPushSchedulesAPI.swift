@@ -68,7 +68,7 @@ enum JPushSchedulesAPI {
     let idempotency = Idempotency(
       actor: call.actor, key: fields.cid, route: "POST /v3/schedules", content: [], now: call.now)
     let uid = UUID().uuidString.lowercased()
-    return try await call.console.intake.take(order, once: idempotency) { database, kept in
+    return try await call.console.intake.take(order, once: idempotency) { database, kept, _ in
       guard case .schedule(let schedule) = kept else { throw JPushError(.scheduleInternal, "Server internal error") }
       guard try JPushSchedule.live(database, app: call.app.id).count < JPushSchedule.liveLimit else {
         throw call.invalid("This app has \(JPushSchedule.liveLimit) schedules that have not ended, the most allowed.")

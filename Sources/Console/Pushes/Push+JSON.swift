@@ -25,6 +25,8 @@ struct PushAnswer: JSONWritable, Sendable {
   var receipts: ReceiptCounts?
   /// Why the push is stalled, or null; the outer nil leaves the member out.
   var trouble: String??
+  /// What the checks found; only in the answer to the request that created the push.
+  var findings: [Lint.Finding]?
   private let draft: RawJSON
 
   /// - Throws: `StoreError.unreadable` if the stored draft is not a JSON object.
@@ -71,6 +73,19 @@ struct PushAnswer: JSONWritable, Sendable {
       if let providers { json.member("providers", providers) }
       if let jpush { json.member("jpush", jpush) }
       if let trouble { json.member("trouble", trouble) }
+      if let findings { json.member("findings", findings) }
+    }
+  }
+}
+
+extension Lint.Finding: JSONWritable {
+  /// The schema `Finding`.
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("code", problem.code)
+      json.member("severity", severity.rawValue)
+      json.member("message", problem.text)
+      if !problem.field.isEmpty { json.member("field", problem.field) }
     }
   }
 }

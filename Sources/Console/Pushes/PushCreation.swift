@@ -29,15 +29,16 @@ enum PushCreation {
           status: .ok, json: PushDryRun(check: check, count: count, services: services, now: call.now))
       }.response
     }
-    return try await call.console.intake.take(order, once: idempotency) { database, kept in
+    return try await call.console.intake.take(order, once: idempotency) { database, kept, check in
       switch kept {
       case .push(let push):
-        Idempotency.Answer(
-          status: .accepted, json: try PushesAPI.json(database, push), location: "/api/v1/pushes/\(push.uid)")
+        var answer = try PushesAPI.json(database, push)
+        answer.findings = check.findings
+        return Idempotency.Answer(status: .accepted, json: answer, location: "/api/v1/pushes/\(push.uid)")
       case .schedule(let schedule):
-        Idempotency.Answer(
-          status: .accepted, json: try ScheduleAnswer(database, schedule, now: call.now),
-          location: "/api/v1/schedules/\(schedule.uid)")
+        var answer = try ScheduleAnswer(database, schedule, now: call.now)
+        answer.findings = check.findings
+        return Idempotency.Answer(status: .accepted, json: answer, location: "/api/v1/schedules/\(schedule.uid)")
       }
     }.response
   }
@@ -65,14 +66,7 @@ private struct PushDryRun: JSONWritable {
           json.string(header.value)
         }
       }
-      json.array("findings", check.findings) { json, finding in
-        json.object { json in
-          json.member("code", finding.problem.code)
-          json.member("severity", finding.severity.rawValue)
-          json.member("message", finding.problem.text)
-          if !finding.problem.field.isEmpty { json.member("field", finding.problem.field) }
-        }
-      }
+      json.member("findings", check.findings)
       json.array("services", services) { json, service in service.write(to: &json) }
       guard let rule = draft.recurrence else { return }
       json.member(

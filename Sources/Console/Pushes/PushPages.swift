@@ -217,6 +217,9 @@ struct ProgressJSON {
     return parts.sentences
   }
 
+  /// Whether nothing is sent until the credential or the service is in order again.
+  var isBlocked: Bool { !progress.isFinal && progress.health.circuit != .closed }
+
   /// How many devices may have received the push twice, and why; empty if none.
   var repeatsText: String {
     let repeats = progress.repeats
@@ -236,7 +239,7 @@ struct ProgressJSON {
       "seconds_left": progress.secondsLeft.map { .integer(Int64($0)) } ?? .null, "sentence": .string(sentence),
       "pending": .integer(Int64(max(0, (progress.target ?? 0) - counts.total))),
       "waiting": .integer(Int64(progress.waiting)), "waiting_text": .string(waitingText),
-      "repeats_text": .string(repeatsText),
+      "repeats_text": .string(repeatsText), "blocked": .bool(isBlocked),
     ]
     for kind in OutcomeKind.allCases { members[kind.name] = .integer(Int64(counts[kind])) }
     return .object(members)

@@ -117,7 +117,8 @@ enum PushResultPage {
         && (push.state != .queued || push.waits(now: page.now) == nil),
       subscribers: subscribers, held: held(push, page), approval: found.approval, actions: actions(found, page),
       related: found.related.views(texts),
-      progress: numbers(push, progress, texts), steps: steps(found, pager, page),
+      progress: numbers(push, progress, texts),
+      credentials: found.app.map { "/apps/\($0.id)#credentials" } ?? "/apps", steps: steps(found, pager, page),
       receipts: push.signature == nil || push.target == nil || !mayBeReported(progress, found.receipts)
         ? nil : ReceiptFunnelView(push, found.receipts, texts, now: page.now),
       reasons: ReasonGroups(
@@ -125,6 +126,7 @@ enum PushResultPage {
       ).views(texts),
       providers: found.providers.count > 1 ? ProviderTableView(found.providers) : nil,
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
+      remarks: draft.map { remarks($0, found).map { FindingView($0, texts) } } ?? [],
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
       payload: draft.map { body($0, push, found.providers.first?.provider) } ?? "",
       command: draft.map { DialectText($0, in: .signalbox, sentAt: page.now, address: page.address).text },
@@ -132,6 +134,17 @@ enum PushResultPage {
         payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app) } }
       },
       devices: devices(found, pager, page))
+  }
+
+  /// What the checks say of the content: whoever sent it by API or command line may not have read it. What changes with
+  /// time, such as the number of devices, is left out.
+  private static func remarks(_ draft: PushDraft, _ found: Found) -> [Lint.Finding] {
+    let services = Set(found.providers.map(\.provider))
+    var context = Lint.Context(
+      aliasRule: found.app?.rule ?? .none, uid: found.push.uid, signature: found.push.signature,
+      jpush: services.contains(.jpush) ? draft.platforms : [])
+    if !services.isEmpty { context.services = services }
+    return Lint.findings(in: draft, context).filter { $0.severity != .error }
   }
 
   /// What the first of the services gets: APNs' payload, FCM's message or JPush's request.
@@ -214,7 +227,7 @@ enum PushResultPage {
     return PushProgressView(
       bar: OutcomeBar(push.counts, target: push.target ?? 0), outcomes: push.counts.text(texts),
       done: push.counts.total, target: push.target ?? 0, counts: counts + [pending], rate: json.rateText,
-      waiting: json.waitingText, repeats: json.repeatsText)
+      waiting: json.waitingText, isBlocked: json.isBlocked, repeats: json.repeatsText)
   }
 
   /// What went wrong is what people come to see: a device that failed, or else the first one that was tried.

@@ -34,6 +34,8 @@ struct PushResultView: PageView {
   let actions: PushActionsView
   let related: [RelatedView]
   let progress: PushProgressView
+  /// URL of the app's credentials, which a push that is held back leads to.
+  let credentials: String
   /// Of a device that failed, or else of the first one; nil: nothing was sent to it, or it is not over.
   let steps: DeliverySteps?
   /// Nil: the push has no devices yet, or is from before receipts.
@@ -42,6 +44,8 @@ struct PushResultView: PageView {
   /// Nil: one service reaches all devices.
   let providers: ProviderTableView?
   let jpush: JPushResultView?
+  /// What the checks found in the content.
+  let remarks: [FindingView]
   let latency: LatencyChartView?
   let facts: [FactView]
   let payload: String
@@ -73,12 +77,15 @@ struct PushResultView: PageView {
     .view("actions") { $0.actions },
     .list("related") { $0.related },
     .view("progress") { $0.progress },
+    .text("credentials") { $0.credentials },
     .view("steps") { $0.steps },
     .view("receipts") { $0.receipts },
     .list("reasons") { $0.reasons },
     .flag("has_reasons") { !$0.reasons.isEmpty },
     .view("providers") { $0.providers },
     .view("jpush") { $0.jpush },
+    .list("remarks") { $0.remarks },
+    .flag("has_remarks") { !$0.remarks.isEmpty },
     .view("latency") { $0.latency },
     .list("facts") { $0.facts },
     .text("payload") { $0.payload },
@@ -132,6 +139,8 @@ struct PushProgressView: View {
   let counts: [OutcomeCountView]
   let rate: String
   let waiting: String
+  /// Whether nothing is sent because the credential was refused, or the service cannot be reached.
+  let isBlocked: Bool
   let repeats: String
 
   static let fields: [Field<Self>] = [
@@ -142,6 +151,7 @@ struct PushProgressView: View {
     .list("counts") { $0.counts },
     .text("rate") { $0.rate },
     .text("waiting") { $0.waiting },
+    .flag("blocked") { $0.isBlocked },
     .text("repeats") { $0.repeats },
   ]
 }

@@ -315,7 +315,7 @@ enum SendPages {
       actor: page.actor, key: key, route: "POST /pushes", content: Array(draft.json.text().utf8), now: page.now)
     return try await page.console.intake.take(order, once: idempotency) { check in
       if mustType(draft), typed != check.app.name { throw Unconfirmed(app: check.app.name) }
-    } answer: { _, kept in
+    } answer: { _, kept, _ in
       switch kept {
       case .push(let push): Idempotency.Answer(status: 303, body: [], location: "/pushes/\(push.uid)")
       case .schedule(let schedule): Idempotency.Answer(status: 303, body: [], location: "/schedules/\(schedule.uid)")

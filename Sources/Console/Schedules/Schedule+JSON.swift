@@ -11,6 +11,8 @@ extension Schedule {
 
 /// The schema `Schedule`.
 struct ScheduleAnswer: JSONWritable, Sendable {
+  /// What the checks found; only in the answer to the request that created the schedule.
+  var findings: [Lint.Finding]?
   private let schedule: Schedule
   private let draft: RawJSON
   private let app: String
@@ -64,6 +66,7 @@ struct ScheduleAnswer: JSONWritable, Sendable {
       json.member("created_by", schedule.createdBy)
       json.member("created_at", schedule.createdAt)
       json.member("ended_at", schedule.endedAt)
+      if let findings { json.member("findings", findings) }
     }
   }
 }

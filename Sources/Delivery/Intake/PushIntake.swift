@@ -78,7 +78,7 @@ package struct PushIntake: Sendable {
   /// - Throws: ``NoApp``; `Problems` with every error in the push; `Idempotency.Mismatch`.
   package func take(
     _ order: Order, once idempotency: Idempotency, confirm: @Sendable (PushCheck) throws -> Void = { _ in },
-    answer: @escaping @Sendable (Database, Kept) throws -> Idempotency.Answer
+    answer: @escaping @Sendable (Database, Kept, PushCheck) throws -> Idempotency.Answer
   ) async throws -> Idempotency.Answer {
     if let known = try await store.read({ try idempotency.known($0) }) { return known }
     let check = try await accept(order)
@@ -87,7 +87,7 @@ package struct PushIntake: Sendable {
       // Checks again: the same request may have arrived twice at once.
       try idempotency.once(database) {
         let kept = try keep(database, order, check)
-        return (try answer(database, kept), kept)
+        return (try answer(database, kept, check), kept)
       }
     }
     if let kept { handOver(kept) }

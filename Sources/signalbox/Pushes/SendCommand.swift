@@ -119,6 +119,10 @@ enum SendCommand {
     }
     guard let draft else { return ExitCode.failed }
     let (kept, check) = try await take(draft, store, values, io)
+    for finding in check.findings {
+      let text: Message = "\(finding.problem.withoutField)"
+      io.note(finding.severity == .warning ? "warning: \(text)" : "hint: \(text)")
+    }
     guard case .push(let push) = kept else {
       if case .schedule(let schedule) = kept { ScheduleReport(schedule, check.app).tell(values, io) }
       return ExitCode.done

@@ -42,6 +42,27 @@ struct APIPushesTests {
     }
   }
 
+  @Test("what the checks find stands in the answer and on the push's page; a later answer has the push alone")
+  func findings() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: try await scene.addApp())
+      let draft = Self.draft.with("notification", ["title": "Hello", "body": #"{"alert": "World"}"#])
+      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
+      let uid = try #require(created.json?["id"]?.string)
+      let found = try #require(created.json?["findings"]?.array)
+      #expect(found.map { $0["code"]?.string } == ["lint.json_as_text"] && found[0]["severity"] == "warning")
+      _ = try await scene.finished(uid)
+      #expect(try await scene.call(.get, "/api/v1/pushes/\(uid)", as: .viewer).json?["findings"] == nil)
+      var viewer = try await scene.signIn(.viewer)
+      #expect(try await viewer.get("/pushes/\(uid)").text.contains("This text is JSON and would be shown"))
+
+      let later = try await scene.call(
+        .post, "/api/v1/pushes", as: .operator,
+        json: draft.with("repeat", ["every": "day", "at": "09:00", "time_zone": "UTC"]))
+      #expect(later.json?["findings"]?.array?.isEmpty == false, "\(later.text)")
+    }
+  }
+
   @Test("the same key and body is one push and one answer; another body is refused; another client's key is its own")
   func idempotent() async throws {
     try await ConsoleScene.with { scene in
