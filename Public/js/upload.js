@@ -33,7 +33,7 @@ function start() {
 /** What is in the file, or the reason, out of the page that the button would lead to. Nothing is kept. */
 async function ask(form, signal) {
   const body = new FormData(form);
-  body.set('action', 'inspect');
+  body.set('action', 'look');
   try {
     const answer = await fetch(form.getAttribute('action'), { method: 'POST', body, signal, credentials: 'same-origin' });
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');

@@ -111,6 +111,14 @@ package struct InspectedFile: Sendable {
       keyID: keyID, certificate: certificate, otherCertificates: otherCertificates, privateKey: key, profile: profile)
   }
 
+  /// The file to keep until somebody decides: an opened `.p12` or `.p8` as PEM, so that its password is not needed
+  /// again. The other kinds are not encrypted as a whole and stay as they are.
+  package func opened(original: Data) -> Data {
+    guard certificate != nil || kind == .apnsKey else { return original }
+    let chain = ([certificate].compactMap(\.self) + otherCertificates).map(\.pem).joined()
+    return Data(chain.utf8) + material
+  }
+
   /// - Parameter app: the app's display name.
   package func expiry(app: String?) -> TrackedExpiry {
     TrackedExpiry(

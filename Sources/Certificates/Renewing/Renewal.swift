@@ -131,12 +131,7 @@ package struct Renewal: Sendable {
 
   /// The file and its labels, to be stored sealed until somebody decides.
   package func content(original: Data) -> [UInt8] {
-    let pem = ([file.certificate].compactMap(\.self) + file.otherCertificates).map(\.pem).joined()
-    let text = pem + String(decoding: material, as: UTF8.self)
-    // An opened .p12 or .p8 is stored as PEM, so that its password is not needed again. The other kinds are not
-    // encrypted as a whole.
-    let isPEM = file.certificate != nil || file.kind == .apnsKey
-    let data = isPEM ? Data(text.utf8) : original
+    let data = file.opened(original: original)
     let members: JSONValue = [
       "file": .string(data.base64EncodedString()), "name": .string(labels.fileName),
       "key_id": .optional(labels.keyID), "team_id": .optional(labels.teamID),

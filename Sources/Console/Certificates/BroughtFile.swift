@@ -47,12 +47,16 @@ struct BroughtFile: Sendable {
 
   /// Holds the file so that it need not be chosen again.
   ///
+  /// - Parameter file: what it holds; then its password need not be typed again either. Nil: it could not be opened.
   /// - Returns: the ID of the held upload; nil if the file is too large or nothing can be sealed now.
-  func wait(_ page: PageContext) async throws -> String? {
-    if let uid { return uid }
+  func wait(_ page: PageContext, opened file: InspectedFile? = nil) async throws -> String? {
+    // With several certificates, another one may still be chosen, and its key is only in the original.
+    let isOpened = page.form.filled("password") != nil && file?.choice == nil
+    let kept = isOpened ? file?.opened(original: content) : nil
+    if kept == nil, let uid { return uid }
     // A larger file is not a certificate file, whatever the other fields say.
     guard content.count <= CertificateFile.maximumBytes else { return nil }
-    let (name, content, sealer, actor, now) = (name, content, page.store.sealer, page.actor, page.now)
+    let (name, content, sealer, actor, now) = (name, kept ?? content, page.store.sealer, page.actor, page.now)
     do {
       return try await page.store.write {
         try LockedFile.add($0, name: name, content: content, sealer: sealer, by: actor, now: now).uid

@@ -94,7 +94,11 @@ enum CertificatePages {
       return (try App.all(database), known, try known == nil ? FileReach(database, file, now: now) : nil)
     }
     var form = CertificateUploadForm()
-    if let brought, let uid = brought.uid { form.locked = (uid, brought.name) }
+    if let brought, known == nil {
+      // Only the button leads to a page with the form alone; the script's look keeps nothing.
+      let uid = page.form["action"] == "inspect" ? try await brought.wait(page, opened: file) : brought.uid
+      form.locked = uid.map { ($0, brought.name) }
+    }
     return page.answer(
       InspectedFileView(
         name: file.name,

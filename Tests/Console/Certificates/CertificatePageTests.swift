@@ -34,7 +34,7 @@ struct CertificatePageTests {
     .file("file", name: name, Array(bytes))
   }
 
-  @Test("inspecting keeps nothing; keeping seals the key, and the page shows no secret")
+  @Test("a look keeps nothing; keeping seals the key, and the page shows no secret")
   func life() async throws {
     try await ConsoleScene.with { scene in
       let made = try Made()
@@ -42,7 +42,7 @@ struct CertificatePageTests {
       var anna = try await scene.signIn(.admin)
       let secret = made.key.pkcs8PEM.split(separator: "\n")[1]
       let before = try await scene.changes()
-      let inspected = try await anna.upload("/certificates", [Self.file(made.pem.utf8), .field("action", "inspect")])
+      let inspected = try await anna.upload("/certificates", [Self.file(made.pem.utf8), .field("action", "look")])
       #expect(inspected.status == 200 && inspected.text.contains("Apple Push Services: com.example.shop"))
       #expect(!inspected.text.contains(secret))
       #expect(try await scene.changes() == before)
@@ -132,6 +132,28 @@ struct CertificatePageTests {
     }
   }
 
+  @Test("an inspected file is held sealed, and saved without being chosen or opened again")
+  func inspected() async throws {
+    try await ConsoleScene.with { scene in
+      let p12 = try CertificateSamples.p12(days: 90)
+      var anna = try await scene.signIn(.admin)
+      let page = ScenePage(
+        try await anna.upload(
+          "/certificates",
+          [Self.file(p12, "push.p12"), .field("password", "secret"), .field("action", "inspect")]))
+      let uid = try #require(page.values("locked").first)
+      #expect(page.text.contains("push.p12 is held here") && !page.text.contains("Choose it again"))
+      #expect(try await scene.count("certificates") == 0 && scene.count("locked_files") == 1)
+      let sealed = try await scene.store.read { try $0.fetchOne("SELECT sealed FROM locked_files") { $0.blob(0) } }
+      #expect(sealed?.firstRange(of: Array("PRIVATE KEY".utf8)) == nil)
+      let kept = try await anna.upload("/certificates", [.field("locked", uid), .field("action", "keep")])
+      #expect(kept.status == 303 && kept.location == "/certificates/1", "\(kept.text)")
+      let details = try await scene.store.read { try TrackedCertificate.get($0, id: 1).details }
+      #expect(details.fileName == "push.p12" && details.hasPrivateKey)
+      #expect(try await scene.count("locked_files") == 0)
+    }
+  }
+
   @Test("a wrong password keeps the upload for 15 minutes, sealed, for whoever brought it; the sentence stands once")
   func locked() async throws {
     try await ConsoleScene.with { scene in
@@ -157,9 +179,9 @@ struct CertificatePageTests {
       #expect(ScenePage(foreign).failedFields == ["file"])
       let inspected = try await anna.upload(
         "/certificates", [.field("locked", uid), .field("password", "secret"), .field("action", "inspect")])
-      #expect(inspected.status == 200 && ScenePage(inspected).values("locked") == [uid])
-      let kept = try await anna.upload(
-        "/certificates", [.field("locked", uid), .field("password", "secret"), .field("action", "keep")])
+      let opened = try #require(ScenePage(inspected).values("locked").first)
+      #expect(inspected.status == 200 && opened != uid, "the password need not be typed again")
+      let kept = try await anna.upload("/certificates", [.field("locked", opened), .field("action", "keep")])
       #expect(kept.status == 303)
       #expect(try await scene.store.read { try TrackedCertificate.get($0, id: 1).details.fileName } == "push.p12")
       #expect(try await scene.count("locked_files") == 0)
