@@ -4,7 +4,10 @@ import Text
 /// A language whose sentences have the values in another order.
 private struct Reversed: Translation {
   func sentence(_ key: String) -> String? {
-    ["{1} of {2}": "{2}, {1}", "{1} apples": "apples: {1}", "red": "RED", "{1} {2}": "{2}{1}", "go {1}.": "去{1}。", "done": "好。"][key]
+    [
+      "{1} of {2}": "{2}, {1}", "{1} apples": "apples: {1}", "red": "RED", "{1} {2}": "{2}{1}", "go {1}.": "去{1}。",
+      "done": "好。",
+    ][key]
   }
   func text(of value: any Sendable) -> String? { value is Failure ? "a failure" : nil }
 }
