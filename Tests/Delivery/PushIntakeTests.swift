@@ -84,7 +84,7 @@ struct PushIntakeTests {
       #expect(dry == row.codes)
       #expect(try await Self.rows(scene) == before, "a dry run without a key keeps nothing")
       let keyed = try await codes {
-        _ = try await intake.take(Self.order(draft), once: Self.key("k", draft)) { _, _ in
+        _ = try await intake.take(Self.order(draft), once: Self.key("k", draft)) { _, _, _ in
           Idempotency.Answer(status: 202, body: [])
         }
       }
@@ -198,7 +198,7 @@ struct PushIntakeTests {
       let delivered = Mutex(0)
       let intake = PushIntake(store: scene.store) { _ in delivered.withLock { $0 += 1 } }
       @Sendable func take(_ draft: PushDraft, _ key: Idempotency) async throws -> Idempotency.Answer {
-        try await intake.take(Self.order(draft), once: key) { _, kept in
+        try await intake.take(Self.order(draft), once: key) { _, kept, _ in
           guard case .push(let push) = kept else { throw Problem("", code: "", "no push") }
           return Idempotency.Answer(status: 202, body: Array(push.uid.utf8), location: "/pushes/\(push.uid)")
         }
@@ -227,7 +227,7 @@ struct PushIntakeTests {
     try await EngineScene.run(devices: 3) { scene in
       let (intake, draft) = (PushIntake(store: scene.store), try Self.draft("all"))
       let before = try await Self.rows(scene)
-      let answer: @Sendable (Database, PushIntake.Kept) -> Idempotency.Answer = { _, _ in
+      let answer: @Sendable (Database, PushIntake.Kept, PushCheck) -> Idempotency.Answer = { _, _, _ in
         Idempotency.Answer(status: 303, body: [])
       }
       await #expect(throws: No.self) {
