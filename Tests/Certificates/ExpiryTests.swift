@@ -4,6 +4,7 @@ import JSON
 import Model
 import TestSupport
 import Testing
+import Text
 
 @Suite("Expiry")
 struct ExpiryTests {
