@@ -256,7 +256,7 @@ struct CoreTableTests {
   func clock(lead: Int?, words: String) async throws {
     try await ConsoleScene.with { scene in
       let now = ConsoleScene.noon
-      var health = ProviderHealth(circuit: .open(reason: "invalid_grant", since: now, until: now), clockLead: lead)
+      var health = ProviderHealth(circuit: .open(reason: "BadCertificate", since: now, until: now), clockLead: lead)
       let texts = scene.console.locales["en"]
       let said = HealthWords(health: health, texts: texts).text
       #expect(said.contains("clock") == !words.isEmpty && (words.isEmpty || said.contains(words)), "\(said)")
