@@ -53,6 +53,8 @@ struct APIReference: Sendable {
   struct Example: Sendable {
     /// How a call is authorized, as an option of curl; nil: not at all.
     let authorization: String?
+    /// What the call needs in its query, as it stands in the command; empty without it.
+    let query: String
     /// Nil without a body.
     let contentType: String?
     /// The body, or for a form the name of a field with a file.
@@ -81,6 +83,8 @@ private struct APIReferenceReader {
   /// Deeper members would fill the page; the document itself has them.
   private static let depth = 2
   private static let methods = ["get", "post", "put", "patch", "delete"]
+  /// Of a query's value; a comma separates values.
+  private static let plain = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~,"))
 
   var sections: [APIReference.Section] {
     let operations = self.operations
@@ -120,7 +124,7 @@ private struct APIReferenceReader {
       answers: (json["responses"]?.object ?? [:]).sorted { $0.key < $1.key }.map { code, answer in
         APIReference.Answer(code: code, meaning: resolved(answer)?["description"]?.string ?? "")
       },
-      example: example(json, body.map { ($0.key, $0.value) }))
+      example: example(json, query(declared), body.map { ($0.key, $0.value) }))
   }
 
   private func parameter(_ json: JSONValue) -> APIReference.Parameter? {
@@ -146,7 +150,23 @@ private struct APIReferenceReader {
     }
   }
 
-  private func example(_ json: JSONValue, _ body: (type: String, media: JSONValue)?) -> APIReference.Example {
+  /// Each required parameter of a query with its example. A value that must be of today is a command of the shell,
+  /// because the example of a document grows old.
+  private func query(_ declared: [JSONValue]) -> String {
+    let items = declared.compactMap { json -> String? in
+      guard let json = resolved(json), json["in"]?.string == "query", json["required"]?.bool == true,
+        let name = json["name"]?.string
+      else { return nil }
+      if let command = json["x-shell"]?.string { return "\(name)=\(command)" }
+      let value = json["example"]?.string ?? json["example"]?.text() ?? ""
+      return "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: Self.plain) ?? value)"
+    }
+    return items.joined(separator: "&")
+  }
+
+  private func example(
+    _ json: JSONValue, _ query: String, _ body: (type: String, media: JSONValue)?
+  ) -> APIReference.Example {
     let schemes = document["components"]?["securitySchemes"]?.object ?? [:]
     // An empty list says that a call needs none.
     let isOpen = json["security"]?.array?.isEmpty ?? false
@@ -158,7 +178,7 @@ private struct APIReferenceReader {
     }
     let example = body?.media["example"]
     return APIReference.Example(
-      authorization: authorization, contentType: body?.type,
+      authorization: authorization, query: query, contentType: body?.type,
       body: body.map { $0.type.hasPrefix("multipart/") ? "file" : example?.string ?? example?.text(pretty: true) ?? "" }
     )
   }
@@ -204,7 +224,8 @@ extension APIReference.Operation {
     let target = path.replacing("{app}", with: "com.example.shop").replacing("{environment}", with: "development")
       // $UID is the shell's own: the user's number.
       .replacing(/\{([a-z_]+)\}/) { $0.output.1 == "uid" ? "$ID" : "$\($0.output.1.uppercased())" }
-    var lines = [(method == "GET" ? "curl" : "curl -X \(method)") + " \"\(address)\(target)\""]
+    let query = example.query.isEmpty ? "" : "?\(example.query)"
+    var lines = [(method == "GET" ? "curl" : "curl -X \(method)") + " \"\(address)\(target)\(query)\""]
     if let authorization = example.authorization { lines.append(authorization) }
     switch example.contentType {
     case let type? where type.hasPrefix("multipart/"): lines.append("-F file=@push.p12")

@@ -74,13 +74,40 @@ struct DocsPageTests {
     }
   }
 
+  @Test("what a call needs in its query stands in its command, which runs as it stands")
+  func queries() async throws {
+    try await JPushScene.with { jpush in
+      let needing = jpush.scene.console.reference.sections.flatMap(\.operations).filter { !$0.example.query.isEmpty }
+      #expect(Set(needing.map(\.path)).isSuperset(of: ["/v3/received", "/v3/messages/detail", "/v3/users"]))
+      for operation in needing {
+        let command = operation.curl(address: "http://localhost")
+        let target = try #require(command.firstMatch(of: /"http:\/\/localhost(.+?)"/)?.1)
+        let day = target.replacing("$(TZ=Asia/Shanghai date +%F)", with: "2026-11-20")
+        let answer = try await jpush.call(.get, String(day))
+        #expect(answer.status == 200, "\(command): \(answer.text)")
+      }
+    }
+  }
+
+  @Test("every required parameter of a query has an example", arguments: documents)
+  func queryExamples(name: String) throws {
+    let document = try OpenAPIDocument(name)
+    for operation in document.operations {
+      let parameters = try document.description(operation)["parameters"]?.array ?? []
+      for parameter in parameters.map(document.schema.resolved)
+      where parameter["in"] == "query" && parameter["required"] == true {
+        #expect(parameter["example"]?.string?.isEmpty == false, "\(operation): \(parameter.text())")
+      }
+    }
+  }
+
   @Test("a command survives quotes in its body, and code in a text is marked")
   func quoting() throws {
     let operation = APIReference.Operation(
       id: "x", method: "POST", path: "/api/v1/apps/{app}/things/{id}", summary: "", description: "", role: "",
       scope: "",
       parameters: [], answers: [],
-      example: .init(authorization: nil, contentType: "application/json", body: #"{"name":"Ada's"}"#))
+      example: .init(authorization: nil, query: "", contentType: "application/json", body: #"{"name":"Ada's"}"#))
     #expect(
       operation.curl(address: "https://push.example.com")
         == #"""
