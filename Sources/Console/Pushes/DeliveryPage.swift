@@ -24,7 +24,7 @@ enum DeliveryPage {
         try SentJPushMessage.find(database, push: push.id, device: id),
         try Delivery.badge(database, push: push.id, device: id),
         try Delivery.lastSuccess(database, device: id, before: push.id),
-        try Self.text(database, push, item), waiting?.waiting
+        try Self.text(database, push, item), waiting
       )
     }
     guard let item = found.0 else {
@@ -54,7 +54,7 @@ enum DeliveryPage {
 
   private static func view(
     _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ message: SentJPushMessage?, badge: Int?,
-    last: Delivery.WithPush?, _ text: Text?, waiting: WaitingDelivery?, _ page: PageContext
+    last: Delivery.WithPush?, _ text: Text?, waiting: WaitingDelivery.Listed?, _ page: PageContext
   ) -> DeliveryView {
     let (texts, delivery) = (page.texts, item.delivery)
     let exchange = Exchange(
@@ -94,10 +94,11 @@ enum DeliveryPage {
       shared: isJPush && exchange.request != nil ? shared(message, texts) : nil)
   }
 
-  /// When a device is tried again.
-  private static func plan(_ waiting: WaitingDelivery, _ texts: Texts) -> String {
-    waiting.isUnderWay
-      ? texts("delivery.trying_now") : texts("delivery.waits", ["time": texts.minute(waiting.dueAt)])
+  /// When a device is tried again, or that it will not be.
+  private static func plan(_ item: WaitingDelivery.Listed, _ texts: Texts) -> String {
+    if item.waiting.isUnderWay { return texts("delivery.trying_now") }
+    guard item.isRetried else { return texts("delivery.inactive") }
+    return texts("delivery.waits", ["time": texts.minute(item.waiting.dueAt)])
   }
 
   /// `host:port` of the built-in simulator; nil: it does not run.

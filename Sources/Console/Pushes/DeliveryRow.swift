@@ -97,7 +97,7 @@ struct DeliveryRow: View {
   ]
 }
 
-/// A device that will be tried again.
+/// A device that waits to be tried again.
 struct WaitingRow: View {
   let item: WaitingDelivery.Listed
   let push: String
@@ -122,8 +122,10 @@ struct WaitingRow: View {
         ? row.texts("push.untried") : row.texts("push.attempts", count: row.item.waiting.attempts)
     },
     .view("due") { row in
-      row.item.waiting.isUnderWay ? nil : MomentView(date: row.item.waiting.dueAt, now: row.now)
+      row.item.waiting.isUnderWay || !row.item.isRetried
+        ? nil : MomentView(date: row.item.waiting.dueAt, now: row.now)
     },
+    .flag("inactive") { !$0.item.isRetried },
   ]
 }
 

@@ -8,6 +8,11 @@ extension WaitingDelivery {
     /// Without tags; nil: removed since.
     package let device: Device?
 
+    /// Whether another attempt follows: the next is under way, or what it goes to is still there and active.
+    package var isRetried: Bool {
+      waiting.isUnderWay || device?.state == .active || AudienceMember.subscribers(id: waiting.deviceID) != nil
+    }
+
     /// The last attempt, as if it had been final.
     package func delivery(push: Int64) -> Delivery.WithDevice {
       Delivery.WithDevice(delivery: Delivery(waiting, push: push), device: device)

@@ -101,6 +101,35 @@ struct DeliveryStepsTests {
     }
   }
 
+  @Test("a device that waits is promised a retry only while it is active", arguments: [DeviceState.quarantined, .dead])
+  func inactive(_ state: DeviceState) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      let push = try await scene.send(Self.draft())
+      try await scene.store.write { database in
+        let due = Int64(ConsoleScene.noon.timeIntervalSince1970 + 600) * 1000
+        try database.run("DELETE FROM deliveries")
+        try database.run("INSERT OR IGNORE INTO reasons(text) VALUES ('ServiceUnavailable')")
+        try database.run(
+          """
+          INSERT INTO push_waiting(push_id, device_id, due_at, attempts, first_at, outcome, status, reason_id)
+          SELECT ?1, 1, ?2, 1, ?2 - 600000, ?3, 503, id FROM reasons WHERE text = 'ServiceUnavailable'
+          """, push.id, due, OutcomeKind.failed.rawValue)
+        try database.run("UPDATE pushes SET waiting = 1, accepted = 0 WHERE id = ?", push.id)
+      }
+      var anna = try await scene.signIn(.viewer)
+      let address = "/pushes/\(push.uid)/deliveries/1"
+      let list = "/pushes/\(push.uid)?outcome=pending"
+      let time = "Will be retried on 20 Nov 2026, 12:10 UTC"
+      #expect(ScenePage(try await anna.get(address)).text.contains(time))
+      #expect(!ScenePage(try await anna.get(list)).text.contains("none: device inactive"))
+      _ = try await scene.store.write { try $0.run("UPDATE devices SET state = ? WHERE id = 1", state.rawValue) }
+      let page = ScenePage(try await anna.get(address)).text
+      #expect(page.contains("Will not be retried: the device is no longer active") && !page.contains("Will be retried"))
+      #expect(ScenePage(try await anna.get(list)).text.contains("none: device inactive"))
+    }
+  }
+
   @Test("a refusal is red and has its reason; a device that was skipped has no steps")
   func refused() async throws {
     try await ConsoleScene.with { scene in
