@@ -42,14 +42,15 @@ enum LivePreview {
     let open = ["app", "environment", "platforms", "audience"] + SendForm.timeFields
     var fields = page.form.all.filter { !open.contains($0.name) }
     var app = page.form.filled("app")
-    if app == nil { app = try await page.store.read { try App.all($0).first?.bundleID } }
+    let isOpen = app == nil
+    if isOpen { app = try await page.store.read { try App.all($0).first?.bundleID } }
     fields += [("app", app ?? ""), ("environment", page.form.filled("environment") ?? "development")]
     let platforms = page.form.all("platforms").filter { Platform(rawValue: $0) != nil }
     fields += (platforms.isEmpty ? ["ios"] : platforms).map { ("platforms", $0) } + [("audience", "all")]
     do {
       var draft = try SendForm(form: Form(fields)).draft()
       draft.options.allowEmptyAudience = true  // no audience is chosen yet
-      return try await PushPreview.find(draft, page)
+      return try await PushPreview.find(draft, isOpen: isOpen, page)
     } catch is Problems {
       return nil  // shown beside the fields
     }

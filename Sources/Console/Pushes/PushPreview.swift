@@ -10,6 +10,8 @@ import Store
 /// The effect of a draft: a sentence, a lock screen, and the exact request.
 struct PushPreview: Sendable {
   let check: PushCheck
+  /// Whether the app is not chosen yet.
+  private let isOpen: Bool
   /// The app's credentials in the draft's environment.
   let credentials: [Credential]
   let preview: Preview
@@ -38,20 +40,27 @@ struct PushPreview: Sendable {
   /// Devices whose languages are counted.
   static let sample = 1000
 
-  /// - Parameter language: of the text to show; another one than the draft's: the default text.
+  /// What stands in requests for the bundle ID of an app that is not chosen yet.
+  private static let anyApp = "$BUNDLE_ID"
+
+  /// - Parameters:
+  ///   - isOpen: whether the app is not chosen yet, so that the check's own stands in for it.
+  ///   - language: of the text to show; another one than the draft's: the default text.
   init(
-    _ check: PushCheck, credentials: [Credential], language: String? = nil, variants: [Int: Int]? = nil,
-    address: String, now: Date
+    _ check: PushCheck, isOpen: Bool = false, credentials: [Credential], language: String? = nil,
+    variants: [Int: Int]? = nil, address: String, now: Date
   ) {
-    (self.check, self.credentials, self.variants) = (check, credentials, variants)
-    let texts = check.draft.notification.localizations
+    (self.check, self.isOpen, self.credentials, self.variants) = (check, isOpen, credentials, variants)
+    var whole = check.draft
+    if isOpen { whole.app = Self.anyApp }
+    let texts = whole.notification.localizations
     let shown = texts.firstIndex { $0.language.text == language }
     self.language = shown.map { texts[$0].language }
-    let draft = check.draft.localized(shown.map { $0 + 1 } ?? 0)
+    let draft = whole.localized(shown.map { $0 + 1 } ?? 0)
     self.shown = draft
     payload = APNsPayload(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
     preview = Preview(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature, sentAt: now, address: address)
-    dialects = Dialect.written.map { DialectText(check.draft, in: $0, sentAt: now, address: address) }
+    dialects = Dialect.written.map { DialectText(whole, in: $0, sentAt: now, address: address) }
     switch Self.providers(check)[0] {
     case .apns:
       request = Request(
@@ -82,19 +91,23 @@ struct PushPreview: Sendable {
 
   /// Checks a draft. If counting the audience takes longer than 2 seconds, the count is shown as “many”.
   ///
+  /// - Parameter isOpen: whether the app is not chosen yet, so that the draft's stands in for it.
   /// - Throws: `Problems` at `app` if there is no such app.
-  static func find(_ draft: PushDraft, _ page: PageContext) async throws -> PushPreview {
+  static func find(_ draft: PushDraft, isOpen: Bool = false, _ page: PageContext) async throws -> PushPreview {
     let check: PushCheck
     do {
       check = try await page.console.intake.check(draft, now: page.now, within: .seconds(2))
     } catch let error as PushIntake.NoApp {
       throw Problems([error.problem])
     }
-    let credentials = try await page.store.read { database in
-      try Credential.all(database, app: check.app.id).filter { $0.environment == draft.environment }
+    var credentials: [Credential] = []
+    if !isOpen {
+      credentials = try await page.store.read { database in
+        try Credential.all(database, app: check.app.id).filter { $0.environment == draft.environment }
+      }
     }
     return PushPreview(
-      check, credentials: credentials, language: page.form.filled("preview_language"),
+      check, isOpen: isOpen, credentials: credentials, language: page.form.filled("preview_language"),
       variants: try await variants(draft, check.app, page), address: page.address, now: page.now)
   }
 
@@ -198,7 +211,8 @@ struct PushPreview: Sendable {
 
   /// What the checks found, with a way on for each that has one.
   func findings(_ texts: Texts) -> [FindingView] {
-    check.findings.map { finding in
+    // Until an app is chosen, nothing is said of one.
+    check.findings.filter { !isOpen || $0.problem.field != "app" }.map { finding in
       var view = FindingView(finding, texts)
       view.lead(to: app, draft, finding, texts)
       return view
@@ -217,7 +231,8 @@ struct PushPreview: Sendable {
     let callbacks = CallbackRows(payload.facts)
     let isSimulated = credentials.contains { $0.provider == .apns && $0.place == .simulator }
     return PushPreviewView(
-      sentence: sentence(page), times: times(page), lockScreen: LockScreenView(payload, shown, app: app),
+      sentence: sentence(page), times: times(page),
+      lockScreen: LockScreenView(payload, shown, app: isOpen ? nil : app, texts),
       findings: found,
       limit: request.limit, bytes: request.size,
       bytesText: texts("send.bytes_of", ["bytes": request.size.grouped, "limit": request.limit.grouped]),

@@ -131,7 +131,7 @@ enum PushResultPage {
       payload: draft.map { body($0, push, found.providers.first?.provider) } ?? "",
       command: draft.map { DialectText($0, in: .signalbox, sentAt: page.now, address: page.address).text },
       lockScreen: found.app.flatMap { app in
-        payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app) } }
+        payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app, texts) } }
       },
       devices: devices(found, pager, page))
   }

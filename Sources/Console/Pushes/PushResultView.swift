@@ -205,21 +205,24 @@ extension LockScreenView {
   /// What a form holds so far, before it is a push.
   ///
   /// - Parameter app: nil: not chosen yet.
-  init(_ form: Form, app: App?, platforms: Set<Platform>) {
+  init(_ form: Form, app: App?, platforms: Set<Platform>, _ texts: Texts) {
     let (title, body) = (form["title"], form["body"])
     self.init(
-      initial: app.map { String($0.name.prefix(1)).uppercased() } ?? "", app: app?.name ?? "", title: title,
+      initial: Self.initial(app), app: app?.name ?? texts("send.app_name"), title: title,
       subtitle: form["subtitle"], body: body, androidTitle: title, androidBody: body, platforms: platforms)
   }
 
-  init(_ payload: APNsPayload, _ draft: PushDraft, app: App) {
+  /// - Parameter app: nil: not chosen yet.
+  init(_ payload: APNsPayload, _ draft: PushDraft, app: App?, _ texts: Texts) {
     let alert = payload.json["aps"]?["alert"]
     let message = FCMMessage(draft).json
     let shown = [message["android"]?["notification"], message["notification"]].compactMap { $0 }
     func text(_ key: String) -> String { shown.lazy.compactMap { $0[key]?.string }.first ?? "" }
     self.init(
-      initial: String(app.name.prefix(1)).uppercased(), app: app.name, title: alert?["title"]?.string ?? "",
+      initial: Self.initial(app), app: app?.name ?? texts("send.app_name"), title: alert?["title"]?.string ?? "",
       subtitle: alert?["subtitle"]?.string ?? "", body: alert?["body"]?.string ?? alert?.string ?? "",
       androidTitle: text("title"), androidBody: text("body"), platforms: draft.platforms)
   }
+
+  private static func initial(_ app: App?) -> String { app.map { String($0.name.prefix(1)).uppercased() } ?? "" }
 }

@@ -316,6 +316,25 @@ struct SendPageTests {
     }
   }
 
+  @Test("the preview names no app before one is chosen", arguments: ["", ConsoleScene.bundleID])
+  func openApp(_ chosen: String) async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await scene.addApp()
+      _ = try await scene.addApp("com.example.mail", name: "Mail")
+      var ben = try await scene.signIn(.operator)
+      let live = try await ben.post(
+        "/pushes/preview", Self.changed([("app", chosen), ("when", "repeat")]), headers: ["Accept": "application/json"])
+      #expect(live.json?["title"]?.string == "Hello")
+      #expect(live.json?["app"]?.string == (chosen.isEmpty ? "App name" : "Shop"))
+      #expect(live.json?["initial"]?.string == (chosen.isEmpty ? "" : "S"))
+      let topic = "apns-topic: \(chosen.isEmpty ? "$BUNDLE_ID" : chosen)"
+      #expect(live.json?["headers"]?.string?.contains(topic) == true, "\(live.text)")
+      let form = ScenePage(try await ben.get("/pushes/new?app=\(chosen)"))
+      let names = form.tags.filter { $0.attributes["data-show"] == "app" }.map(\.text)
+      #expect(!names.isEmpty && Set(names) == [chosen.isEmpty ? "App name" : "Shop"], "\(names)")
+    }
+  }
+
   @Test("cancelling stops what is under way, and says so; what is over stays as it is")
   func cancel() async throws {
     try await ConsoleScene.with { scene in
