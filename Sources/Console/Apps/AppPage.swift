@@ -241,7 +241,7 @@ enum AppPage {
 extension TrackedCertificate {
   /// The label in the certificate menu.
   func label(_ texts: Texts, now: Date) -> String {
-    "\(details.name) (\(texts.daysLeft(Expiry.daysLeft(notAfter: details.notAfter, now: now))))"
+    texts.noted(details.name, texts.daysLeft(Expiry.daysLeft(notAfter: details.notAfter, now: now)))
   }
 }
 

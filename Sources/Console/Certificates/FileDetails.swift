@@ -68,7 +68,7 @@ struct FileDetails {
       band: band, canSend: canSend, state: texts("band.\(band.rawValue)"), sentence: sentence(texts),
       lifetime: Lifetime(notBefore: notBefore, notAfter: notAfter, now: now),
       facts: FileDetailRows(says, kind: kind, environments: environments).rows(texts),
-      topics: topics.map { TopicRow(name: $0.name, kinds: Self.sends($0.name, $0.kinds, kind)) },
+      topics: topics.map { TopicRow(name: $0.name, kinds: Self.sends($0.name, $0.kinds, kind, texts)) },
       warnings: warnings(now).map { warning in
         let isGrave =
           switch warning {
@@ -82,13 +82,13 @@ struct FileDetails {
   }
 
   /// The push types for a topic, and how the certificate lists it, for example `alert, background (app)`.
-  private static func sends(_ topic: String, _ kinds: [String], _ kind: CertificateKind?) -> String {
-    let listed = kinds.joined(separator: ", ")
+  private static func sends(_ topic: String, _ kinds: [String], _ kind: CertificateKind?, _ texts: Texts) -> String {
+    let listed = texts.list(kinds)
     guard kind?.isForAPNs == true else { return listed }
     let special = PushType.allCases.filter { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }
     let types = special.isEmpty ? [PushType.alert, .background] : special.filter { $0 != .location }
-    let names = types.map(\.rawValue).joined(separator: ", ")
-    return listed.isEmpty || listed == names ? names : "\(names) (\(listed))"
+    let names = texts.list(types.map(\.rawValue))
+    return listed.isEmpty || listed == names ? names : texts.noted(names, listed)
   }
 
   private func sentence(_ texts: Texts) -> String {

@@ -291,7 +291,7 @@ enum PushResultPage {
   ) -> [FactView] {
     [
       FactView(texts("details.id"), push.uid),
-      FactView(texts("details.app"), app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(push.appID)"),
+      FactView(texts("details.app"), app.map { texts.noted($0.name, $0.bundleID) }, href: "/apps/\(push.appID)"),
       FactView(texts("details.audience"), draft?.audience.text(texts)),
       FactView(
         texts("details.platforms"),

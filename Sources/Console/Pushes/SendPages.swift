@@ -114,7 +114,7 @@ enum SendPages {
     let names = try await page.store.read { try AudienceNames($0, of: app) }
     let channels = known.map { channel in
       let app = apps.first { $0.id == channel.appID }?.name ?? ""
-      let name = channel.name.isEmpty ? channel.channel : "\(channel.name) (\(channel.channel))"
+      let name = channel.name.isEmpty ? channel.channel : texts.noted(channel.name, channel.channel)
       return (channel.channel, "\(name) · \(app) · \(channel.environment.word(texts))")
     }
     func choices(_ name: String, _ values: [String]) -> [ChoiceView] {
@@ -132,7 +132,7 @@ enum SendPages {
         form: form, errors: errors, problem: errors.others(fields),
         isFresh: page.request.method == .get && page.request.query == nil, hasApps: !apps.isEmpty,
         apps: SendForm.choices(
-          [("", texts("send.choose_app"))] + apps.map { ($0.bundleID, "\($0.name) (\($0.bundleID))") },
+          [("", texts("send.choose_app"))] + apps.map { ($0.bundleID, texts.noted($0.name, $0.bundleID)) },
           chosen: [apps.count == 1 ? apps[0].bundleID : form["app"]]),
         platforms: SendForm.choices(
           Platform.allCases.map { ($0.rawValue, texts("platform.\($0.rawValue)")) }, chosen: form.all("platforms")),

@@ -132,7 +132,7 @@ enum SchedulePages {
     return [
       FactView(texts("details.id"), schedule.uid),
       FactView(
-        texts("details.app"), row.app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(schedule.appID)"),
+        texts("details.app"), row.app.map { texts.noted($0.name, $0.bundleID) }, href: "/apps/\(schedule.appID)"),
       FactView(texts("details.audience"), row.audience),
       FactView(texts("schedules.speed"), row.draft.flatMap { texts.speed($0, devices: nil) }),
       FactView(texts("details.ttl"), row.draft?.options.timeToLive.map { "\($0) s" }),

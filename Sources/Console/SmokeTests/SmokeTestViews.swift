@@ -192,7 +192,7 @@ struct SmokeTestView: PageView {
     let others = SmokeWords.answer(expected.others, texts)
     return [
       FactView(
-        texts("details.app"), row.app.map { "\($0.name) (\($0.bundleID))" }, href: "/apps/\(test.appID)"),
+        texts("details.app"), row.app.map { texts.noted($0.name, $0.bundleID) }, href: "/apps/\(test.appID)"),
       FactView(texts("details.audience"), test.draft?.audience.text(texts)),
       FactView(
         texts("smoketests.expected"),

@@ -211,6 +211,14 @@ struct LanguageTests {
     }
   }
 
+  @Test("what stands in parentheses after a name is written as the language writes it")
+  func parentheses() throws {
+    let built = try Self.sources("Sources/Console").flatMap { $0.matches(of: /.*\) \(\\\(.*/).map { String($0.0) } }
+    #expect(built == [], "Texts.noted(_:_:) does it")
+    let texts = try Self.texts("zh-Hans")
+    #expect(texts.noted("Shop", texts.daysLeft(3)).hasSuffix("）"))
+  }
+
   /// Words that templates write in every language: formats, keys of payloads, commands.
   private static let templateWords: Set<String> = [
     "-----BEGIN CERTIFICATE-----", "-curl", ".ics", "CSV", "JSON", "NDJSON", "JPush", "Signalbox", "UTC",
