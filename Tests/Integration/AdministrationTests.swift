@@ -168,7 +168,7 @@ struct AdministrationTests {
       let csv = "app,environment,platform,token\ncom.example.shop,production,ios,\(token)\n"
       #expect(await box.run("devices", "import", "-", "--format", "csv", input: csv).code == 0)
       let refused = await box.run("apps", "remove", "com.example.shop")
-      #expect(refused.code == 1 && refused.errors.contains("has 1 devices, 0 pushes, and 0 schedules"))
+      #expect(refused.code == 1 && refused.errors.contains("has 1 device, 0 pushes, and 0 schedules"))
       #expect(await box.run("apps", "remove", "com.example.shop", "--force").code == 0)
       #expect(await box.run("devices", "list", "--json").json == [])
     }

@@ -307,10 +307,10 @@ struct MaintenanceTests {
       for text in [
         "WARNING  data: other users can read \(box.data) (mode 755). Fix: chmod 700 \(box.data)",
         "WARNING  database: other users can read \(box.data)/signalbox.sqlite (mode 644). Fix: chmod 600",
-        "WARNING  app: com.example.one has 1 production iOS devices but no credential. Fix: Run signalbox",
-        "WARNING  app: com.example.one has 1 production Android devices but no credential. Fix: Run signalbox",
+        "WARNING  app: com.example.one has 1 production iOS device but no credential. Fix: Run signalbox",
+        "WARNING  app: com.example.one has 1 production Android device but no credential. Fix: Run signalbox",
         "ERROR    clock: 2026-11-20T11:00:00Z is earlier than the latest entry, 2026-11-20T12:00:00Z. Fix: ",
-        "ERROR    trust store: \(box.folder)/bundle.pem has 1 certificates but not the APNs root",
+        "ERROR    trust store: \(box.folder)/bundle.pem has 1 certificate but not the APNs root",
         "ERROR    secret.key: \(box.data)/secret.key is readable by other users (mode 644)",
       ] {
         #expect(result.output.contains(text), "\(text)\n\(result.output)")

@@ -297,7 +297,7 @@ struct RestoreTests {
       let later = CommandRunner.noon + 3600
       await box.run("users", "add", "anna@example.com", "--role", "viewer", environment: elsewhere, now: later)
       let result = await box.run("restore", backup, environment: elsewhere, now: later)
-      #expect(result.code == 0 && result.lines.dropFirst(2) == ["Ended: 1 sessions, 0 sign-in links."], "\(result)")
+      #expect(result.code == 0 && result.lines.dropFirst(2) == ["Ended: 1 session, 0 sign-in links."], "\(result)")
       #expect(result.errors.isEmpty, "anna is an administrator again")
       let listed = await box.run("users", "list", "--json", environment: elsewhere).json
       #expect(listed?.array?.first?["role"] == "admin")

@@ -48,6 +48,7 @@ package enum RenewalMessage: String, MessageSet {
   case earlier = "renewal.ends_earlier"
   case topicKept = "renewal.topic_kept"
   case longer = "renewal.longer"
+  case dayLonger = "renewal.longer_by_a_day"
   case forever = "renewal.forever"
   case refill = "renewal.refill"
   case complete = "renewal.complete"
@@ -75,8 +76,8 @@ package enum RenewalMessage: String, MessageSet {
       "The team changes from {old} to {new}. This is right only if the app was transferred to that team. The test "
         + "request checks this."
     case .environmentUsed:
-      "{app} sends in {environment} with the old one, but the new one covers only {environments}. {count} devices will "
-        + "get nothing."
+      "{app} sends in {environment} with the old one, but the new one covers only {environments}. Devices that will get "
+        + "nothing: {count}."
     case .environmentLost: "The old one also covers {environment}. The new one covers only {environments}."
     case .sameKey:
       "It uses the same private key as the old one. That works, but anyone who has a copy of the old key can send "
@@ -86,6 +87,7 @@ package enum RenewalMessage: String, MessageSet {
     case .earlier: "It expires on {new}, earlier than the current one ({old})."
     case .topicKept: "Same topic and team. All devices stay reachable."
     case .longer: "It expires on {date}, {days} days later than the current one."
+    case .dayLonger: "It expires on {date}, 1 day later than the current one."
     case .forever: "It never expires."
     case .complete: "This is the stored certificate with its private key. The key is added to it."
     case .replaced:

@@ -106,7 +106,7 @@ struct FileDetails {
       ? texts("certificates.every_topic")
       : topics.count <= 2
         ? texts.list(topics.map(\.name))
-        : texts("certificates.topics_more", ["first": topics[0].name, "count": (topics.count - 1).grouped])
+        : texts("certificates.topics_more", count: topics.count - 1, ["first": topics[0].name])
     let places = environments.isEmpty ? Environment.allCases : environments
     return texts(
       "certificates.sentence_sends",

@@ -31,7 +31,7 @@ struct HealthWords {
         texts("circuit.storm", ["share": Int((share * 100).rounded()).grouped, "limit": limit.grouped, "time": time]))
     }
     if let lost = health.lost, let limit = health.limit {
-      parts.append(texts("circuit.losses", ["lost": lost.grouped, "limit": limit.grouped]))
+      parts.append(texts("circuit.losses", count: lost, ["limit": limit.grouped]))
     }
     if health.circuit != .closed, let lead = health.clockLead, abs(lead) >= Self.tolerance {
       parts.append(Self.clock(lead, texts))

@@ -182,12 +182,10 @@ struct AttentionList {
         item(
           texts, label: texts("words.failed"), failed: true,
           text: showsReceivers
-            ? texts("attention.reminder", ["target": message.target, "count": message.attempts.grouped])
+            ? texts("attention.reminder", count: message.attempts, ["target": message.target])
             : texts(
-              "attention.reminder_over",
-              [
-                "channel": texts("settings.channels.\(message.channel.rawValue)"), "count": message.attempts.grouped,
-              ]),
+              "attention.reminder_over", count: message.attempts,
+              ["channel": texts("settings.channels.\(message.channel.rawValue)")]),
           detail: showsReceivers ? message.answer ?? "" : "", href: "/settings/reminders", action: "show")
       }
   }

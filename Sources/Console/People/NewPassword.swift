@@ -11,7 +11,7 @@ enum NewPassword {
     let password = form.raw("password")
     var errors = FieldErrors()
     if password.count < AccountName.shortestPassword {
-      errors.add("password", texts("setup.too_short", ["count": String(password.count)]))
+      errors.add("password", texts("setup.too_short", count: password.count))
     } else if password.utf8.count > AccountName.longestPassword {
       errors.add("password", texts("setup.too_long"))
     } else if let problem = page.console.passwordRule.problem(

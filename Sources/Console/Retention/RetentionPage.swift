@@ -104,7 +104,7 @@ struct TrimmedRows: View {
   let at: Date
   let rows: Int
 
-  static let fields: [Field<Self>] = [.number("rows") { $0.rows }, .written("date") { $1.write(utc: $0.at) }]
+  static let fields: [Field<Self>] = [.number("count") { $0.rows }, .written("date") { $1.write(utc: $0.at) }]
 
   static func last(_ database: Database) throws -> TrimmedRows? {
     let lines = try AuditEntry.list(database, .init(action: "retention.trim", subject: "retention"), limit: 1).items

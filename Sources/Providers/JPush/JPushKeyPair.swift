@@ -20,10 +20,11 @@ package struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, Custom
     let texts = [appKey, masterSecret].map { $0.trimmingCharacters(in: .whitespacesAndNewlines).lowercased() }
     var problems: [Problem] = []
     for (text, field) in zip(texts, ["app_key", "master_secret"]) where !Self.isKey(text) {
+      let characters = text.count == 1 ? "1 character" : "{count} characters"
       problems.append(
         Problem(
           field, code: "file.jpush_\(field)",
-          "Must be 24 hexadecimal digits, but has {count} characters. Copy it from the app’s settings in the JPush console.",
+          "Must be 24 hexadecimal digits, but has \(characters). Copy it from the app’s settings in the JPush console.",
           ["count": "\(text.count)"]))
     }
     if problems.isEmpty, texts[0] == texts[1] {

@@ -73,7 +73,7 @@ package struct RetentionPolicy: Sendable, Hashable {
     }
     return Problem(
       "pushes_days", code: "retention.order",
-      "Pushes must be kept at least as long as their per-device results. Enter {days} days or more, or 0 to keep them forever.",
+      "Pushes must be kept at least as long as their per-device results. Enter at least {days}, or 0 to keep them forever.",
       ["days": String(deliveries)])
   }
 

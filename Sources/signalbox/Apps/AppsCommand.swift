@@ -175,10 +175,16 @@ enum AppsCommand {
         guard
           values[force] || (belongings.devices == 0 && belongings.pushes == 0 && belongings.schedules == 0)
         else {
+          let (devices, pushes, schedules) = (belongings.devices, belongings.pushes, belongings.schedules)
+          let parts = (
+            Message(count: devices, one: "1 device", other: "\(devices) devices"),
+            Message(count: pushes, one: "1 push", other: "\(pushes) pushes"),
+            Message(count: schedules, one: "1 schedule", other: "\(schedules) schedules")
+          )
           throw CommandFailure(
             """
-            \(app.bundleID) has \(belongings.devices) devices, \(belongings.pushes) pushes, and \
-            \(belongings.schedules) schedules, which would be deleted too. To delete them all, use --force.
+            \(app.bundleID) has \(parts.0), \(parts.1), and \(parts.2), which would be deleted too. To delete them \
+            all, use --force.
             """)
         }
         try App.delete(database, id: app.id)

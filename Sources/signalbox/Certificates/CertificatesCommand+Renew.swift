@@ -115,10 +115,11 @@ enum RenewalCommands {
     } else if report.renewal.isRefill {
       io.say("Restored the private key of certificate \(old).")
     } else {
+      let moved = number(switched.moved.count)
       io.say(
         """
-        Certificate \(switched.successor.id) replaced \(old); \(switched.moved.count) credentials switched over. To \
-        undo this within 30 days: signalbox certificates undo \(old)
+        Certificate \(switched.successor.id) replaced \(old); \(moved) switched over. To undo this within 30 days: \
+        signalbox certificates undo \(old)
         """)
     }
     return ExitCode.done
@@ -164,6 +165,11 @@ enum RenewalCommands {
     }
   }
 
+  /// As “2 credentials”.
+  private static func number(_ count: Int) -> Message {
+    Message(count: count, one: "1 credential", other: "\(count) credentials")
+  }
+
   private static let undo: Action = { values, io in
     let io = try io.proxied(values)
     let (now, id) = (io.now(), values[id])
@@ -181,7 +187,7 @@ enum RenewalCommands {
     }
     let back = try await store.write { try found.commit($0, by: commandActor, now: now) }
     guard let back else { throw CommandFailure("Certificate \(id) is no longer replaced.") }
-    io.say("Certificate \(id) is in use again; \(back.count) credentials switched back.")
+    io.say("Certificate \(id) is in use again; \(number(back.count)) switched back.")
     return ExitCode.done
   }
 

@@ -172,7 +172,7 @@ enum DevicesExportCommand {
         io.write(page.map { DeviceExport.line($0, app: apps[$0.appID] ?? "", values[format]) }.joined())
         try io.checkOutput()
         count += page.count
-        io.progress("\(count) devices")
+        io.progress(Message(count: count, one: "1 device", other: "\(count) devices"))
       }
     }
     io.endProgress()

@@ -116,7 +116,9 @@ enum IncidentsCommand {
     let (incident, reason) = (found.incident, Reason.of(found.incident.cause.reason))
     io.say("Incident \(incident.id): \(io.word(incident.state(at: io.now()).rawValue, "incidents.states."))")
     io.say("\(found.app), \(io.word(incident.place.environment)), \(incident.place.provider.name): \(reason.code)")
-    io.say("\(incident.devices) devices in \(incident.pushes) pushes, last seen \(incident.lastAt.text)")
+    let devices = Message(count: incident.devices, one: "1 device", other: "\(incident.devices) devices")
+    let pushes = Message(count: incident.pushes, one: "1 push", other: "\(incident.pushes) pushes")
+    io.say("\(devices) in \(pushes), last seen \(incident.lastAt.text)")
     if let assignee = incident.assignee { io.say("Assigned to \(assignee)") }
     io.print(io.sentences([io.cause(reason), io.remedy(reason)]))
   }

@@ -62,7 +62,9 @@ extension Doctor {
       guard let root = certificates.first(where: { $0.subject.commonName == Self.root }) else {
         return Finding(
           subject: "trust store", level: .error,
-          message: "\(path) has \(certificates.count) certificates but not the APNs root, \(Self.root)",
+          message: Message(
+            count: certificates.count, one: "\(path) has 1 certificate but not the APNs root, \(Self.root)",
+            other: "\(path) has \(certificates.count) certificates but not the APNs root, \(Self.root)"),
           remedy: remedy)
       }
       guard root.notAfter > now else {

@@ -165,7 +165,11 @@ struct Doctor {
       findings.append(
         pending.isEmpty
           ? Finding(subject: "schema", level: .ok, message: "up to date")
-          : Finding(subject: "schema", level: .ok, message: "\(pending.count) migrations run at the next start"))
+          : Finding(
+            subject: "schema", level: .ok,
+            message: Message(
+              count: pending.count, one: "1 migration runs at the next start",
+              other: "\(pending.count) migrations run at the next start")))
       guard faults.isEmpty, pending.isEmpty else { return findings }
       findings.append(activity(try AuditChain.check(database)))
       latest = try database.fetchOne(
@@ -191,7 +195,11 @@ struct Doctor {
 
   private func activity(_ report: AuditChain.Report) -> Finding {
     guard !report.faults.isEmpty else {
-      return Finding(subject: "activity log", level: .ok, message: "\(report.entries) entries, none missing or changed")
+      return Finding(
+        subject: "activity log", level: .ok,
+        message: Message(
+          count: report.entries, one: "1 entry, none missing or changed",
+          other: "\(report.entries) entries, none missing or changed"))
     }
     let words = report.faults.map { fault -> Message in
       switch fault {
@@ -237,10 +245,10 @@ struct Doctor {
           : "Restore the key it was stored with, or upload it again.")
     }
     if findings.isEmpty {
+      let days = Message(count: report.withinDays, one: "1 day", other: "\(report.withinDays) days")
       findings = [
         Finding(
-          subject: "certificate", level: .ok,
-          message: "none of \(report.findings.count) expires within \(report.withinDays) days")
+          subject: "certificate", level: .ok, message: "none of \(report.findings.count) expires within \(days)")
       ]
     }
     return findings
@@ -310,8 +318,12 @@ struct Doctor {
         guard credential == nil, count > 0 else { return nil }
         return Finding(
           subject: "app", level: .warning,
-          message:
-            "\(app.app.bundleID) has \(count) \(PageWord(environment)) \(provider.reachName) devices but no credential",
+          message: Message(
+            count: count,
+            one: "\(app.app.bundleID) has 1 \(PageWord(environment)) \(provider.reachName) device but no credential",
+            other: """
+              \(app.app.bundleID) has \(count) \(PageWord(environment)) \(provider.reachName) devices but no credential
+              """),
           remedy: "Run signalbox certificates add <file> --app \(app.app.bundleID) --use-for \(environment.rawValue).")
       }
     }

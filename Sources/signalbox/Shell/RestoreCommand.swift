@@ -160,7 +160,9 @@ enum RestoreCommand {
   private static func lines(_ report: Revocations.Report) -> [Message] {
     var lines: [Message] = []
     if report.sessions + report.links > 0 {
-      lines.append("Ended: \(report.sessions) sessions, \(report.links) sign-in links.")
+      let sessions = Message(count: report.sessions, one: "1 session", other: "\(report.sessions) sessions")
+      let links = Message(count: report.links, one: "1 sign-in link", other: "\(report.links) sign-in links")
+      lines.append("Ended: \(sessions), \(links).")
     }
     return lines + lists(report).map { "\($0.words): \($0.items.map(singleLine).joined(separator: ", "))." }
   }

@@ -54,7 +54,10 @@ enum RotateKeyCommand {
     }
     let leftover = rotation.scrub()
     try rotation.finish()
-    io.say("Encrypted \(done.count) secrets with a new key (\(done.new)) in \(directory.keyFile).")
+    io.say(
+      Message(
+        count: done.count, one: "Encrypted 1 secret with a new key (\(done.new)) in \(directory.keyFile).",
+        other: "Encrypted \(done.count) secrets with a new key (\(done.new)) in \(directory.keyFile)."))
     io.say(
       keep.map { "The old key (\(done.old)) is in \($0). Earlier backups need it." }
         ?? "The old key (\(done.old)) is gone. Make a new backup now, because earlier ones need the old key.")
