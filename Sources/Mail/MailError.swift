@@ -20,6 +20,21 @@ package struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
     case busy
     /// Unusable settings.
     case settings
+
+    /// As a part of a sentence.
+    package var english: String {
+      switch self {
+      case .unreachable: "the server cannot be reached"
+      case .tls: "no trusted TLS connection"
+      case .authentication: "the username or password was refused"
+      case .signature: "the signature or the token in the URL was refused"
+      case .sender: "the sender was refused"
+      case .recipient: "the recipient was refused"
+      case .refused: "refused"
+      case .busy: "the server cannot accept it right now"
+      case .settings: "the settings are not valid"
+      }
+    }
   }
 
   package let code: Code
@@ -34,21 +49,7 @@ package struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// In English.
-  package var description: String {
-    let what =
-      switch code {
-      case .unreachable: "the server cannot be reached"
-      case .tls: "no trusted TLS connection"
-      case .authentication: "the username or password was refused"
-      case .signature: "the signature or the token in the URL was refused"
-      case .sender: "the sender was refused"
-      case .recipient: "the recipient was refused"
-      case .refused: "refused"
-      case .busy: "the server cannot accept it now"
-      case .settings: "the settings are not valid"
-      }
-    return words.isEmpty ? what : "\(what): \(words)"
-  }
+  package var description: String { words.isEmpty ? code.english : "\(code.english): \(words)" }
 
   /// One line without control characters, at most 500 characters.
   static func line(_ text: String) -> String {

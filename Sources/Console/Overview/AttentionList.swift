@@ -186,7 +186,8 @@ struct AttentionList {
             : texts(
               "attention.reminder_over", count: message.attempts,
               ["channel": texts("settings.channels.\(message.channel.rawValue)")]),
-          detail: showsReceivers ? message.answer ?? "" : "", href: "/settings/reminders", action: "show")
+          detail: showsReceivers ? message.answer.map(texts.answer) ?? "" : "", href: "/settings/reminders",
+          action: "show")
       }
   }
 

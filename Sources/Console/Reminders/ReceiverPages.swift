@@ -181,7 +181,7 @@ enum ReceiverPages {
       let content = courier.test(language: language, now: page.now)
       return (true, try await courier.send(content, over: channel, to: secrets, mail: mail))
     } catch let error as MailError {
-      return (false, [page.texts("settings.failures.\(error.code.rawValue)"), error.words].sentences)
+      return (false, page.texts.failure(error.code, error.words))
     } catch {
       page.console.log.error("could not create a test message", ["error": "\(error)"])
       return (false, page.texts("settings.failures.settings"))

@@ -54,6 +54,7 @@ struct ReminderRow: View {
   /// The certificate or host.
   let what: String
   let state: String
+  let answer: String
   /// Whether to show addresses, and answers, which may repeat them.
   let showsReceivers: Bool
 
@@ -66,7 +67,7 @@ struct ReminderRow: View {
     .text("tone") {
       $0.message.state == .sent ? "" : $0.message.state == .pending && $0.message.attempts > 0 ? "red" : "none"
     },
-    .text("answer") { $0.showsReceivers ? $0.message.answer ?? "" : "" },
+    .text("answer") { $0.showsReceivers ? $0.answer : "" },
   ]
 }
 
@@ -83,7 +84,7 @@ extension ReminderLog {
               let step = Self.step(reminder.step, texts)
               return showsItems ? texts.labelled(reminder.itemName, step) : step
             }), state: texts("reminders.states.\(row.message.state.rawValue)"),
-        showsReceivers: showsReceivers)
+        answer: row.message.answer.map(texts.answer) ?? "", showsReceivers: showsReceivers)
     }
   }
 }

@@ -1,10 +1,10 @@
 import Model
 
-/// Reads back the English sentences that the engine stores with pushes, so that pages can show them in another
-/// language. The log, the API and the command line have them as they are.
+/// Reads back the English sentences that the engine stores with pushes, and the workers with messages, so that pages can
+/// show them in another language. The log, the API and the command line have them as they are.
 package enum RecordedSentence {
   /// By the code of the translation, with `{name}` for what varies. `LocaleTests` looks for them in the sources.
-  static let patterns: [(code: String, english: String)] = engine + audiences
+  static let patterns: [(code: String, english: String)] = engine + audiences + mail
 
   /// Why a smoke test's push was not accepted: its audience has no active device.
   private static let audiences = DraftMessage.allCases.filter { DraftMessage.empty.contains($0.code) }
@@ -44,8 +44,25 @@ package enum RecordedSentence {
     ("recorded.endpoint", "The endpoint {endpoint} is neither the service, the simulator, nor host:port."),
   ]
 
+  /// Why a message could not be sent, beside what its receiver answers.
+  static let mail: [(code: String, english: String)] = [
+    ("recorded.mail_server", "no mail server is set up"),
+    ("recorded.mail_address", "“{address}” is not an email address"),
+    ("recorded.mail_host", "“{host}” with port {port} is not a valid server"),
+    ("recorded.mail_password", "passwords are not sent without encryption; choose STARTTLS or TLS"),
+    ("recorded.mail_url", "the URL must start with https:// or point to this machine"),
+    ("recorded.mail_link_local", "{place} is a link-local or metadata address, which Signalbox does not connect to"),
+    (
+      "recorded.mail_target",
+      "{place} is not an allowed target. Add it with --allow-target (SIGNALBOX_ALLOW_TARGET), or choose another one"
+    ),
+    ("recorded.mail_outdated", "its content is out of date"),
+  ]
+
   /// Nil for other sentences.
-  static func problem(_ text: String) -> Problem? {
+  static func problem(
+    _ text: String, among patterns: [(code: String, english: String)] = RecordedSentence.patterns
+  ) -> Problem? {
     for (code, english) in patterns {
       if let found = arguments(text[...], english) { return Problem("", code: code, english, found) }
     }

@@ -52,7 +52,8 @@ enum WebhookPages {
         try await find(page).id, in: page.store, audit: page.audit("webhook.test", ""), now: page.now)
       let isGood = sent.state == .delivered
       let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": webhook.details.name])
-      let answer = [sent.status.map(String.init), sent.answer].compactMap { $0 }.joined(separator: " ")
+      let answer = [sent.status.map(String.init), sent.answer.map(page.texts.answer)].compactMap { $0 }
+        .joined(separator: " ")
       return try await show(page, webhook, test: TestResult(isGood: isGood, text: text, answer: answer))
     }
     routes.page(.post, "/settings/webhooks/:id/deliveries/:uid/again", role: .admin) { page in

@@ -120,7 +120,9 @@ struct WebhookDeliveryRow: View {
     .optional("ms") { row in row.delivery.triedAt.flatMap { _ in row.delivery.milliseconds.map(String.init) } },
     .number("attempts") { $0.delivery.attempts },
     .flag("repeated") { $0.delivery.attempts > 1 },
-    .optional("answer") { $0.delivery.state == .delivered ? nil : $0.delivery.answer },
+    .optional("answer") { row in
+      row.delivery.state == .delivered ? nil : row.delivery.answer.map(row.texts.answer)
+    },
     .flag("unanswered") { $0.delivery.triedAt != nil && $0.delivery.status == nil },
     .view("at") { MomentView(date: $0.delivery.triedAt ?? $0.delivery.createdAt, now: $0.now) },
     .flag("may_repeat") { $0.delivery.state != .pending || $0.delivery.attempts > 0 },
