@@ -17,17 +17,21 @@ enum DeviceBatchPages {
   }
 
   /// Back to the list as it was filtered.
-  private static func list(_ page: PageContext) -> String {
+  ///
+  /// - Parameter chosen: what is ticked there.
+  private static func list(_ page: PageContext, chosen: [Int64] = []) -> String {
     let query = page.form["list"]
     // It becomes part of a header.
     let isPlain = query.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
-    return query.isEmpty || !isPlain ? "/devices" : "/devices?\(query)"
+    let ticked = chosen.isEmpty ? "" : "\(Pager.chosen)=" + chosen.map { "\($0)" }.joined(separator: ".")
+    let parts = [isPlain ? query : "", ticked].filter { !$0.isEmpty }
+    return "/devices" + (parts.isEmpty ? "" : "?") + parts.joined(separator: "&")
   }
 
   private static func answer(_ page: PageContext) async throws -> Response {
     let ids = Array(Set(page.form.all("device").compactMap(Int64.init)).sorted().prefix(limit))
     guard let action = DeviceBatchAction(rawValue: page.form["action"]), !ids.isEmpty else {
-      return page.redirect(to: list(page), flash: "devices_unchosen")
+      return page.redirect(to: list(page, chosen: ids), flash: "devices_unchosen")
     }
     var batch = try await page.store.read { try DeviceBatch($0, action, ids) }
     guard !batch.devices.isEmpty else { return page.redirect(to: list(page), flash: "devices_unchosen") }

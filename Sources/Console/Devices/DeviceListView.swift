@@ -77,10 +77,12 @@ struct DeviceRow: View {
   let now: Date
   /// Whether it can be chosen for ``DeviceBatch``.
   var isChoosable = false
+  var isChosen = false
 
   static let fields: [Field<Self>] = [
     .written("id") { $1.write(Int($0.device.id)) },
     .flag("choosable") { $0.isChoosable },
+    .flag("chosen") { $0.isChosen },
     .text("title") { $0.device.heading },
     // The heading already shows it.
     .optional("alias") { $0.device.alias == $0.device.heading ? nil : $0.device.alias },

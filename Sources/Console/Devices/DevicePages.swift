@@ -54,6 +54,7 @@ enum DevicePages {
         found.items.count, size: pageSize, of: apps.reduce(0) { $0 + count(base, of: $1) },
         texts) : nil
     let mayChoose = page.may(.operator)
+    let chosen = Set((page.query[Pager.chosen] ?? "").split(separator: ".").compactMap { Int64($0) })
     let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.app.name) })
     func choices(_ name: String, _ choices: [(value: String, label: String)]) -> [ChoiceView] {
       ChoiceView.list(choices, chosen: page.query[name] ?? "")
@@ -74,13 +75,19 @@ enum DevicePages {
           DeviceRow(
             device: $0, app: names[$0.appID] ?? "",
             platform: texts("platform.\($0.platform.rawValue)") + ($0.provider == .jpush ? ", JPush" : ""),
-            now: page.now, isChoosable: mayChoose)
+            now: page.now, isChoosable: mayChoose, isChosen: chosen.contains($0.id))
         },
         exports: ExportLinks(page, "/devices"),
         actions: DeviceBatchAction.allCases.map {
           ChoiceView(value: $0.rawValue, label: texts("devices.batch.actions.\($0.rawValue)"))
-        }, shown: position ?? texts("push.shown", count: found.items.count), query: page.request.query ?? "",
+        }, shown: position ?? texts("push.shown", count: found.items.count), query: place(page),
         pager: PagerView(pager, next: found.next)))
+  }
+
+  /// The query of the list's address, without what is ticked there.
+  private static func place(_ page: PageContext) -> String {
+    (page.request.query ?? "").split(separator: "&").filter { !$0.hasPrefix("\(Pager.chosen)=") }
+      .joined(separator: "&")
   }
 
   /// The chosen filters, apart from the search.

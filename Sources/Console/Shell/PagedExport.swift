@@ -87,7 +87,7 @@ struct ExportLinks: View {
   init(_ page: PageContext, _ path: String) {
     self.path = path
     // The pager's position is no filter.
-    let pairs = page.query.pairs.filter { !["cursor", "trail"].contains($0.name) && !$0.value.isEmpty }
+    let pairs = page.query.pairs.filter { !Pager.own.contains($0.name) && !$0.value.isEmpty }
     let joined = pairs.map { "\(ConsoleRouter.escaped($0.name))=\(ConsoleRouter.escaped($0.value))" }
     query = joined.isEmpty ? "" : "?" + joined.joined(separator: "&")
   }

@@ -6,6 +6,10 @@ import Mustache
 /// without JavaScript.
 struct Pager {
   private static let longestTrail = 50
+  /// The parameter of an address that names the ticked rows of its page.
+  static let chosen = "chosen"
+  /// Parameters that are no filters: they belong to one page of a list.
+  static let own: Set<String> = ["cursor", "trail", chosen]
 
   let path: String
   let cursor: String?
@@ -18,7 +22,7 @@ struct Pager {
     cursor = query["cursor"].flatMap { $0.isEmpty ? nil : $0 }
     trail = (query["trail"] ?? "").split(separator: ".", omittingEmptySubsequences: false).map(String.init)
       .suffix(Self.longestTrail).filter { !$0.isEmpty }
-    filters = query.pairs.filter { !["cursor", "trail"].contains($0.name) && !$0.value.isEmpty }
+    filters = query.pairs.filter { !Self.own.contains($0.name) && !$0.value.isEmpty }
       .map { ($0.name, $0.value) }
   }
 

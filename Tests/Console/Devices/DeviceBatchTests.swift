@@ -30,6 +30,28 @@ struct DeviceBatchTests {
     try await scene.store.read { try Device.list($0, DeviceFilter(), order: .oldestFirst, limit: 50).items }
   }
 
+  @Test("without an action, the devices stay ticked on the page of the list where they were")
+  func unchosen() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(4, of: scene.addApp())
+      var ben = try await scene.signIn(.operator)
+      func ticked(_ page: ScenePage) -> Set<String> {
+        Set(
+          page.tags.filter { $0.attributes["name"] == "device" && $0.attributes["checked"] != nil }
+            .compactMap { $0.attributes["value"] })
+      }
+      let query = "app=com.example.shop"
+      #expect(ticked(ScenePage(try await ben.get("/devices?\(query)"))) == [])
+      let answer = try await ben.post(
+        "/devices/batch", [("action", ""), ("list", query), ("device", "2"), ("device", "3")])
+      #expect(answer.location == "/devices?\(query)&chosen=2.3")
+      let page = ScenePage(try await ben.get(try #require(answer.location)))
+      #expect(page.text.contains("Choose devices and an action first.") && ticked(page) == ["2", "3"])
+      #expect(page.values("list") == [query], "what is ticked does not come back after the action")
+      #expect(page.links.contains("/devices.csv?\(query)"), "and is no filter")
+    }
+  }
+
   @Test(
     "each action asks first, names the devices, and does what it says to those that were chosen, with audit entries")
   func actions() async throws {
