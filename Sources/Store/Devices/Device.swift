@@ -27,7 +27,7 @@ package struct Device: Sendable, Hashable, Identifiable {
   package let createdAt: Date
   /// Last registration. Only a later invalidation by the provider counts.
   package let registeredAt: Date
-  /// When the app last contacted the server.
+  /// When the app last contacted the server, to register or with a receipt.
   package let seenAt: Date
   /// Sorted.
   package internal(set) var tags: [String] = []

@@ -53,7 +53,7 @@ package struct ReceiptOutcome: Sendable, Hashable {
 extension ReceiptBatch {
   /// Records the reports of several devices in the surrounding transaction; one outcome for each, in order.
   ///
-  /// A report counts once for each device, push and kind.
+  /// A report counts once for each device, push and kind, and says that its device was there.
   package static func record(
     _ database: Database, _ batches: [ReceiptBatch], now: Date
   ) throws -> [ReceiptOutcome] {
@@ -64,7 +64,7 @@ extension ReceiptBatch {
   }
 }
 
-/// Writes receipts and counts them; looks up each push once.
+/// Writes receipts and counts them; looks up each push once, and notes each device once.
 private final class ReceiptWriter {
   private struct FoundPush {
     let id: Int64
@@ -89,6 +89,7 @@ private final class ReceiptWriter {
   private let now: Date
   private var pushes: [String: FoundPush?] = [:]
   private var counts: [Key: ReceiptCounts] = [:]
+  private var reporting: Set<Int64> = []
 
   init(_ database: Database, now: Date) { (self.database, self.now) = (database, now) }
 
@@ -115,7 +116,10 @@ private final class ReceiptWriter {
       let at = min(max(item.at ?? now, push.startedAt), now)
       let isNew = try write(push, device, item.kind, at)
       outcome.results.append(isNew ? .recorded : .known)
-      if isNew { outcome.changed.insert(push.id) }
+      if isNew {
+        outcome.changed.insert(push.id)
+        reporting.insert(device.id)
+      }
     }
     return outcome
   }
@@ -144,6 +148,11 @@ private final class ReceiptWriter {
         """, key.push, key.platform, count.devices, count.displayed, count.opened, count.dismissed)
     }
     counts = [:]
+    // The app contacts the server when it reports, whenever it happened.
+    for device in reporting.sorted() {
+      try database.run("UPDATE devices SET seen_at = ?1 WHERE id = ?2 AND seen_at < ?1", now, device)
+    }
+    reporting = []
   }
 
   private func push(_ uid: String) throws -> FoundPush? {

@@ -52,6 +52,22 @@ struct ReceiptTests {
     }
   }
 
+  @Test("a report says that its device was there at its arrival, never earlier than known, and nothing of others")
+  func seen() throws {
+    try withApp { database, app in
+      try push(database, app)
+      let ids = try Device.register(database, app: app.id, [registration(1), registration(2)], now: noon)
+        .compactMap(\.deviceID)
+      func seen() throws -> [Date] { try ids.map { try Device.get(database, id: $0).seenAt } }
+      #expect(try record(database, 1, [.displayed], at: noon + 3, now: noon + 60) == [.recorded])
+      #expect(try seen() == [noon + 60, noon])
+      #expect(try record(database, 1, [.opened], now: noon + 30) == [.recorded])
+      #expect(try seen() == [noon + 60, noon], "a clock that was set back")
+      #expect(try record(database, 2, [.opened], signature: "x", now: noon + 90) == [.unknown])
+      #expect(try seen() == [noon + 60, noon])
+    }
+  }
+
   @Test("a forged signature, an unknown push, a device of another app and a push of an earlier version get one word")
   func forged() throws {
     try withApp { database, app in
