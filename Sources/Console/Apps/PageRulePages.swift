@@ -100,7 +100,8 @@ enum PageRulePages {
 
   private static func attempt(_ page: PageContext) async throws -> Response {
     let app = try await AppPages.find(page)
-    let rules = try await page.store.read { try App.pageRules($0, id: app.id) }
+    let own = try await page.store.read { try App.ownPageRules($0, id: app.id) }
+    let rules = own ?? PageRules.standard(page.texts)
     var entered = PageRulesView.Entered()
     entered.text = page.form.raw("payload")
     do {
@@ -117,11 +118,22 @@ enum PageRulePages {
   ) async throws -> Response {
     let app = try await AppPages.find(page)
     let own = try await page.store.read { try App.ownPageRules($0, id: app.id) }
+    let rules = own ?? PageRules.standard(page.texts)
     return page.answer(
       PageRulesView(
-        app: app, rules: entered.rules ?? (own ?? .defaults).json["rules"]?.array ?? [], isDefault: own == nil,
+        app: app, rules: entered.rules ?? rules.json["rules"]?.array ?? [], isDefault: own == nil,
         mayChange: page.may(.operator), entered: entered, texts: page.texts),
       status: status)
+  }
+}
+
+extension PageRules {
+  /// The default rules, with the names of their pages in a language.
+  fileprivate static func standard(_ texts: Texts) -> PageRules {
+    PageRules(
+      defaults.rules.map { rule in
+        Rule(type: rule.type, page: texts("pages.default_pages.\(rule.type)"), deepLink: rule.deepLink)
+      })
   }
 }
 

@@ -29,7 +29,7 @@ package struct PageRules: Sendable, Hashable {
     Rule(type: "message", page: "Message list"), Rule(type: "follow", page: "Profile"),
   ])
 
-  init(_ rules: [Rule]) { self.rules = rules }
+  package init(_ rules: [Rule]) { self.rules = rules }
 
   /// Reads `{"rules": [{"type": …, "page": …, "deep_link": …}]}`.
   ///

@@ -43,4 +43,17 @@ struct PageRulePageTests {
       #expect(!viewed.text.contains(#"name="type""#) && viewed.text.contains("follow"))
     }
   }
+
+  @Test("the default pages are named in the language of the page")
+  func chinese() async throws {
+    try await ConsoleScene.with { scene in
+      let path = "/apps/\(try await scene.addApp().id)/pages"
+      var ben = try await scene.signIn(.operator)
+      _ = try await ben.post("/language", [("lang", "zh-Hans"), ("return", "/")])
+      let page = ScenePage(try await ben.get(path))
+      #expect(page.values("page").prefix(4) == ["消息列表", "消息列表", "消息列表", "个人主页"])
+      let tried = ScenePage(try await ben.post(path + "/try", [("payload", #"{"link":"follow"}"#)]))
+      #expect(tried.text.contains("个人主页") && !tried.text.contains("Profile"))
+    }
+  }
 }
