@@ -49,6 +49,30 @@ struct ChineseCommandTests {
     }
   }
 
+  @Test("what the system says of folders and files is in the command's language, not in Foundation's words")
+  func systemErrors() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let backup = box.folder + "/backup.sqlite"
+      #expect(await box.run("backup", backup).code == 0)
+      let inFile = backup + "/data"
+      let draft = box.data + "/signalbox.sqlite.restoring"
+      try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: true)
+      for (words, data, english, chinese) in [
+        (["restore", backup], inFile, "cannot be created: Not a directory. Choose another", "不是目录。请用 --data 选择"),
+        (["backup", "--to", inFile], box.data, "cannot be created: Not a directory. Choose", "不是目录。请用 --to 选择"),
+        (["restore", backup], box.data, "cannot be copied to \(draft): File exists", "复制到 \(draft)：文件已存在"),
+      ] {
+        let said = await box.run(words, environment: ["SIGNALBOX_DATA": data])
+        #expect(said.code == 1 && said.errors.contains(english), "\(said.errors)")
+        let result = await box.run(
+          words, environment: ["SIGNALBOX_DATA": data].merging(Self.chinese) { $1 })
+        #expect(result.code == 1 && result.errors.contains(chinese), "\(result.errors)")
+        Self.expectChinese(result, words)
+      }
+    }
+  }
+
   @Test("wrong usage is explained in Chinese")
   func usage() async throws {
     try await CommandRunner.with { box in

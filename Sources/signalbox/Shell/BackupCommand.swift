@@ -34,8 +34,7 @@ enum BackupCommand {
     switch (values[file].count, values[folder]) {
     case (1, nil): destination = values[file][0]
     case (0, let folder?):
-      try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      try NamedFile.makeFolder(folder, option: "--to")
       destination = "\(folder)/\(BackupFolder.name(io.now()))"
     default: throw CommandFailure.usage("Name either one file, or a folder with --to.")
     }

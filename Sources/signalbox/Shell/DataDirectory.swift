@@ -58,13 +58,7 @@ final class DataDirectory: Sendable {
       guard isFolder.boolValue else { throw CommandFailure("\(path) is not a folder. Choose another one with --data.") }
       return
     }
-    do {
-      try FileManager.default.createDirectory(
-        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw CommandFailure(
-        "\(path) cannot be created: \(error.localizedDescription) Choose another folder with --data.")
-    }
+    try NamedFile.makeFolder(path, option: "--data")
   }
 
   /// Opens the store and migrates its schema.

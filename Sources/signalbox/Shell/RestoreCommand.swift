@@ -105,7 +105,7 @@ enum RestoreCommand {
         try FileManager.default.copyItem(atPath: path + "-wal", toPath: copy + "-wal")
       }
     } catch {
-      throw CommandFailure("\(path) cannot be copied to \(copy): \(error.localizedDescription)")
+      throw CommandFailure("\(path) cannot be copied to \(copy): \(NamedFile.words(error))")
     }
     guard chmod(copy, 0o600) == 0 else { throw SystemError("chmod \(copy)") }
     let pool = try DatabasePool(path: copy, readers: 1)
