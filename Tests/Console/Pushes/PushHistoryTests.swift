@@ -45,6 +45,25 @@ struct PushHistoryTests {
     }
   }
 
+  @Test("each row says what it counts, under a heading that fits all of them")
+  func counts() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      var draft = PushDraft(
+        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
+        notification: PushNotification())
+      draft.notification.body = "Hello"
+      _ = try await scene.send(draft)
+      scene.provider.answer { _ in .outcome(.rejected(status: 400, reason: "BadTopic", tokenInvalidSince: nil)) }
+      _ = try await scene.send(draft)
+      var anna = try await scene.signIn(.viewer)
+      let page = ScenePage(try await anna.get("/pushes"))
+      #expect(page.text.contains("1 of 1 accepted") && page.text.contains("1 of 1 failed"))
+      let headings = page.tags.filter { $0.name == "th" }.map(\.text)
+      #expect(headings.contains("Devices") && !headings.contains("Accepted"), "\(headings)")
+    }
+  }
+
   @Test("a search by a device's name or token leads to the device, whose page has every push to it")
   func devices() async throws {
     try await ConsoleScene.with { scene in
