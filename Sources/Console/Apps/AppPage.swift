@@ -115,7 +115,8 @@ enum AppPage {
       problem: refused.map { $0.errors.others(bindFields) ?? texts("apps.nothing_bound") },
       errors: refused?.errors ?? FieldErrors(),
       certificates: ChoiceView.list(
-        [("", texts("apps.certificate_none"))] + fitting.map { (String($0.id), $0.label(texts, now: page.now)) },
+        [("", texts("apps.certificate_none"))]
+          + fitting.map { (String($0.id), $0.label(among: fitting, texts, now: page.now)) },
         chosen: refused?.form["certificate"] ?? (credential?.certificateID ?? proposed?.id).map(String.init) ?? ""),
       endpoints: ChoiceView.list(
         (places + ["host"]).map { ($0, texts("apps.endpoint_\($0)")) },
@@ -240,8 +241,11 @@ enum AppPage {
 
 extension TrackedCertificate {
   /// The label in the certificate menu.
-  func label(_ texts: Texts, now: Date) -> String {
-    texts.noted(details.name, texts.daysLeft(Expiry.daysLeft(notAfter: details.notAfter, now: now)))
+  ///
+  /// - Parameter others: the files of the menu.
+  fileprivate func label(among others: [TrackedCertificate], _ texts: Texts, now: Date) -> String {
+    let left = texts.daysLeft(Expiry.daysLeft(notAfter: details.notAfter, now: now))
+    return texts.noted(details.name, texts.clauses([left, mark(among: others, texts)].compactMap { $0 }))
   }
 }
 

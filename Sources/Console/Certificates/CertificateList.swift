@@ -12,6 +12,8 @@ struct CertificateList {
   private static let bands: [Expiry.Band] = [.expired, .urgent, .soon, .notYetValid, .fine, .neverExpires]
   /// A filter next to the bands: hosts whose check fails.
   static let failing = "failing"
+  /// Another one: files that were replaced, and that nothing sends with any more.
+  private static let replaced = "replaced"
   private static let filters = ["q", "band", "kind", "app", "from", "before"]
 
   private struct Found: Sendable {
@@ -21,7 +23,15 @@ struct CertificateList {
     let begun: [Int]
     let notBegun: Int
     let failing: Int
+    let replaced: Int
     let timeline: ExpiryTimeline
+
+    var certificates: [TrackedCertificate] {
+      found.items.compactMap { item -> TrackedCertificate? in
+        guard case .certificate(let certificate) = item else { return nil }
+        return certificate
+      }
+    }
 
     /// The number of items in a band.
     func count(_ band: Expiry.Band) -> Int {
@@ -48,9 +58,11 @@ struct CertificateList {
         found: try ExpiryList.page(database, filter, cursor: cursor, limit: Self.pageSize),
         uses: try TrackedCertificate.uses(database), taken: try Acknowledgement.all(database, now: now),
         begun: counts.begun, notBegun: counts.notBegun,
-        failing: try ExpiryList.failing(database), timeline: try ExpiryTimeline(database, now: now))
+        failing: try ExpiryList.failing(database), replaced: try ExpiryList.replaced(database),
+        timeline: try ExpiryTimeline(database, now: now))
     }
-    let rows = facts.found.items.map { row($0, facts) }
+    let certificates = facts.certificates
+    let rows = facts.found.items.map { row($0, among: certificates, facts) }
     let isFiltered = Self.filters.contains { page.filled($0) != nil }
     let total = facts.begun.reduce(0, +) + facts.notBegun + facts.failing
     return ExpiryListView(
@@ -67,11 +79,12 @@ struct CertificateList {
 
   func filter() throws -> ExpiryList.Filter {
     var filter = ExpiryList.Filter(now: now)
-    let isFailing = page.filled("band") == Self.failing
-    if !isFailing, let band = try page.filter("band", Expiry.Band.init(rawValue:)) {
-      filter = Expiry.filter(band, now: now)
+    switch page.filled("band") {
+    case Self.failing: filter.isFailing = true
+    case Self.replaced: filter.isReplaced = true
+    default:
+      if let band = try page.filter("band", Expiry.Band.init(rawValue:)) { filter = Expiry.filter(band, now: now) }
     }
-    filter.isFailing = isFailing
     filter.kind = try page.filter("kind", CertificateKind.init(rawValue:))?.filter
     filter.app = try page.filter("app") { name in apps.first { $0.bundleID == name }?.id }
     filter.search = page.filled("q").map { String($0.prefix(200)) }
@@ -88,7 +101,8 @@ struct CertificateList {
     ExpiryFilterView(
       search: page.filled("q") ?? "",
       bands: ChoiceView.list(
-        Self.bands.map { ($0.rawValue, texts("band.\($0.rawValue)")) } + [(Self.failing, texts("expiry.failing"))],
+        Self.bands.map { ($0.rawValue, texts("band.\($0.rawValue)")) }
+          + [(Self.failing, texts("expiry.failing")), (Self.replaced, texts("renewal.is_replaced"))],
         chosen: page.filled("band") ?? ""),
       kinds: ChoiceView.list(
         CertificateKind.allCases.map { ($0.rawValue, texts("certificates.kinds.\($0.rawValue)")) },
@@ -106,28 +120,34 @@ struct CertificateList {
       BandLink(band: $0.rawValue, label: texts("band.\($0.rawValue)"), count: facts.count($0), tone: $0.tone)
     }
     let failing = BandLink(band: Self.failing, label: texts("expiry.failing"), count: facts.failing, tone: "red")
-    return (bands + [failing]).filter { $0.count > 0 }
+    let replaced = BandLink(
+      band: Self.replaced, label: texts("renewal.is_replaced"), count: facts.replaced, tone: "")
+    return (bands + [failing, replaced]).filter { $0.count > 0 }
   }
 
   // MARK: Rows
 
-  private func row(_ item: ExpiryList.Item, _ facts: Found) -> ExpiryRow {
+  /// - Parameter others: the files of the list.
+  private func row(_ item: ExpiryList.Item, among others: [TrackedCertificate], _ facts: Found) -> ExpiryRow {
     switch item {
     case .certificate(let certificate):
-      row(certificate, facts.uses[certificate.id] ?? [], facts.taken[Renewable(certificate).subject])
+      row(
+        certificate, certificate.mark(among: others, texts), facts.uses[certificate.id] ?? [],
+        facts.taken[Renewable(certificate).subject])
     case .host(let host): row(host, facts.taken[Renewable(host).subject])
     }
   }
 
   private func row(
-    _ certificate: TrackedCertificate, _ uses: [TrackedCertificate.Use], _ taken: Acknowledgement?
+    _ certificate: TrackedCertificate, _ mark: String?, _ uses: [TrackedCertificate.Use], _ taken: Acknowledgement?
   ) -> ExpiryRow {
     let details = certificate.details
     let band = Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now)
     let topics = details.topics.joined(separator: ", ")
     return ExpiryRow(
       // Do not repeat topics that the name contains.
-      href: "/certificates/\(certificate.id)", name: details.name, detail: details.name.contains(topics) ? "" : topics,
+      href: "/certificates/\(certificate.id)", name: details.name,
+      detail: [details.name.contains(topics) ? nil : topics, mark].compactMap { $0 }.joined(separator: " · "),
       kind: texts("certificates.kinds.\(details.kind)"),
       app: details.appID.flatMap { id in apps.first { $0.id == id }?.name } ?? "",
       environments: texts.list(details.environments.map { $0.word(texts) }), band: band,

@@ -156,10 +156,15 @@ struct RenewalUndoView: PageView {
     .view("untried") { FieldView(isChecked: $0.isTicked) },
   ]
 
-  /// Both usually have the same name; the last day tells them apart.
+  /// Both usually have the same name; the last day tells them apart, or else the serial number.
   private func name(_ certificate: TrackedCertificate) -> String {
-    let name = certificate.details.name
-    return certificate.details.notAfter.map { texts.noted(name, texts.day($0)) } ?? name
+    let both = [old, successor]
+    let days = both.map { $0.details.notAfter.map(texts.day) }
+    let notes = [
+      certificate.details.notAfter.map(texts.day),
+      days[0] == days[1] ? certificate.mark(among: both, texts) : nil,
+    ].compactMap { $0 }
+    return notes.isEmpty ? certificate.details.name : texts.noted(certificate.details.name, texts.clauses(notes))
   }
 }
 

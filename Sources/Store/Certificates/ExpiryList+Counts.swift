@@ -38,6 +38,11 @@ extension ExpiryList {
       )
   }
 
+  /// The number of replaced certificates that no credential uses.
+  package static func replaced(_ database: Database) throws -> Int {
+    try database.int("SELECT count(*) FROM certificates t WHERE t.replaced_by IS NOT NULL AND NOT \(inPlace)")
+  }
+
   /// The items that end within a period: their number, and one name.
   package struct Stretch: Sendable, Hashable {
     /// From 0.

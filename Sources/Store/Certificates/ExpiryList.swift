@@ -26,6 +26,8 @@ package enum ExpiryList {
     package var now: Date
     /// Only hosts without a certificate.
     package var isFailing = false
+    /// Only replaced certificates that no credential uses.
+    package var isReplaced = false
     package var kind: Kind?
     /// Files that belong to this app, or that it sends with.
     package var app: Int64?
@@ -61,7 +63,7 @@ package enum ExpiryList {
         .certificate(try TrackedCertificate($0))
       }
     }
-    if filter.kind == nil || filter.kind == .host, filter.app == nil {
+    if filter.kind == nil || filter.kind == .host, filter.app == nil, !filter.isReplaced {
       found += try rows(database, hosts(filter), filter, after: start, table: .hosts, limit) {
         .host(try WatchedHost($0))
       }
@@ -108,6 +110,7 @@ package enum ExpiryList {
   private static func certificates(_ filter: Filter) -> [Condition] {
     var conditions: [Condition] = []
     if filter.withoutReplaced { conditions.append((inPlace, [])) }
+    if filter.isReplaced { conditions.append(("NOT \(inPlace)", [])) }
     if case .file(let kind) = filter.kind { conditions.append(("t.kind = ?", [kind])) }
     if let app = filter.app {
       conditions.append(

@@ -114,6 +114,27 @@ struct AppPageTests {
     }
   }
 
+  @Test("two files with one name are told apart in the menu by their serial numbers")
+  func sameName() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      for (serial, name) in [("0A1111AA", "Push"), ("0A2222BB", "Push"), ("0A3333CC", "Other")] {
+        _ = try await Self.keep(scene, name) { details in
+          details.serial = serial
+          details.notAfter = ConsoleScene.noon + 90.5 * 86_400
+        }
+      }
+      var anna = try await scene.signIn(.admin)
+      let page = ScenePage(try await anna.get("/apps/\(app.id)")).text
+      #expect(page.contains("Push (90 days left, serial …1111AA)"), "\(page)")
+      #expect(page.contains("Push (90 days left, serial …2222BB)") && page.contains("Other (90 days left)"))
+      var chinese = try await scene.signIn(.admin, name: "lin@example.com")
+      _ = try await chinese.post("/language", [("lang", "zh-Hans"), ("return", "/")])
+      let other = ScenePage(try await chinese.get("/apps/\(app.id)")).text
+      #expect(other.contains("，序列号 …1111AA）") && !other.contains("Push ("))
+    }
+  }
+
   @Test("bound, used, bound otherwise, unbound: what sends stands on the page")
   func binding() async throws {
     try await ConsoleScene.with { scene in

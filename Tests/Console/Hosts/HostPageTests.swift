@@ -257,6 +257,35 @@ struct ExpiryListPageTests {
     }
   }
 
+  @Test("files with one name are told apart by their serial numbers, and replaced ones have a count of their own")
+  func sameName() async throws {
+    try await ConsoleScene.with { scene in
+      let sealer = scene.store.sealer
+      try await scene.store.write { database in
+        for (serial, name) in [("0A1111AA", "Shop"), ("0A2222BB", "Shop"), ("0A3333CC", "Shop"), ("0A4444DD", "Mail")] {
+          var details = TrackedCertificate.Details(kind: "apns_key", name: name, fileName: "f")
+          details.serial = serial
+          try TrackedCertificate.add(
+            database, details, material: [], sealer: sealer, by: "test", now: ConsoleScene.noon)
+        }
+        try database.run("UPDATE certificates SET replaced_by = 1, replaced_at = ? WHERE id = 3", ConsoleScene.noon)
+      }
+      var anna = try await scene.signIn(.viewer)
+      func rows(_ page: ScenePage) -> Set<String> {
+        Set(page.links.filter { $0.wholeMatch(of: /\/certificates\/\d+/) != nil })
+      }
+      let page = ScenePage(try await anna.get("/certificates"))
+      #expect(rows(page).count == 4)
+      #expect(page.text.contains("Never expires: 3") && page.text.contains("Replaced: 1"), "as many as rows")
+      for end in ["1111AA", "2222BB", "3333CC"] { #expect(page.text.contains("serial …\(end)"), "\(end)") }
+      #expect(!page.text.contains("4444DD"), "its name is enough")
+      let replaced = ScenePage(try await anna.get("/certificates?band=replaced"))
+      #expect(rows(replaced) == ["/certificates/3"])
+      let export = try await anna.get("/certificates.csv?band=replaced")
+      #expect(export.text.contains("certificates/3") && !export.text.contains("certificates/1"))
+    }
+  }
+
   @Test("the API narrows down by band, kind, app and time, page by page")
   func api() async throws {
     try await ConsoleScene.with { scene in

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import Providers
 import Reactor
 import SQLite
 import Simulator
