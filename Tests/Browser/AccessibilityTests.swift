@@ -35,7 +35,7 @@ extension PagesInBrowser {
       "/certificates", "/certificates/requests", "/certificates/key", "/phones", "/phones/new",
       "/phones/wall", "/account", "/account/second-step", "/session/confirm?return=/account",
       "/settings", "/settings/people", "/settings/people/1", "/settings/oidc", "/settings/mail", "/settings/receivers",
-      "/settings/receivers/new?channel=feishu",
+      "/settings/receivers/new?channel=feishu", "/settings/sending",
       "/settings/reminders", "/settings/webhooks", "/settings/webhooks/new", "/settings/retention", "/settings/tokens",
       "/nothing/here",
     ]

@@ -8,14 +8,15 @@ enum SettingsPages {
   static let views: [any PageView.Type] =
     [
       SettingsView.self, MailSettingsView.self, ReceiverListView.self, ReceiverView.self, ReminderSettingsView.self,
-      RetentionView.self, RetentionConfirmView.self, AboutView.self,
+      SendingSettingsView.self, RetentionView.self, RetentionConfirmView.self, AboutView.self,
     ] + WebhookPages.views + TokenPages.views + PeoplePages.views + OIDCSettingsPage.views
 
   /// The settings pages in display order: key of the texts, and path. A new page needs a line here, and texts under
   /// `settings.sections`.
   static let sections = [
     (name: "people", path: "/settings/people"), (name: "oidc", path: "/settings/oidc"),
-    (name: "receivers", path: "/settings/receivers"), (name: "mail", path: "/settings/mail"),
+    (name: "sending", path: "/settings/sending"), (name: "receivers", path: "/settings/receivers"),
+    (name: "mail", path: "/settings/mail"),
     (name: "reminders", path: "/settings/reminders"), (name: "webhooks", path: "/settings/webhooks"),
     (name: "tokens", path: "/settings/tokens"), (name: "retention", path: "/settings/retention"),
     (name: "about", path: "/settings/about"),
@@ -32,6 +33,7 @@ enum SettingsPages {
               text: texts("settings.sections.\(section.name)_text"))
           }))
     }
+    SendingSettingsPage.add(to: &routes)
     MailSettingsPage.add(to: &routes)
     ReceiverPages.add(to: &routes)
     ReminderSettingsPage.add(to: &routes)

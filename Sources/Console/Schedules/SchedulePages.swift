@@ -16,7 +16,6 @@ enum SchedulePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/schedules") { page in try await index(page) }
     export.add(to: &routes)
-    routes.page(.post, "/schedules/undo", role: .admin) { page in try await setUndo(page) }
     routes.page(.get, "/schedules/:uid") { page in try await show(page) }
     routes.page(.get, "/schedules/:uid/cancel", role: .operator) { page in try await ask(page) }
     routes.page(.post, "/schedules/:uid/pause", role: .operator) { page in
@@ -53,17 +52,14 @@ enum SchedulePages {
     }
   }
 
-  private static func index(
-    _ page: PageContext, undo: String? = nil, errors: FieldErrors = FieldErrors()
-  ) async throws -> Response {
+  private static func index(_ page: PageContext) async throws -> Response {
     let pager = Pager(page.request)
     let state = try page.filter("state", ScheduleState.init)
-    let usual = page.console.configuration.undoSeconds
     let (texts, now) = (page.texts, page.now)
-    let (list, seconds, rows) = try await page.store.read { database in
+    let (list, rows) = try await page.store.read { database in
       let list = try Schedule.list(database, state: state, cursor: pager.cursor, limit: pageSize)
       let rows = try list.items.map { try ScheduleRow(database, $0, texts, now: now) }
-      return (list, try UndoWindow.find(database, usual: usual), rows)
+      return (list, rows)
     }
     return page.answer(
       ScheduleListView(
@@ -71,24 +67,7 @@ enum SchedulePages {
           ChoiceView(value: $0.rawValue, label: texts("schedules.\($0.rawValue)"), isSelected: $0 == state)
         },
         isFiltered: state != nil, schedules: rows, exports: ExportLinks(page, "/schedules"),
-        pager: PagerView(pager, next: list.next),
-        undo: FieldView(value: undo ?? String(seconds), error: errors["undo_seconds"])),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
-  }
-
-  private static func setUndo(_ page: PageContext) async throws -> Response {
-    let (text, limits) = (page.form["undo_seconds"], PushLimits.undoSeconds)
-    guard let seconds = Int(text), limits.contains(seconds) else {
-      var errors = FieldErrors()
-      errors.add("undo_seconds", page.texts("schedules.undo_problem"))
-      return try await index(page, undo: page.form.raw("undo_seconds"), errors: errors)
-    }
-    let (now, audit) = (page.now, page.audit("setting.undo", "settings undo", ["seconds": .integer(Int64(seconds))]))
-    try await page.store.write { database in
-      try UndoWindow.set(database, seconds: seconds)
-      try AuditEntry.add(database, audit, now: now)
-    }
-    return page.redirect(to: "/schedules", flash: "undo_set")
+        pager: PagerView(pager, next: list.next)))
   }
 
   // MARK: One

@@ -12,8 +12,6 @@ struct ScheduleListView: PageView {
   let schedules: [ScheduleRow]
   let exports: ExportLinks
   let pager: PagerView
-  /// The undo window, in seconds.
-  let undo: FieldView
 
   static let fields: [Field<Self>] = [
     .view("state") { FieldView(choices: $0.states) },
@@ -23,7 +21,6 @@ struct ScheduleListView: PageView {
     .flag("has_schedules") { !$0.schedules.isEmpty },
     .view("exports") { $0.schedules.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },
-    .view("undo_seconds") { $0.undo },
   ]
 }
 

@@ -32,7 +32,7 @@ struct RouteAccessTests {
     ("POST /incidents/:id/snooze", .operator), ("POST /incidents/:id/close", .operator),
     ("POST /incidents/:id/reopen", .operator), ("GET /incidents/:id/move", .operator),
     ("POST /incidents/:id/move", .operator), ("POST /devices/batch", .operator),
-    ("GET /schedules", .viewer), ("POST /schedules/undo", .admin), ("GET /schedules/:uid", .viewer),
+    ("GET /schedules", .viewer), ("GET /schedules/:uid", .viewer),
     ("GET /schedules/:uid/cancel", .operator), ("POST /schedules/:uid/pause", .operator),
     ("POST /schedules/:uid/resume", .operator), ("POST /schedules/:uid/cancel", .operator),
     ("GET /templates", .viewer), ("GET /templates/new", .operator), ("POST /templates/new", .operator),
@@ -132,6 +132,7 @@ struct RouteAccessTests {
     ("POST /account/second-step/remove", .viewer),
     ("GET /account", .viewer), ("POST /account/password", .viewer), ("POST /account/sessions/end", .viewer),
     ("GET /settings/retention", .admin), ("POST /settings/retention", .admin),
+    ("GET /settings/sending", .admin), ("POST /settings/sending", .admin),
     ("GET /settings/tokens", .admin), ("POST /settings/tokens", .admin),
     ("POST /settings/tokens/:id/revoke", .admin),
   ]
