@@ -12,8 +12,19 @@ import Store
 enum ChannelPages {
   static let views: [any PageView.Type] = [ChannelListView.self]
 
+  private static let export = ListExportRoutes<Channel>(
+    path: "/apps/:id/channels", action: "channel.export",
+    columns: [
+      "id", "channel", "environment", "name", "storage", "created_by", "created_at", "listed_at", "missing_since",
+    ]
+  ) { page in
+    let app = try await AppPages.find(page)
+    return { database, _, _ in Page(items: try Channel.all(database, app: app.id), next: nil) }
+  }
+
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/apps/:id/channels") { page in try await show(page) }
+    export.add(to: &routes)
     routes.page(.post, "/apps/:id/channels", role: .operator) { page in
       try await act(page, flash: "channel_created") { app, environment in
         let policy = (ChannelPolicy.Word(rawValue: page.form["storage"]) ?? .none).policy
@@ -74,7 +85,8 @@ enum ChannelPages {
     }
     let storage = page.form["storage"]
     let view = ChannelListView(
-      app: app, problem: problem, groups: groups, mayChange: page.may(.operator), name: page.form["name"],
+      app: app, exports: channels.isEmpty ? nil : ExportLinks(page, "/apps/\(app.id)/channels"), problem: problem,
+      groups: groups, mayChange: page.may(.operator), name: page.form["name"],
       environments: SendForm(form: page.form).environments(texts),
       storages: ChoiceView.list(
         ChannelPolicy.Word.allCases.map { ($0.rawValue, texts("channels.storage_\($0.rawValue)")) },
@@ -89,6 +101,8 @@ struct ChannelListView: PageView {
   static let section: Section? = .apps
 
   let app: App
+  /// Nil: there is no channel.
+  let exports: ExportLinks?
   /// Why Apple refused; nil: it did not.
   let problem: String?
   let groups: [ChannelGroupView]
@@ -100,6 +114,7 @@ struct ChannelListView: PageView {
   static let fields: [Field<Self>] = [
     .written("id") { $1.write(Int($0.app.id)) },
     .text("app") { $0.app.name },
+    .view("exports") { $0.exports },
     .optional("problem") { $0.problem },
     .list("groups") { $0.groups },
     .flag("may_change") { $0.mayChange },

@@ -12,8 +12,17 @@ import Store
 enum TopicPages {
   static let views: [any PageView.Type] = [TopicListView.self]
 
+  private static let export = ListExportRoutes<Topic>(
+    path: "/apps/:id/topics", action: "topic.export",
+    columns: ["name", "environment", "subscribed", "pending", "refused", "created_at"]
+  ) { page in
+    let app = try await AppPages.find(page)
+    return { database, _, _ in Page(items: try Topic.all(database, app: app.id), next: nil) }
+  }
+
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/apps/:id/topics") { page in try await show(page) }
+    export.add(to: &routes)
     routes.page(.post, "/apps/:id/topics/rules", role: .operator) { page in
       let app = try await AppPages.find(page)
       let rules = Set(page.form.all("rules").compactMap(TopicRule.init))
@@ -73,7 +82,8 @@ enum TopicPages {
     }
     let texts = page.texts
     let view = TopicListView(
-      app: app, problem: problem, results: results, mayChange: page.may(.operator),
+      app: app, exports: ExportLinks(page, "/apps/\(app.id)/topics"), problem: problem, results: results,
+      mayChange: page.may(.operator),
       rules: TopicRule.allCases.map {
         ChoiceView(
           value: $0.rawValue, label: texts("topics.rule_\($0.rawValue)", ["topic": $0.example]),
@@ -111,6 +121,7 @@ struct TopicListView: PageView {
   static let section: Section? = .apps
 
   let app: App
+  let exports: ExportLinks
   /// Why nothing was changed; nil if it was, or there was nothing to change.
   let problem: String?
   /// The tokens of the last change that are not done.
@@ -130,6 +141,7 @@ struct TopicListView: PageView {
   static let fields: [Field<Self>] = [
     .written("id") { $1.write(Int($0.app.id)) },
     .text("app") { $0.app.name },
+    .view("exports") { $0.rows.isEmpty ? nil : $0.exports },
     .optional("problem") { $0.problem },
     .list("results") { $0.results },
     .flag("has_results") { !$0.results.isEmpty },

@@ -15,17 +15,31 @@ enum WebhookPages {
   private static let pageSize = 25
   private static let list = "/settings/webhooks"
 
+  private static let export = ListExportRoutes<WebhookAnswer>(
+    path: list, action: "webhook.export",
+    columns: [
+      "id", "name", "target", "app", "events", "active", "failures", "failing_since", "next_try_at", "pending",
+      "dropped", "gone_at", "created_by", "created_at", "rotated_at",
+    ], role: .admin
+  ) { _ in
+    return { database, _, _ in
+      Page(items: try Webhook.all(database).map { try WebhookAnswer(database, $0) }, next: nil)
+    }
+  }
+
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/webhooks", role: .admin) { page in
       let (webhooks, apps) = try await page.store.read { (try Webhook.all($0), try App.all($0)) }
       let texts = page.texts
       return page.answer(
         WebhookListView(
+          exports: ExportLinks(page, list),
           webhooks: webhooks.map { webhook in
             let app = webhook.details.appID.map { id in apps.first { $0.id == id }?.name ?? "" }
             return WebhookRow(webhook: webhook, app: app ?? texts("webhooks.all_apps"), texts: texts)
           }))
     }
+    export.add(to: &routes)
     routes.page(.get, "/settings/webhooks/new", role: .admin) { page in
       let form = Form([("active", "yes")] + Webhook.Event.allCases.map { ("events", $0.rawValue) })
       return try await show(page, nil, form)

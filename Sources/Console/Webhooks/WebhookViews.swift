@@ -8,9 +8,11 @@ struct WebhookListView: PageView {
   static let template = "webhooks/index"
   static let section: Section? = .settings
 
+  let exports: ExportLinks
   let webhooks: [WebhookRow]
 
   static let fields: [Field<Self>] = [
+    .view("exports") { $0.webhooks.isEmpty ? nil : $0.exports },
     .flag("has_webhooks") { !$0.webhooks.isEmpty }, .list("webhooks") { $0.webhooks },
   ]
 }

@@ -18,6 +18,8 @@ struct ListExportTests {
       ("/apps", "", "app", "com.example.shop"), ("/audiences", "?kind=tags", "audience", "vip"),
       ("/audiences", "?kind=aliases&q=usr", "audience", "usr_grace"), ("/audiences", "", "audience", "Insiders"),
       ("/settings/people", "", "user", "admin@example.com"), ("/settings/tokens", "", "token", "Reports"),
+      ("/settings/webhooks", "", "webhook", "push.finished"), ("/apps/1/topics", "", "topic", "news"),
+      ("/apps/1/channels", "", "channel", "Match day"),
     ])
   func lists(path: String, query: String, noun: String, word: String) async throws {
     try await ConsoleScene.with(simulator: true) { scene in
@@ -28,6 +30,9 @@ struct ListExportTests {
         let rule = try SegmentRule(json: ["platforms": ["ios"]])
         _ = try APIToken.add(
           database, name: "Reports", hash: Secret.hash("a token"), scopes: ["read"], user: nil, now: ConsoleScene.noon)
+        try Channel.keep(
+          database, app: app, environment: .production, channel: "c3RyYW5nZXI=", policy: nil, name: "Match day",
+          by: "anna", now: ConsoleScene.noon)
         _ = try Segment.add(database, app: app, name: "Insiders", rule, by: "anna", now: ConsoleScene.noon)
       }
       let links = ScenePage(try await anna.get(path + query)).links
