@@ -9,6 +9,8 @@ const exact = new Intl.DateTimeFormat(dates, { dateStyle: 'medium', timeStyle: '
 const inUTC = new Intl.DateTimeFormat(dates, {
   dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23', timeZone: 'UTC',
 });
+// Within a sentence nothing else says which clock it is.
+const zones = new Intl.DateTimeFormat(dates, { timeZoneName: 'short' });
 // A day without an hour is the same day everywhere: never moved to another zone.
 const day = new Intl.DateTimeFormat(dates, { dateStyle: 'medium', timeZone: 'UTC' });
 // "tomorrow" for what is 47 hours away, or "next month" for 31 days, is too loose beside a certificate: count.
@@ -49,6 +51,7 @@ function findTimes(root) {
     text.splitText(text.data.indexOf(whole)).splitText(whole.length);
     const time = document.createElement('time');
     time.dateTime = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}T${groups.clock}Z`;
+    time.dataset.zoned = '';
     time.textContent = whole;
     text.nextSibling.replaceWith(time);
     texts.currentNode = time;
@@ -68,9 +71,13 @@ function show(element) {
   const whole = dayOnly.test(written);
   if (!whole) element.title = `${said(inUTC, date)} UTC`;
   const text = 'relative' in element.dataset ? spaced(distance(date))
-    : said(whole ? day : 'exact' in element.dataset ? exact : moment, date);
+    : said(whole ? day : 'exact' in element.dataset ? exact : moment, date)
+      + ('zoned' in element.dataset ? ` ${zone(date)}` : '');
   if (element.textContent !== text) element.textContent = text;
 }
+
+// As "CET" or "GMT+8".
+const zone = (date) => zones.formatToParts(date).find(({ type }) => type === 'timeZoneName').value;
 
 // British English shortens September to four letters; the server and every other month take three.
 const said = (format, date) => format.format(date).replace('Sept ', 'Sep ');

@@ -78,6 +78,29 @@ extension InBrowser {
       }
     }
 
+    @Test("with scripts: a time within a sentence is the viewer's, with its zone")
+    func zoned() async throws {
+      let clock = StandingClock()
+      try await BrowserScene.run(clock: { clock.now }) { scene in
+        try await fillForm(scene)
+        try await scene.choose("when", "at")
+        try await scene.select("time_zone", "UTC")
+        _ = try await scene.browser.run(script: "document.getElementById('send_at').value = '2030-03-19T09:00'")
+        try await scene.press("Review")
+        try await scene.browser.wait(for: "//main//time[@data-zoned]")
+        let shown = try await scene.browser.run(
+          script: """
+            const time = document.querySelector('main time[data-zoned]');
+            const parts = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' }).formatToParts(
+              new Date(time.dateTime));
+            const zone = parts.find(({ type }) => type === 'timeZoneName').value;
+            return `${time.dateTime} ${time.textContent.endsWith(` ${zone}`)}`;
+            """)
+        #expect(shown as? String == "2030-03-19T09:00Z true")
+        #expect(try await scene.browser.complaints() == [])
+      }
+    }
+
     @Test("with scripts: once more, a push for later stands in the zone that it was given in, not in the browser's")
     func again() async throws {
       let clock = StandingClock()
