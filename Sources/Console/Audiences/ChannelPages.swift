@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
 import HTTPServer
+import JSON
 import Model
 import Mustache
 import Providers

@@ -207,7 +207,9 @@ struct Doctor {
       case .missing(let first, let last): "entries \(first) to \(last) are missing"
       case .changed(let id): "entry \(id) was changed, or the one before it was replaced"
       case .deleted(let count, let recorded):
-        "\(count) failed sign-ins are gone, but retention recorded \(recorded)"
+        Message(
+          count: count, one: "1 failed sign-in is gone, but retention recorded \(recorded)",
+          other: "\(count) failed sign-ins are gone, but retention recorded \(recorded)")
       }
     }
     return Finding(
@@ -246,10 +248,8 @@ struct Doctor {
     }
     if findings.isEmpty {
       let days = Message(count: report.withinDays, one: "1 day", other: "\(report.withinDays) days")
-      findings = [
-        Finding(
-          subject: "certificate", level: .ok, message: "none of \(report.findings.count) expires within \(days)")
-      ]
+      let text: Message = "none of \(report.findings.count) expires within \(days)"
+      findings = [Finding(subject: "certificate", level: .ok, message: text)]
     }
     return findings
   }
@@ -301,6 +301,7 @@ struct Doctor {
   /// Apps with devices but without a working credential.
   private func apps(_ database: Database) throws -> [Finding] {
     try AppOverview.all(database).flatMap { app in
+      let id = app.app.bundleID
       let routes = Environment.allCases.flatMap { environment in ProviderKind.allCases.map { (environment, $0) } }
       return routes.compactMap { environment, provider -> Finding? in
         let count = app.count(environment: environment, provider: provider, state: .active)
@@ -310,8 +311,7 @@ struct Doctor {
           return Finding(
             subject: "app", level: .error,
             message: """
-              \(app.app.bundleID) \(PageWord(environment)) (\(provider.reachName)): the credential was refused at its \
-              last use\(last)
+              \(id) \(PageWord(environment)) (\(provider.reachName)): the credential was refused at its last use\(last)
               """,
             remedy: "\(Remedy(Reason.of(credential.lastRefusal ?? "")))")
         }
@@ -319,12 +319,9 @@ struct Doctor {
         return Finding(
           subject: "app", level: .warning,
           message: Message(
-            count: count,
-            one: "\(app.app.bundleID) has 1 \(PageWord(environment)) \(provider.reachName) device but no credential",
-            other: """
-              \(app.app.bundleID) has \(count) \(PageWord(environment)) \(provider.reachName) devices but no credential
-              """),
-          remedy: "Run signalbox certificates add <file> --app \(app.app.bundleID) --use-for \(environment.rawValue).")
+            count: count, one: "\(id) has 1 \(PageWord(environment)) \(provider.reachName) device but no credential",
+            other: "\(id) has \(count) \(PageWord(environment)) \(provider.reachName) devices but no credential"),
+          remedy: "Run signalbox certificates add <file> --app \(id) --use-for \(environment.rawValue).")
       }
     }
   }
