@@ -45,6 +45,8 @@ package struct Console: Sendable {
     package var isStrict = false
     /// Whether `/metrics` works without a token; otherwise it needs an API token.
     package var isMetricsOpen = false
+    /// The server's connections at this moment.
+    package var connections: @Sendable () -> Int = { 0 }
     /// Calls of the API in a minute, for each token and each address that is not of this machine; 0: no limit.
     package var rates = (token: 6000, address: 12_000)
     /// Pages, forms and streams of a signed-in browser in a minute, unless it is on this machine; 0: no limit.

@@ -143,12 +143,13 @@ final class Service: Sendable {
     configuration.pageRate = options.pageRate
     configuration.breachedPasswords = options.breachedPasswords
     let look = try options.look ?? HostWatch.look(HostProbe(proxies: options.proxies), on: probes)
+    var configured = try Self.serverConfiguration(listen, options)
+    configuration.connections = { [count = configured.connections] in count.current }
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools,
       look: look, clock: clock, log: log)
     let stamp = options.tls?.stamp
     let router = console.router()
-    var configured = try Self.serverConfiguration(listen, options)
     configured.requestEnded = { [times = store.times] route, status, duration in
       times.note(.request(handler: MetricsRoute.handler(of: route), status: status / 100), duration)
     }

@@ -70,7 +70,7 @@ struct EventStreamTests {
       _ = await begun.next()
       if byReset { client.reset() } else { client.close() }
       #expect(await ended.next() == true)
-      try await waitUntil("the connection is closed") { server.server.connectionCount <= 0 }
+      try await waitUntil("the connection is closed") { server.connections.current <= 0 }
     }
   }
 

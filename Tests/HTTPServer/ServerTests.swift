@@ -336,7 +336,7 @@ struct ServerTests {
           .compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
         #expect(open.filter { $0.hasPrefix(files.root) }.isEmpty)
         // The last connection may still be on its way out.
-        try await waitUntil("the connection is closed") { server.server.connectionCount <= 0 }
+        try await waitUntil("the connection is closed") { server.connections.current <= 0 }
         #expect(try Self.socketsOpen(port: server.address.port) <= 1)
       }
     }

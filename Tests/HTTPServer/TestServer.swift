@@ -45,6 +45,7 @@ extension PlainSocket {
 struct TestServer: Sendable {
   let address: SocketAddress
   let server: Server
+  let connections: ConnectionCount
   let threads: BlockingPool
 
   var url: String { "http://\(address)" }
@@ -87,7 +88,8 @@ func withServer<Value>(
   let threads = BlockingPool(name: "client", threads: 4)
   defer { threads.stop() }
   do {
-    let value = try await body(TestServer(address: address, server: server, threads: threads))
+    let value = try await body(
+      TestServer(address: address, server: server, connections: configuration.connections, threads: threads))
     await server.stop(within: .seconds(1))
     return value
   } catch {

@@ -121,6 +121,19 @@ struct ServerLimitTests {
     }
   }
 
+  @Test("/metrics counts the connections that are open")
+  func connections() async throws {
+    try await CommandRunner.with { box in
+      try await Self.serve(box, ["--metrics-open"]) { _, port in
+        let idle = try TestClient(port)
+        let first = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        #expect(idle.ask(first, until: "ok").status == 200)
+        let answer = try TestClient(port).ask("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        #expect(answer.text.contains("\nsignalbox_http_connections 2\n"), "\(answer.text)")
+      }
+    }
+  }
+
   @Test("25 strangers who send 60 MiB each take no memory, on pages and API; what is read over ends soon")
   func strangers() async throws {
     try await CommandRunner.with { box in

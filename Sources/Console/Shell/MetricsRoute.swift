@@ -21,6 +21,9 @@ package enum MetricsRoute {
       }
       let version = console.configuration.version
       var text = try await console.store.read { try metrics($0, version: version, now: now) }
+      text.gauge(
+        "signalbox_http_connections", "Number of open connections of browsers and API clients.",
+        [([:], Double(console.configuration.connections()))])
       times(console.store.times.all, &text)
       return Response(
         .ok,

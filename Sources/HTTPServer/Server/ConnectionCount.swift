@@ -21,11 +21,13 @@ struct PeerKey: Hashable, Sendable {
 }
 
 /// Counts a server's connections over all its loops, in total and for each peer.
-final class ConnectionCount: Sendable {
+package final class ConnectionCount: Sendable {
   private let number = Atomic<Int>(0)
   private let peers = Mutex<[PeerKey: Int]>([:])
 
-  var current: Int { number.load(ordering: .relaxed) }
+  package init() {}
+
+  package var current: Int { number.load(ordering: .relaxed) }
 
   /// Counts a connection.
   ///

@@ -16,7 +16,6 @@ package final class Server: Sendable {
 
   private let configuration: ServerConfiguration
   private let responder: any Responder
-  private let count = ConnectionCount()
   private let tls: TLSSettings
   private let state = Mutex(State.ready)
   private let (end, ended) = AsyncStream.makeStream(of: Void.self)
@@ -28,9 +27,6 @@ package final class Server: Sendable {
     self.responder = responder
     tls = TLSSettings(configuration.tls)
   }
-
-  /// The present number of connections.
-  package var connectionCount: Int { count.current }
 
   /// Uses another certificate for new connections; existing ones keep theirs. A server without TLS stays without.
   package func replaceTLS(_ context: TLSContext) { tls.replace(context) }
@@ -53,7 +49,8 @@ package final class Server: Sendable {
         for number in 0..<configuration.loops {
           workers.append(
             try Worker(
-              configuration: configuration, responder: responder, tls: tls, count: count, alarm: alarm, number: number))
+              configuration: configuration, responder: responder, tls: tls, count: configuration.connections,
+              alarm: alarm, number: number))
         }
       } catch {
         close(descriptor)
@@ -61,7 +58,8 @@ package final class Server: Sendable {
         throw error
       }
       let listener = Listener(
-        descriptor: descriptor, workers: workers, configuration: configuration, count: count, alarm: alarm)
+        descriptor: descriptor, workers: workers, configuration: configuration, count: configuration.connections,
+        alarm: alarm)
       state = .running(workers, listener)
       return (workers, listener, address)
     }

@@ -15,6 +15,8 @@ package struct ServerConfiguration: Sendable {
   package var maximumConnections = 4096
   /// The limit for one address (one /64 of IPv6); nil: half of ``maximumConnections``.
   package var maximumConnectionsOfAddress: Int?
+  /// Counts the connections, for whoever watches them.
+  package let connections = ConnectionCount()
   /// How many requests of one client, known by its cookie, its token or else its address, may be under way at once while
   /// more of them wait; what others ask for comes first if a client asks for much. Not counted are requests with a body,
   /// and routes that may wait for something to happen. Nil: requests run as they arrive.

@@ -123,6 +123,7 @@ struct CalendarAndMetricsTests {
       #expect(samples.contains { $0.name == "signalbox_pushes" && $0.labels["state"] == "finished" && $0.value > 0 })
       #expect(samples.contains { $0.name == "signalbox_deliveries" && $0.value > 0 })
       #expect(samples.contains { $0.name == "signalbox_queue_devices" })
+      #expect(samples.contains { $0.name == "signalbox_http_connections" })
     }
   }
 }
