@@ -136,7 +136,7 @@ let package = Package(
       "Certificates",
       knows: [
         "Calendar", "Certificates", "JSON", "Model", "OpenSSL", "Providers", "Reactor", "SQLite", "Store",
-        "TestSupport",
+        "TestSupport", "Text",
       ]),
     tests(
       "Reminders",

@@ -238,7 +238,7 @@ struct RestoreTests {
       #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
       #expect(
         result.lines.dropFirst(2) == [
-          "Ended: 5 sessions, 1 sign-in links.",
+          "Ended: 5 sessions, 1 sign-in link.",
           "Deleted, as in the previous database: emil@example.com.",
           "Disabled, as in the previous database: cleo@example.com.",
           "Password kept from the previous database: ben@example.com.",

@@ -78,7 +78,9 @@ final class CommandTexts: Translation {
     case let failure as HostFailure: text(failure.problem)
     case let mismatch as SealingMismatch: texts.text(mismatch)
     case let line as RejectedLine:
-      Message("line \(line.line): ").text(in: self) + line.problems.map { text($0) }.joined(separator: "；")
+      Message("line \(line.line): ").text(in: self)
+        + line.problems.dropLast().map { text($0).withoutFullStop + "；" }.joined()
+        + (line.problems.last.map { text($0) } ?? "")
     case let refusal as ServiceRefusal where Reason.of(refusal.reason).isKnown:
       text(of: Reason.of(refusal.reason))
     case let reason as Reason: "\(reason.code)：\(texts.cause(reason))\(texts.remedy(reason))"
