@@ -70,7 +70,7 @@ struct OutageTests {
     }
     defer { for proxy in proxies.value.withLock({ $0 }) { proxy.close() } }
     try await DeliveryScene.run(options, faults: try Faults(parsing: "delay=20ms,streams=20")) { scene in
-      let phones = try await scene.add(1500)
+      let phones = try await scene.add(3000)
       let proxy = try #require(proxies.value.withLock { $0.first })
       let push = try await scene.push(options: Self.slow)
       async let carried: Void = scene.carryOut(push)
@@ -84,7 +84,7 @@ struct OutageTests {
       #expect(try await scene.progress(push).state == .finished)
       #expect(tally.isWhole && tally.doubles == 0, "\(tally)")
       // Four connections of 20 streams are the most that can have been in flight.
-      #expect(tally.outcomes["accepted", default: 0] >= 1500 - 80, "\(tally)")
+      #expect(tally.outcomes["accepted", default: 0] >= 3000 - 80, "\(tally)")
     }
   }
 }
