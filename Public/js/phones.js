@@ -12,7 +12,14 @@ let shown = region?.innerHTML;
 function start() {
   document.querySelectorAll('[data-phones]').forEach((element) => {
     const refresh = refresher();
-    listen(element.dataset.phones, 'phones', () => connected(refresh()), lost);
+    let known = element.dataset.changes;
+    listen(element.dataset.phones, 'phones', (text) => {
+      // On connecting, the server tells how many changes there were: mostly those that the page shows already.
+      const isShown = known !== undefined && JSON.parse(text).changes === Number(known);
+      known = undefined;
+      if (!isShown) refresh();
+      connected();
+    }, lost);
     addEventListener('popstate', refresh);
     region?.addEventListener('click', (event) => choose(event, refresh));
   });

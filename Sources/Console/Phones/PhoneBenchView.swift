@@ -10,6 +10,8 @@ struct PhoneBenchView: PageView {
   static let section: Section? = .phones
 
   let bench: PhoneBench
+  /// How many changes of the phones it shows.
+  let changes: Int
   let count: Int
   let shelf: [ShelfEntry]
   let inbox: [InboxEntry]
@@ -20,6 +22,7 @@ struct PhoneBenchView: PageView {
   let active: String
 
   static let fields: [Field<Self>] = [
+    .written("changes") { $1.write($0.changes) },
     .number("count") { $0.count },
     .view("everybody") { LinkView(href: $0.bench.href(phone: nil), label: "") },
     .flag("shows_everybody") { $0.bench.owner == nil },

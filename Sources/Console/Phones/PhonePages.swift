@@ -57,7 +57,7 @@ enum PhonePages {
 
   private static func index(_ page: PageContext, refused: Refused? = nil) async throws -> Response {
     guard let simulator = page.console.simulator else { return page.answer(NoPhonesView()) }
-    let (texts, now) = (page.texts, page.now)
+    let (texts, now, changes) = (page.texts, page.now, simulator.phones.changeCount)
     let (phones, channels) = (simulator.phones.phones(), simulator.channels.all)
     let bench = PhoneBench(phones, page)
     let named = ([bench.phone, bench.message?.phone] + bench.inbox.map(\.phone)).compactMap { $0 }
@@ -85,7 +85,7 @@ enum PhonePages {
       .filter { $1.kind != .none }
     let notice = texts.phrases(wrong.map { texts.labelled($0.word(texts), $1.text(texts)) })
     let view = PhoneBenchView(
-      bench: bench, count: phones.count, shelf: bench.shelf.map { ShelfEntry($0, bench, texts) },
+      bench: bench, changes: changes, count: phones.count, shelf: bench.shelf.map { ShelfEntry($0, bench, texts) },
       inbox: bench.inbox.map { entry in
         InboxEntry(
           row: row(entry), href: bench.href(phone: bench.owner?.id, message: entry.item.id),
@@ -104,10 +104,11 @@ enum PhonePages {
   }
 
   private static func events(_ page: PageContext) throws -> Response {
-    let changes = try simulator(page).phones.changes()
+    let phones = try simulator(page).phones
+    let changes = phones.changes()
     return try page.events { stream in
       // The page fetches what it missed before this connection opened, or while it was hidden.
-      try await stream.send(ServerSentEvent(data: "{}", event: "phones"))
+      try await stream.send(ServerSentEvent(data: "{\"changes\":\(phones.changeCount)}", event: "phones"))
       for await change in changes {
         try await stream.send(ServerSentEvent(data: "{\"phone\":\(change.phoneID)}", event: "phones"))
       }

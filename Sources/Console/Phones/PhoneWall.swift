@@ -15,6 +15,7 @@ enum PhoneWall {
 
   static func show(_ page: PageContext) async throws -> Response {
     guard let simulator = page.console.simulator else { return page.answer(NoPhonesView()) }
+    let changes = simulator.phones.changeCount
     let all = simulator.phones.phones()
     let wanted = Set(page.query.pairs.filter { $0.name == "phone" }.compactMap { Int64($0.value) })
     let chosen = Array(all.filter { wanted.contains($0.id) }.prefix(size))
@@ -27,6 +28,7 @@ enum PhoneWall {
     func app(_ topic: String) -> App? { apps.first { $0.bundleID == topic } }
     return page.answer(
       PhoneWallView(
+        changes: changes,
         phones: phones.map { phone in
           WallPhone(
             card: PhoneCard(phone, app: app(phone.topic), device: nil, channels: [], texts: texts, now: now), texts)
@@ -51,12 +53,15 @@ struct PhoneWallView: PageView {
   static let template = "phones/wall"
   static let section: Section? = .phones
 
+  /// How many changes of the phones it shows.
+  let changes: Int
   let phones: [WallPhone]
   let feed: [PushRow]
   let choices: [ChoiceView]
   let now: Date
 
   static let fields: [Field<Self>] = [
+    .written("changes") { $1.write($0.changes) },
     .number("count") { $0.phones.count },
     .list("phones") { $0.phones },
     .view("unreachable") { view in

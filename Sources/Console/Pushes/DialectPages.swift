@@ -139,6 +139,11 @@ struct DialectView: View {
   /// One line each.
   let losses: String
 
+  /// A place for the form's script to fill in.
+  init(_ dialect: Dialect, _ texts: Texts) {
+    (self.dialect, label, text, losses) = (dialect, texts("dialects.\(dialect.rawValue)"), "", "")
+  }
+
   /// - Parameter isSimulated: whether the app's pushes go to the built-in simulator.
   init(_ text: DialectText, _ texts: Texts, isSimulated: Bool = false) {
     dialect = text.dialect

@@ -37,8 +37,9 @@ enum PushResultPage {
     let approval: ApprovalView?
     let detailsGone: String
     let tokens: MovedTokens?
-    /// Row IDs of the credentials, to show their health.
+    /// Row IDs of the credentials that the push still needs, to show their health.
     let credentials: [Int64]
+    let remarks: [Lint.Finding]
   }
 
   static func show(_ page: PageContext) async throws -> Response {
@@ -51,12 +52,13 @@ enum PushResultPage {
     var found = try await page.store.read { database in
       let push = try PushPages.find(database, uid: uid)
       let reasons = try Delivery.reasonCounts(database, push: push.id)
+      let providers = try Delivery.providerCounts(database, push: push.id, reasons)
       let deliveries = try Delivery.list(
         database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
         limit: pageSize)
       return Found(
         push: push, app: try App.find(database, id: push.appID), reasons: reasons,
-        providers: try Delivery.providerCounts(database, push: push.id, reasons),
+        providers: providers,
         jpush: try SentJPushMessage.all(database, push: push.id),
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
@@ -74,8 +76,7 @@ enum PushResultPage {
         detailsGone: try detailsGone(database, push, page.texts),
         tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
           ? try MovedTokens.find(database, .push(push)) : nil,
-        credentials: try Credential.all(database, app: push.appID)
-          .filter { $0.environment == push.environment }.map(\.id))
+        credentials: try credentials(database, push, providers), remarks: try remarks(database, push, providers))
     }
     if !found.progress.isFinal {
       let healths = found.credentials.compactMap(page.console.engine.health(credential:))
@@ -83,6 +84,16 @@ enum PushResultPage {
     }
     found.progress.trouble = page.console.engine.trouble(push: found.push.id)
     return page.answer(view(found, pager, page))
+  }
+
+  /// Those of the services that still have to answer for a device; none before the push has begun.
+  private static func credentials(
+    _ database: Database, _ push: Push, _ providers: [Delivery.ProviderCounts]
+  ) throws -> [Int64] {
+    let open = Set(providers.filter { $0.counts.total < $0.target }.map(\.provider))
+    guard push.startedAt != nil, !open.isEmpty else { return [] }
+    return try Credential.all(database, app: push.appID)
+      .filter { $0.environment == push.environment && open.contains($0.provider) }.map(\.id)
   }
 
   /// When the details were removed, and why; empty while they exist.
@@ -126,7 +137,7 @@ enum PushResultPage {
       ).views(texts),
       providers: found.providers.count > 1 ? ProviderTableView(found.providers) : nil,
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
-      remarks: draft.map { remarks($0, found).map { FindingView($0, texts) } } ?? [],
+      remarks: found.remarks.map { FindingView($0, texts) },
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
       payload: draft.map { body($0, push, found.providers.first?.provider) } ?? "",
       command: draft.map { DialectText($0, in: .signalbox, sentAt: page.now, address: page.address).text },
@@ -136,14 +147,18 @@ enum PushResultPage {
       devices: devices(found, pager, page))
   }
 
-  /// What the checks say of the content: whoever sent it by API or command line may not have read it. What changes with
-  /// time, such as the number of devices, is left out.
-  private static func remarks(_ draft: PushDraft, _ found: Found) -> [Lint.Finding] {
-    let services = Set(found.providers.map(\.provider))
+  /// What the checks say of content and audience: whoever sent it by API or command line may not have read it. What
+  /// changes with time, such as the number of devices, is left out.
+  private static func remarks(
+    _ database: Database, _ push: Push, _ providers: [Delivery.ProviderCounts]
+  ) throws -> [Lint.Finding] {
+    guard let draft = push.draft else { return [] }
+    let services = Set(providers.map(\.provider))
     var context = Lint.Context(
-      aliasRule: found.app?.rule ?? .none, uid: found.push.uid, signature: found.push.signature,
+      aliasRule: try App.find(database, id: push.appID)?.rule ?? .none, uid: push.uid, signature: push.signature,
       jpush: services.contains(.jpush) ? draft.platforms : [])
     if !services.isEmpty { context.services = services }
+    try context.findMissing(database, in: draft, app: push.appID)
     return Lint.findings(in: draft, context).filter { $0.severity != .error }
   }
 

@@ -142,7 +142,8 @@ enum SendPages {
         priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
         pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts,
         preview: PushPreviewView(
-          lockScreen: LockScreenView(form, app: app, platforms: platforms, texts), isChecked: false),
+          lockScreen: LockScreenView(form, app: app, platforms: platforms, texts), isChecked: false,
+          dialects: Dialect.written.map { DialectView($0, texts) }),
         pasted: pasted, links: links,
         mayProduce: page.maySend(.production), ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") },
         names: names

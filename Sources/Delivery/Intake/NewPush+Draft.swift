@@ -102,4 +102,11 @@ extension Lint.Context {
       missingSegments = try Segment.missing(database, rule.segment, app: app.id)
     }
   }
+
+  /// Looks for the names in the draft's audience that no device of the app has.
+  package mutating func findMissing(_ database: Database, in draft: PushDraft, app: Int64) throws {
+    guard case .rule(let rule) = draft.audience else { return }
+    missingTags = try Tag.missing(database, Set(rule.tag + rule.tagAnd + rule.tagNot), app: app)
+    missingAliases = try AliasCount.missing(database, rule.alias, app: app)
+  }
 }

@@ -93,10 +93,7 @@ extension PushIntake {
     var (app, context, unknown) = try await store.read { database in
       guard let app = try App.find(database, bundleID: draft.app) else { throw NoApp(bundleID: draft.app) }
       var context = try Lint.Context(database, app, draft, now: now)
-      if case .rule(let rule) = draft.audience {
-        context.missingTags = try Tag.missing(database, Set(rule.tag + rule.tagAnd + rule.tagNot), app: app.id)
-        context.missingAliases = try AliasCount.missing(database, rule.alias, app: app.id)
-      }
+      try context.findMissing(database, in: draft, app: app.id)
       return (
         app, context,
         try Device.unknown(database, of: draft, app: app.id)

@@ -34,7 +34,8 @@ extension PhoneBook {
         guard let index = state.records.index(forKey: id) else { continue }
         body(&state.records.values[index].phone)
         state.keeping.mark(id)
-        state.tell(.changed(state.records.values[index].snapshot))
+        let phone = state.records.values[index].snapshot
+        state.tell(.changed(phone))
       }
     }
     keepSoon()

@@ -15,9 +15,11 @@ package final class PhoneBook: Sendable {
     var lastNotificationID: Int64 = 0
     var watchers: [Int: AsyncStream<PhoneChange>.Continuation] = [:]
     var lastWatcher = 0
+    var changeCount = 0
     var keeping = Keeping()
 
-    func tell(_ change: @autoclosure () -> PhoneChange) {
+    mutating func tell(_ change: @autoclosure () -> PhoneChange) {
+      changeCount += 1
       guard !watchers.isEmpty else { return }
       let change = change()
       for watcher in watchers.values { watcher.yield(change) }
@@ -133,6 +135,9 @@ package final class PhoneBook: Sendable {
       state.tell(.removed(id))
     }
   }
+
+  /// How many changes there have been since the start. What was read after it shows at least these.
+  package var changeCount: Int { state.withLock { $0.changeCount } }
 
   /// Future changes in order. A reader that falls behind by more than ``changeLimit`` loses the oldest.
   package func changes() -> AsyncStream<PhoneChange> {

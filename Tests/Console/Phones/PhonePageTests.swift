@@ -44,7 +44,12 @@ struct PhonePageTests {
       let device = try await scene.store.read { try Device.get($0, id: 1) }
       #expect(device.token == phone.token && device.environment == .production && device.alias == "usr_ada")
       #expect(Set(device.tags) == ["vip", "beta"] && device.name == "Ada’s iPhone")
-      #expect(ScenePage(try await ben.get("/phones")).links.contains("/devices/1"))
+      let shown = try await ben.get("/phones")
+      #expect(ScenePage(shown).links.contains("/devices/1"))
+      #expect(phones.changeCount > 0)
+      for page in [shown, try await ben.get("/phones/wall")] {
+        #expect(page.text.contains("data-changes=\"\(phones.changeCount)\""), "nothing is to be fetched again")
+      }
       _ = try await ben.post("/phones", fields)
       #expect(phones.phones().count == 2)
       #expect(try await scene.count("devices") == 1, "not registered")

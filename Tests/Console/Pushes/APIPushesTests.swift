@@ -56,6 +56,12 @@ struct APIPushesTests {
       var viewer = try await scene.signIn(.viewer)
       #expect(try await viewer.get("/pushes/\(uid)").text.contains("This text is JSON and would be shown"))
 
+      let misspelt = try await scene.call(
+        .post, "/api/v1/pushes", as: .operator, json: Self.draft.with("audience", ["tag": ["odd", "oddd"]]))
+      let other = try #require(misspelt.json?["id"]?.string)
+      _ = try await scene.finished(other)
+      #expect(try await viewer.get("/pushes/\(other)").text.contains("the tag “oddd”. Did you mean “odd”?"))
+
       let later = try await scene.call(
         .post, "/api/v1/pushes", as: .operator,
         json: draft.with("repeat", ["every": "day", "at": "09:00", "time_zone": "UTC"]))

@@ -268,6 +268,32 @@ struct PushControlTests {
     }
   }
 
+  @Test("a refused credential is told on the page of a push that needs it, and on no other")
+  func refusedCredential() async throws {
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene)
+      scene.provider.stand(
+        ProviderHealth(circuit: .open(reason: "BadCertificate", since: scene.now, until: scene.now + 5)))
+      var anna = try await scene.signIn(.viewer)
+      let page = try await anna.get("/pushes/\(push.uid)").text
+      #expect(
+        page.contains("Nothing has been sent with this credential") && page.contains(Reason.of("BadCertificate").remedy)
+      )
+      #expect(page.contains("Open the app’s credentials") && !page.contains("data-blocked hidden"))
+      let later = try await scene.call(
+        .post, Self.api, as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+          "notification": ["body": "hello"], "send_at": "2026-12-01T09:00:00Z",
+        ])
+      let uid = try #require(later.json?["id"]?.string)
+      #expect(try await !anna.get("/pushes/\(uid)").text.contains("BadCertificate"))
+      scene.provider.answer { _ in .outcome(.accepted) }
+      _ = try await scene.finished(push.uid)
+      #expect(try await !anna.get("/pushes/\(push.uid)").text.contains("BadCertificate"))
+    }
+  }
+
   @Test("devices refused for their environment are moved by one button, which asks, and back")
   func move() async throws {
     let document = try OpenAPIDocument()

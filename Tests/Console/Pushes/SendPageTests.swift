@@ -67,7 +67,9 @@ struct SendPageTests {
       var ben = try await scene.signIn(.operator)
       let live = try await ben.post("/pushes/preview", Self.fields, headers: ["Accept": "application/json"])
       let review = ScenePage(try await ben.post("/pushes/preview", Self.fields))
+      let form = try await ben.get("/pushes/new").text
       for dialect in Dialect.written {
+        #expect(form.contains("data-show=\"dialect_\(dialect.rawValue)\""), "the script has a place for it")
         let text = try #require(live.json?["dialect_\(dialect.rawValue)"]?.string)
         #expect(text.contains("World"), "\(dialect)")
         #expect(review.text.contains("World"))
