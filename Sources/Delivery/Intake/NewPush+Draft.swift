@@ -3,7 +3,7 @@ import Foundation
 import JSON
 import OpenSSL
 package import Model
-import SQLite
+package import SQLite
 package import Store
 
 extension NewPush {
