@@ -15,6 +15,7 @@ enum DevicePage {
     let device: Device
     let app: App
     let events: [DeviceEvent]
+    let waiting: [WaitingDelivery.WithPush]
     let deliveries: [Delivery.WithPush]
     let retention: RetentionPolicy
     /// Whether the reader marked it as their own.
@@ -25,6 +26,7 @@ enum DevicePage {
       self.device = device
       app = try App.get(database, id: device.appID)
       events = try DeviceEvent.all(database, device: id)
+      waiting = try WaitingDelivery.list(database, device: id, limit: DevicePage.deliveries)
       deliveries = try Delivery.list(database, device: id, limit: DevicePage.deliveries).items
       retention = try RetentionPolicy.find(database)
       isOwn = try Device.isOwn(database, id: id, user: user)
@@ -60,7 +62,11 @@ enum DevicePage {
       app: facts.app,
       platform: texts("platform.\(device.platform.rawValue)"),
       now: page.now,
-      parked: parked(device, texts), deliveries: facts.deliveries.map { row($0, page) },
+      parked: parked(device, texts),
+      waiting: facts.waiting.map { item in
+        DeviceWaitingRow(item: item, device: device, title: title(item.title, item.body, texts), now: page.now)
+      },
+      deliveries: facts.deliveries.map { row($0, page) },
       keptDays: facts.retention.deliveries, events: facts.events.map { DeviceEventRow($0, texts, now: page.now) },
       form: DeviceEditView(form: form, errors: errors, problem: problem),
       jpush: device.provider == .jpush
@@ -79,10 +85,13 @@ enum DevicePage {
   }
 
   private static func row(_ item: Delivery.WithPush, _ page: PageContext) -> DeviceDeliveryRow {
-    let content = [item.title, item.body].compactMap { $0 }.first { !$0.isEmpty }
-    return DeviceDeliveryRow(
-      item: item, title: content ?? page.texts("pushes.no_text"),
+    DeviceDeliveryRow(
+      item: item, title: title(item.title, item.body, page.texts),
       outcome: page.texts("words.\(item.delivery.outcome.name)"), now: page.now)
+  }
+
+  private static func title(_ title: String?, _ body: String?, _ texts: Texts) -> String {
+    [title, body].compactMap { $0 }.first { !$0.isEmpty } ?? texts("pushes.no_text")
   }
 
   // MARK: Changes

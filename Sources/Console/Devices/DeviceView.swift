@@ -19,6 +19,8 @@ struct DeviceView: PageView {
   let now: Date
   /// Nil if the device is active.
   let parked: ParkedDevice?
+  /// Pushes without an outcome yet.
+  let waiting: [DeviceWaitingRow]
   let deliveries: [DeviceDeliveryRow]
   /// Days that deliveries are kept; 0: forever.
   let keptDays: Int
@@ -38,7 +40,9 @@ struct DeviceView: PageView {
     .text("platform") { $0.platform },
     .view("seen") { MomentView(date: $0.device.seenAt, now: $0.now) },
     .view("parked") { $0.parked },
+    .flag("has_pushes") { !$0.deliveries.isEmpty || !$0.waiting.isEmpty },
     .flag("has_deliveries") { !$0.deliveries.isEmpty },
+    .list("waiting") { $0.waiting },
     .view("shown") { CountView(count: $0.deliveries.count) },
     .list("deliveries") { $0.deliveries },
     .view("kept") { $0.keptDays == 0 ? nil : CountView(count: $0.keptDays) },
@@ -104,6 +108,31 @@ struct DeviceDeliveryRow: View {
   private var answer: String {
     [item.delivery.status == 0 ? nil : String(item.delivery.status), item.delivery.reason].compactMap { $0 }
       .joined(separator: " ")
+  }
+}
+
+/// A push that waits to be tried again on the device.
+struct DeviceWaitingRow: View {
+  let item: WaitingDelivery.WithPush
+  let device: Device
+  let title: String
+  let now: Date
+
+  private var isRetried: Bool { item.waiting.isUnderWay || device.state == .active }
+
+  static let fields: [Field<Self>] = [
+    .text("href") { "/pushes/\($0.item.uid)/deliveries/\($0.device.id)" },
+    .text("title") { $0.title },
+    .text("answer") { answer($0.item.waiting.last.status, $0.item.waiting.last.reason) },
+    .flag("inactive") { !$0.isRetried },
+    .view("due") { row in
+      row.item.waiting.isUnderWay || !row.isRetried ? nil : MomentView(date: row.item.waiting.dueAt, now: row.now)
+    },
+  ]
+
+  /// As “503 ServiceUnavailable”.
+  private static func answer(_ status: Int, _ reason: String?) -> String {
+    [status == 0 ? nil : String(status), reason].compactMap { $0 }.joined(separator: " ")
   }
 }
 

@@ -19,6 +19,14 @@ extension WaitingDelivery {
     }
   }
 
+  /// A push that waits to be tried again on a device.
+  package struct WithPush: Sendable, Hashable {
+    package let waiting: WaitingDelivery
+    package let uid: String
+    package let title: String?
+    package let body: String?
+  }
+
   /// Whether an attempt is under way, so that no time of the next one is known.
   package var isUnderWay: Bool { dueAt.milliseconds >= Self.onItsWay - 1000 }
 
@@ -57,6 +65,25 @@ extension WaitingDelivery {
         try Device($0)
       }
       return Listed(waiting: waiting, device: device)
+    }
+  }
+
+  /// The pushes that wait to be tried again on a device, the next one first.
+  ///
+  /// Few pushes are under way at a time: each is asked for this device by primary key, so that sending needs no further
+  /// index.
+  package static func list(_ database: Database, device: Int64, limit: Int) throws -> [WithPush] {
+    try database.fetchAll(
+      """
+      SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text, p.uid, p.title, p.body
+      FROM pushes p INDEXED BY pushes_state CROSS JOIN push_waiting w ON w.push_id = p.id AND w.device_id = ?
+        JOIN reasons r ON r.id = w.reason_id
+      WHERE p.state <> 'finished' AND p.state IN ('queued', 'sending', 'paused')
+      ORDER BY w.due_at, p.id LIMIT ?
+      """, device, limit
+    ) { row in
+      WithPush(
+        waiting: try WaitingDelivery(row), uid: row.text(7), title: row.optionalText(8), body: row.optionalText(9))
     }
   }
 

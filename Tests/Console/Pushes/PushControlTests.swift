@@ -137,6 +137,8 @@ struct PushControlTests {
       #expect(waiting == scene.provider.sent.sorted().map { "\(target)/deliveries/\($0)" }, "each is listed")
       #expect(list.text.contains("Next attempt") && !list.text.contains("No outcomes yet"))
       #expect(ScenePage(try await anna.get("\(target)?outcome=failed")).text.contains("No devices match"))
+      let device = ScenePage(try await anna.get("/devices/\(scene.provider.sent.sorted()[0])"))
+      #expect(device.links.contains(waiting[0]) && device.text.contains("Will be retried"), "also at the device")
       let one = ScenePage(try await anna.get(waiting[0]))
       #expect(one.text.contains("Will be retried on") && one.text.contains(ConsoleScene.token(0).hexadecimal))
       scene.provider.answer { _ in .retry(RetryCause(status: 503, reason: "ServiceUnavailable")) }

@@ -43,6 +43,24 @@ import Testing
     }
   }
 
+  @Test("the pushes that wait for a device are found by it, the next one first, without reading the whole table")
+  func ofDevice() throws {
+    try withWaiting { database, push, devices in
+      let app = try App.get(database, id: push.appID)
+      let second = try Push.create(database, newPush(app, uid: "p2"), now: noon)
+      _ = try Delivery.record(database, push: second.id, [], waiting: [waiting(devices[0], due: 30)], now: noon)
+      func found(_ device: Int64) throws -> [String] {
+        try WaitingDelivery.list(database, device: device, limit: 9).map(\.uid)
+      }
+      #expect(try found(devices[0]) == [second.uid, push.uid])
+      #expect(try found(devices[1]) == [] && found(devices[2]) == [push.uid])
+      try database.run("UPDATE pushes SET state = 'paused' WHERE id = ?", push.id)
+      #expect(try found(devices[2]) == [push.uid])
+      try database.run("UPDATE pushes SET state = 'cancelled' WHERE id = ?", push.id)
+      #expect(try found(devices[2]) == [])
+    }
+  }
+
   @Test("waiting again replaces the wait; an outcome ends it; the count stays correct")
   func counts() throws {
     try withWaiting { database, push, devices in
