@@ -24,6 +24,9 @@ function follow(panel) {
     for (const element of document.querySelectorAll('[data-live]')) show(element, news);
     document.querySelectorAll('[data-live-dot]').forEach((dot) => { dot.className = `dot ${tone(news)}`; });
     document.querySelectorAll('[data-blocked]').forEach((part) => { part.hidden = !news.blocked; });
+    // Before the first device there is nothing that an app could report.
+    const reached = news.accepted + news.unknown > 0;
+    if (reached) document.querySelectorAll('[data-funnel]').forEach((part) => { part.hidden = false; });
     // Read out at every step, it would never end.
     if (news.finished || now - spoken >= 3000) {
       spoken = now;

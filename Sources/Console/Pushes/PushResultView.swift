@@ -72,6 +72,7 @@ struct PushResultView: PageView {
     .flag("to_devices") { $0.subscribers == nil },
     .flag("to_channel") { $0.subscribers == .channel },
     .flag("to_topic") { $0.subscribers == .topic },
+    .flag("reached_nobody") { $0.push.state.isOver && $0.push.counts.total == 0 && ($0.push.target ?? 0) == 0 },
     .view("held") { $0.held },
     .view("approval") { $0.approval?.isOpen == true ? $0.approval : nil },
     .view("actions") { $0.actions },

@@ -65,16 +65,20 @@ struct ReceiptFunnelView: View {
   let funnel: ReceiptFunnel
   /// Whether more may come, and the page listens for it.
   let isFollowed: Bool
+  /// Whether no app can have shown the push yet: then the page's script shows the numbers later.
+  let isEmpty: Bool
 
   init(_ push: Push, _ counts: ReceiptCounts, _ texts: Texts, now: Date) {
     self.push = push
     funnel = ReceiptFunnel(push, counts, texts)
+    isEmpty = push.counts.accepted + push.counts.unknown + counts.devices == 0
     isFollowed = now.timeIntervalSince(push.startedAt ?? push.createdAt) < Double(ReceiptRule.days) * 86_400
   }
 
   static let fields: [Field<Self>] = [
     .text("events") { "/pushes/\($0.push.uid)/receipts/events" },
     .flag("followed") { $0.isFollowed },
+    .flag("empty") { $0.isEmpty },
     .list("steps") { $0.funnel.steps },
     .text("reported_text") { $0.funnel.reported },
     .text("app_href") { "/apps/\($0.push.appID)#app-code" },

@@ -132,6 +132,7 @@ struct PushControlTests {
       page = try await anna.get(target).text
       #expect(page.contains("\(target)/resume") && !page.contains("\(target)/pause\""))
       #expect(page.contains("4 devices will be retried"))
+      #expect(page.contains("data-funnel hidden"), "nothing that an app could have shown")
       let list = ScenePage(try await anna.get("\(target)?outcome=pending"))
       let waiting = list.links.filter { $0.hasPrefix("\(target)/deliveries/") }
       #expect(waiting == scene.provider.sent.sorted().map { "\(target)/deliveries/\($0)" }, "each is listed")
@@ -178,6 +179,8 @@ struct PushControlTests {
       #expect(try await scene.call(.post, "\(Self.api)/\(uid)/cancel", as: .operator).status == 200)
       let push = try await scene.finished(uid)
       #expect(push.state == .cancelled && push.startedAt == nil && scene.provider.sent.isEmpty)
+      let undone = try await anna.get("/pushes/\(uid)").text
+      #expect(!undone.contains("No outcomes") && !undone.contains("Accepted means") && !undone.contains("class=\"bar"))
     }
   }
 
