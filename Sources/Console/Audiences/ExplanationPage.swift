@@ -27,7 +27,7 @@ enum ExplanationPage {
       view.fill(answer, question, app, texts)
       return page.answer(view)
     } catch let problems as Problems {
-      view.problem = problems.all.map { texts.text($0) }.sentences
+      view.problem = problems.all.map { texts.onForm($0) }.sentences
     } catch let error as HTTPError where error.status == .serviceUnavailable {
       view.problem = texts("segments.slow")
     } catch is APIError {

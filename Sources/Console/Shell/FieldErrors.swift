@@ -1,3 +1,4 @@
+import Foundation
 import Model
 
 struct FieldErrors: Error, Sendable {
@@ -6,7 +7,7 @@ struct FieldErrors: Error, Sendable {
   init() {}
 
   init(_ problems: Problems, _ texts: Texts) {
-    for problem in problems.all { add(problem.field, texts.text(problem)) }
+    for problem in problems.all { add(problem.field, texts.onForm(problem)) }
   }
 
   mutating func add(_ field: String, _ text: String) {
@@ -22,5 +23,21 @@ struct FieldErrors: Error, Sendable {
   func others(_ fields: [String]) -> String? {
     let texts = byField.filter { !fields.contains($0.key) }.sorted { $0.key < $1.key }.flatMap(\.value)
     return texts.isEmpty ? nil : texts.sentences
+  }
+}
+
+extension Texts {
+  /// The problem's text beside a form, which calls its choices by their labels instead of the API's words.
+  func onForm(_ problem: Problem) -> String {
+    guard let choices = problem.arguments["choices"] else { return text(problem) }
+    var arguments = problem.arguments
+    arguments["choices"] = choices.components(separatedBy: ", ").map(label).joined(separator: ", ")
+    return text(Problem(problem.field, code: problem.code, problem.template, arguments))
+  }
+
+  private func label(_ choice: String) -> String {
+    if let environment = Environment(rawValue: choice) { return environment.word(self).capitalizedFirst }
+    if let platform = Platform(rawValue: choice) { return self("platform.\(platform.rawValue)") }
+    return ProviderKind(rawValue: choice)?.name ?? choice
   }
 }

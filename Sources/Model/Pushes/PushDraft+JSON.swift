@@ -75,7 +75,8 @@ extension PushDraft {
       throw Problem("", FieldMessage.expectedChoice, ["choices": choices, "value": word.abbreviated(to: 40)])
     }
     if platforms.isEmpty, fields.problems.count == before {
-      fields.report("platforms", Problem("", DraftMessage.platformsEmpty))
+      let choices = Platform.allCases.map(\.rawValue).joined(separator: ", ")
+      fields.report("platforms", Problem("", DraftMessage.platformsEmpty, ["choices": choices]))
     }
     return platforms.isEmpty ? Set(Platform.allCases) : Set(platforms)
   }
@@ -113,7 +114,7 @@ package enum DraftMessage: String, MessageSet {
       """
     case .audienceForm: "Must be \"all\" or an object of conditions, not a JSON {found}."
     case .contentMissing: "Add content: a notification, apns.payload, or android."
-    case .platformsEmpty: "Choose at least one platform: ios, android."
+    case .platformsEmpty: "Choose at least one platform: {choices}."
     case .badgeRelative:
       "Must be a whole number, or a text such as \"+1\" or \"-1\" that changes each device's number, not “{value}”."
     case .headerTwice: "Duplicate header. Header names are not case-sensitive."

@@ -92,6 +92,26 @@ struct DevicePageTests {
     }
   }
 
+  @Test("a form names its choices by their labels, in both languages; the API by its own words")
+  func choices() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      var ben = try await scene.signIn(.operator)
+      let device = [("app", ConsoleScene.bundleID), ("platform", "ios"), ("token", Self.token)]
+      let push = [("app", ConsoleScene.bundleID), ("environment", "development"), ("audience", "all"), ("body", "Hi")]
+      #expect(try await ben.post("/devices", device).text.contains("Choose one of Development, Production."))
+      let english = try await ben.post("/pushes/preview", push).text
+      #expect(english.contains("Choose at least one platform: iOS, Android."))
+      _ = try await ben.post("/language", [("lang", "zh-Hans"), ("return", "/")])
+      #expect(try await ben.post("/devices", device).text.contains("请从以下选项中选择一个：开发环境、生产环境。"))
+      #expect(try await ben.post("/pushes/preview", push).text.contains("请至少选择一个平台：iOS、Android。"))
+      let refused = try await scene.call(
+        .put, "/api/v1/devices", as: .operator,
+        json: ["app": .string(ConsoleScene.bundleID), "platform": "ios", "token": .string(Self.token)])
+      #expect(refused.text.contains("Choose one of development, production."))
+    }
+  }
+
   @Test("a change against the app's rule is refused at its field; the device stays as it was")
   func refusedChange() async throws {
     try await ConsoleScene.with { scene in
