@@ -32,15 +32,18 @@ enum AudiencePages {
     routes.page(.post, "/audiences/explanation") { page in try await ExplanationPage.show(page, page.form) }
   }
 
-  /// The app that the address names; nil without one: the first.
-  static func app(_ page: PageContext, _ apps: [App]) throws -> App? {
-    try page.filter("app") { bundleID in apps.first { $0.bundleID == bundleID } } ?? apps.first
+  /// All apps, and the one that the address names; without a name the usual one.
+  private static func appChoice(_ page: PageContext) async throws -> (all: [App], chosen: App?) {
+    let (apps, usual) = try await page.store.read { database in
+      let apps = try App.all(database)
+      return (apps, try App.usual(database, of: apps))
+    }
+    return (apps, try page.filter("app") { bundleID in apps.first { $0.bundleID == bundleID } } ?? usual)
   }
 
   private static func index(_ page: PageContext) async throws -> Response {
     let kind = try page.filter("kind", Kind.init) ?? .segments
-    let apps = try await page.store.read { try App.all($0) }
-    let app = try app(page, apps)
+    let (apps, app) = try await appChoice(page)
     let pager = Pager(page.request)
     let prefix = page.filled("q") ?? ""
     var rows: [AudienceRow] = []
@@ -74,7 +77,7 @@ enum AudiencePages {
     path: "/audiences", action: "audience.export", columns: ["kind", "app", "name", "devices", "rule"]
   ) { page in
     let kind = try page.filter("kind", Kind.init) ?? .segments
-    let app = try app(page, try await page.store.read { try App.all($0) })
+    let app = try await appChoice(page).chosen
     let prefix = page.filled("q") ?? ""
     return { database, cursor, limit in
       guard let app else { return Page(items: [], next: nil) }

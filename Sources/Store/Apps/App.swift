@@ -53,6 +53,19 @@ extension App {
     try database.fetchAll("SELECT \(columns) FROM apps a ORDER BY a.name COLLATE NOCASE, a.id") { App($0) }
   }
 
+  /// The app that people most likely ask for: that of the newest push, else the one with the most devices, else the
+  /// first.
+  ///
+  /// - Parameter apps: all of them, in their order.
+  package static func usual(_ database: Database, of apps: [App]) throws -> App? {
+    let used =
+      try database.fetchOne("SELECT app_id FROM pushes ORDER BY id DESC LIMIT 1") { $0.int64(0) }
+      ?? database.fetchOne(
+        "SELECT app_id FROM device_counters WHERE count > 0 GROUP BY app_id ORDER BY sum(count) DESC, app_id LIMIT 1"
+      ) { $0.int64(0) }
+    return apps.first { $0.id == used } ?? apps.first
+  }
+
   package static func find(_ database: Database, id: Int64) throws -> App? {
     try database.fetchOne("SELECT \(columns) FROM apps a WHERE a.id = ?", id) { App($0) }
   }

@@ -32,6 +32,19 @@ struct SegmentTests {
     return .object(members)
   }
 
+  @Test("the list opens on the app that is used, not on the first by name")
+  func usualApp() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      try await scene.addApp("com.example.another", name: "Another")
+      try await scene.addDevices(2, of: app)
+      var ben = try await scene.signIn(.operator)
+      #expect(ScenePage(try await ben.get("/audiences")).values("app") == [ConsoleScene.bundleID])
+      #expect(
+        ScenePage(try await ben.get("/audiences?app=com.example.another")).values("app") == ["com.example.another"])
+    }
+  }
+
   @Test("a form makes, changes and deletes a segment; errors stand at their fields, and what was typed stays")
   func form() async throws {
     try await ConsoleScene.with { scene in

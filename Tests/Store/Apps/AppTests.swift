@@ -26,6 +26,20 @@ import Testing
     }
   }
 
+  @Test("the usual app is that of the newest push, else the one with the most devices, else the first")
+  func usual() throws {
+    try withApp { database, app in
+      let alpha = try App.add(database, bundleID: "com.example.alpha", name: "alpha", now: noon)
+      let apps = try App.all(database)
+      #expect(try App.usual(database, of: []) == nil)
+      #expect(try App.usual(database, of: apps) == alpha)
+      try register(database, app, [registration(1)])
+      #expect(try App.usual(database, of: apps) == app)
+      _ = try Push.create(database, newPush(alpha), now: noon)
+      #expect(try App.usual(database, of: apps) == alpha)
+    }
+  }
+
   @Test("the overview has device counts and credentials")
   func overview() throws {
     try withApp { database, app in
