@@ -20,6 +20,8 @@ struct PushRow: View {
   var mayAct = false
   /// Whether the row is the first of its day in a list grouped by day.
   var beginsDay = false
+  /// Whether the row is the first of those that are scheduled for later.
+  var beginsScheduled = false
 
   static let fields: [Field<Self>] = [
     .written("href") { row, output in
@@ -48,6 +50,7 @@ struct PushRow: View {
     .flag("cancellable") { $0.mayAct && $0.later != nil },
     .flag("undoable") { $0.listed.push.isUndoable(now: $0.now) },
     .flag("repeatable") { $0.mayAct && $0.listed.push.state.isOver && $0.listed.audience != nil },
+    .flag("begins_scheduled") { $0.beginsScheduled },
     .view("day") { $0.beginsDay ? MomentView(date: $0.listed.push.createdAt) : nil },
   ]
 
@@ -108,25 +111,37 @@ final class ListedPush: Sendable {
 }
 
 extension PushRow {
-  init(_ listed: ListedPush, app: App?, texts: Texts, now: Date, mayAct: Bool = false, beginsDay: Bool = false) {
+  init(_ listed: ListedPush, app: App?, texts: Texts, now: Date, mayAct: Bool = false) {
     self.init(
       listed: listed, app: app?.name ?? "", audience: listed.audience?.text(texts, names: listed.names) ?? "",
       title: listed.title ?? texts("pushes.no_text"), source: texts("source.\(listed.push.source.rawValue)"), now: now,
-      mayAct: mayAct, beginsDay: beginsDay)
+      mayAct: mayAct)
   }
 
-  /// Groups the rows by day in UTC, because the server does not know the user's time zone.
+  /// Groups the rows by day in UTC, because the server does not know the user's time zone. Pushes of the page that are
+  /// scheduled for later come first, the next one at the top: the day of their creation says nothing of them.
   static func byDay(
     _ pushes: [ListedPush], apps: [App], texts: Texts, now: Date, mayAct: Bool
   ) -> [PushRow] {
-    var last: Int?
-    return pushes.map { listed in
-      let day = Int((listed.push.createdAt.timeIntervalSince1970 / 86_400).rounded(.down))
-      defer { last = day }
-      return PushRow(
-        listed, app: apps.first { $0.id == listed.push.appID }, texts: texts, now: now, mayAct: mayAct,
-        beginsDay: day != last)
+    func shown(_ listed: ListedPush) -> PushRow {
+      PushRow(listed, app: apps.first { $0.id == listed.push.appID }, texts: texts, now: now, mayAct: mayAct)
     }
+    var (later, others): ([PushRow], [PushRow]) = ([], [])
+    var last: Int?
+    for listed in pushes {
+      var row = shown(listed)
+      if PushStateView(listed.push, now: now).isScheduled {
+        later.append(row)
+        continue
+      }
+      let day = Int((listed.push.createdAt.timeIntervalSince1970 / 86_400).rounded(.down))
+      row.beginsDay = day != last
+      last = day
+      others.append(row)
+    }
+    later.sort { ($0.later?.date ?? now, $0.listed.push.id) < ($1.later?.date ?? now, $1.listed.push.id) }
+    if !later.isEmpty { later[0].beginsScheduled = true }
+    return later + others
   }
 }
 

@@ -1,3 +1,4 @@
+import Calendar
 import Foundation
 import HTTPServer
 import JSON
@@ -43,6 +44,38 @@ struct PushHistoryTests {
       #expect(row.links.contains("/pushes/new?from=\(uid)"))
       var lena = try await scene.signIn(.viewer)
       #expect(!ScenePage(try await lena.get("/pushes")).links.contains("/pushes/new?from=\(uid)"))
+    }
+  }
+
+  @Test("what is scheduled for later stands above the days, the next push first")
+  func scheduled() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      func schedule(_ title: String, days: Double) async throws {
+        let date = ConsoleScene.noon + days * 86_400
+        let answer = try await scene.call(
+          .post, Self.api, as: .operator,
+          json: [
+            "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+            "notification": ["body": .string(title)], "send_at": .string(Timestamp.text(date)),
+          ])
+        #expect(answer.status == 202)
+      }
+      try await schedule("in two days", days: 2)
+      try await schedule("in four weeks", days: 28)
+      var draft = PushDraft(
+        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
+        notification: PushNotification())
+      draft.notification.body = "sent without a time"
+      scene.provider.answer { _ in .outcome(.accepted) }
+      _ = try await scene.send(draft)
+      var anna = try await scene.signIn(.viewer)
+      let text = try await anna.get("/pushes").text
+      #expect(text.components(separatedBy: "<tr class=\"day\">").count == 3, "two groups")
+      let places = ["<td colspan=\"7\">Scheduled<", "in two days", "in four weeks", "sent without a time"].map {
+        text.firstRange(of: $0)?.lowerBound
+      }
+      #expect(!places.contains(nil) && places.compactMap { $0 } == places.compactMap { $0 }.sorted())
     }
   }
 
