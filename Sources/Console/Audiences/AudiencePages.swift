@@ -29,7 +29,9 @@ enum AudiencePages {
       guard page.query["audience"] != nil else { return page.redirect(to: "/pushes/new") }
       return try await ExplanationPage.show(page, Form(page.query.pairs.map { ($0.name, $0.value) }))
     }
-    routes.page(.post, "/audiences/explanation") { page in try await ExplanationPage.show(page, page.form) }
+    routes.page(.post, "/audiences/explanation") { page in
+      try await LanguagePages.choosing(page) { try await ExplanationPage.show($0, $0.form) }
+    }
   }
 
   /// All apps, and the one that the address names; without a name the usual one.

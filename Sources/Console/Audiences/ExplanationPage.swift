@@ -25,7 +25,7 @@ enum ExplanationPage {
         (try AudienceAnswer(question, $0, $1, $2), $2)
       }
       view.fill(answer, question, app, texts)
-      return page.answer(view)
+      return page.answer(view, language: language(page, hasForm: true))
     } catch let problems as Problems {
       view.problem = problems.all.map { texts.onForm($0) }.sentences
     } catch let error as HTTPError where error.status == .serviceUnavailable {
@@ -33,7 +33,12 @@ enum ExplanationPage {
     } catch is APIError {
       view.problem = texts("explain.no_app")
     }
-    return page.answer(view, status: .unprocessableContent)
+    return page.answer(view, status: .unprocessableContent, language: language(page, hasForm: view.canEdit))
+  }
+
+  /// A question that was posted is posted again.
+  private static func language(_ page: PageContext, hasForm: Bool) -> LanguageSwitch {
+    page.request.method == .post && hasForm ? .posting(form: "explain", to: "/audiences/explanation") : .reloading
   }
 }
 

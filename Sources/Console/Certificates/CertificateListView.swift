@@ -219,9 +219,12 @@ struct InspectedFileView: PageView {
   /// Nil for a file that cannot send, or that is stored: its own page says what uses it.
   let reach: FileReachView?
   let upload: CertificateUploadView
+  /// Fields of a form that shows the page in another language.
+  let repeated: [HiddenFieldView]
 
   static let fields: [Field<Self>] = [
     .text("title") { $0.name },
+    .list("repeated") { $0.repeated },
     .view("details") { $0.details },
     .view("known") { $0.known },
     .view("reach") { $0.reach },

@@ -76,6 +76,11 @@ enum CertificatePages {
   // MARK: Looking into a file, and keeping it
 
   private static func upload(_ page: PageContext) async throws -> Response {
+    guard page.form["action"] == "keep" else { return try await LanguagePages.choosing(page) { try await look($0) } }
+    return try await look(page)
+  }
+
+  private static func look(_ page: PageContext) async throws -> Response {
     do {
       let (file, brought) = try await CertificateUploadForm.inspect(page)
       if page.form["action"] == "keep" { return try await keep(page, file, brought) }
@@ -99,6 +104,9 @@ enum CertificatePages {
       let uid = page.form["action"] == "inspect" ? try await brought.wait(page, opened: file) : brought.uid
       form.locked = uid.map { ($0, brought.name) }
     }
+    // A held file is looked into again; one of several certificates would need its password again.
+    let isRepeatable = form.locked != nil && (page.form.filled("password") == nil || file.choice == nil)
+    let stored = known.map { "/certificates/\($0.id)" }
     return page.answer(
       InspectedFileView(
         name: file.name,
@@ -107,8 +115,15 @@ enum CertificatePages {
         ).view(page.texts, now: page.now),
         known: known.map { LinkView(href: "/certificates/\($0.id)", label: $0.details.name) },
         reach: reach?.view(page.texts, now: now),
-        upload: form.view(apps, page.form, page.texts)))
+        upload: form.view(apps, page.form, page.texts),
+        repeated: ([("locked", form.locked?.uid ?? "")] + repeated.map { ($0, page.form.raw($0)) })
+          .map { HiddenFieldView(name: $0.0, value: $0.1) }),
+      language: isRepeatable
+        ? .posting(form: "again", to: "/certificates") : stored.map(LanguageSwitch.at) ?? .reloading)
   }
+
+  /// What was typed beside a file, as far as it is no secret.
+  private static let repeated = ["key_id", "team_id", "take", "app", "made_by", "note"]
 
   /// The app was deleted while the form was open.
   static let noApp = Problem("app", code: "certificate.no_app", "This app no longer exists. Choose another one.")

@@ -7,7 +7,7 @@ enum LanguagePages {
     routes.open(.post, "/language") { page in try await choose(page) }
   }
 
-  /// Where pages whose form must not be lost post it to be shown in another language: it changes nothing.
+  /// Where the send form and its review are posted to be shown in another language.
   static let preview = "/pushes/preview"
 
   private static func choose(_ page: PageContext) async throws -> Response {

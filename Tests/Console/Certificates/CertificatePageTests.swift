@@ -56,8 +56,9 @@ struct CertificatePageTests {
       #expect(page.text.contains("shop.pem") && page.text.contains("admin@example.com") && !page.text.contains(secret))
       let sealed = try await scene.store.read { try $0.fetchOne("SELECT sealed FROM certificates") { $0.blob(0) } }
       #expect(sealed.map { String(decoding: $0, as: UTF8.self).contains(secret) } == false, "the key lies sealed")
-      #expect(
-        try await anna.upload("/certificates", [Self.file(made.pem.utf8)]).text.contains("This file is already stored"))
+      let known = ScenePage(try await anna.upload("/certificates", [Self.file(made.pem.utf8)]))
+      #expect(known.text.contains("This file is already stored") && !known.text.contains("The file was not kept"))
+      #expect(known.values("return") == ["/certificates/1"], "in another language, its own page")
       let twice = try await anna.upload("/certificates", keep)
       #expect(twice.status == 303 && twice.location == "/certificates/1")
       #expect(try await anna.get("/certificates/1").text.contains("already stored"))
@@ -147,6 +148,11 @@ struct CertificatePageTests {
       #expect(try await scene.count("locked_files") == 1)
       let sealed = try await scene.store.read { try $0.fetchOne("SELECT sealed FROM locked_files") { $0.blob(0) } }
       #expect(sealed?.firstRange(of: Array("PRIVATE KEY".utf8)) == nil)
+      let button = try #require(page.tags.first { $0.attributes["name"] == "lang" })
+      #expect(button.attributes["form"] == "again" && button.attributes["formaction"] == "/certificates")
+      let chinese = try await anna.upload("/certificates", [.field("locked", uid), .field("lang", "zh-Hans")])
+      #expect(chinese.status == 200 && chinese.text.contains("<html lang=\"zh-Hans\"") && chinese.text.contains(uid))
+      #expect(try await scene.count("locked_files") == 1)
       let kept = try await anna.upload("/certificates", [.field("locked", uid), .field("action", "keep")])
       #expect(kept.status == 303 && kept.location == "/certificates/1", "\(kept.text)")
       let details = try await scene.store.read { try TrackedCertificate.get($0, id: 1).details }

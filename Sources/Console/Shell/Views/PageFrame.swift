@@ -21,6 +21,8 @@ struct PageFrame: View {
   var path = "/"
   /// The form that a language change posts, see ``LanguageSwitch``; nil: it leads to ``path``.
   var languageForm: String?
+  /// Where that form is posted to.
+  var languageAction = ""
   var section: Section?
   /// Whether what needs a fresh proof of the person can be changed at once.
   var isProven = false
@@ -61,7 +63,7 @@ struct PageFrame: View {
       .flag("has_incidents") { $0.openIncidents > 0 },
       .list("languages") { $0.languages },
       .optional("language_form") { $0.languageForm },
-      .text("language_preview") { _ in LanguagePages.preview },
+      .text("language_action") { $0.languageAction },
     ]
 
   /// `in_pushes` and so on: whether the page belongs to that entry.

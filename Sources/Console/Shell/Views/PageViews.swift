@@ -71,8 +71,9 @@ enum LanguageSwitch {
   case reloading
   /// At an address that shows the same, where little is typed.
   case at(String)
-  /// By posting a form of the page, named by its ID, to ``LanguagePages/preview``, so that nothing typed is lost.
-  case posting(form: String)
+  /// By posting a form of the page, named by its ID, to an address that shows it in the language (``LanguagePages``) and
+  /// changes nothing else, so that nothing typed is lost.
+  case posting(form: String, to: String = LanguagePages.preview)
 }
 
 extension PageContext {
@@ -87,7 +88,9 @@ extension PageContext {
       frame.path = request.target
       if request.method != .get && request.method != .head { frame.languages = [] }
     case .at(let path): frame.path = path
-    case .posting(let form): frame.languageForm = form
+    case .posting(let form, let path):
+      frame.languageForm = form
+      frame.languageAction = path
     }
     frame.section = V.section
     frame.isProven = session.map { ProofGate.isFresh($0, now: now) } ?? false
