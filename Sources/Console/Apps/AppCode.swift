@@ -34,7 +34,7 @@ struct AppCode: View {
       private static var latest = 0
 
       /// Call it with the token at every start, after login, also automatic, and after logout (user: "").
-      /// Without a user, the user stays as he is.
+      /// Without a user, the user stays as they are.
       static func register(token: Data, user: String? = nil, tags: [String]? = nil) {
         let text = token.map { String(format: "%02x", $0) }.joined()
         let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString")

@@ -31,7 +31,7 @@ enum DeviceBatchPages {
   private static func answer(_ page: PageContext) async throws -> Response {
     let ids = Array(Set(page.form.all("device").compactMap(Int64.init)).sorted().prefix(limit))
     guard let action = DeviceBatchAction(rawValue: page.form["action"]), !ids.isEmpty else {
-      return page.redirect(to: list(page, chosen: ids), flash: "devices_unchosen")
+      return page.redirect(to: list(page, chosen: ids), flash: ids.isEmpty ? "devices_unchosen" : "devices_no_action")
     }
     var batch = try await page.store.read { try DeviceBatch($0, action, ids) }
     guard !batch.devices.isEmpty else { return page.redirect(to: list(page), flash: "devices_unchosen") }

@@ -167,8 +167,11 @@ struct IncidentEventRow: View {
   static let fields: [Field<Self>] = [
     .text("text") { row in
       row.texts(
-        "\(row.entry.entry.action.replacing("incident.", with: "incidents.did."))",
-        ["name": ActivityActor(row.entry.entry.actor).name(row.texts), "environment": row.environment])
+        "incidents.did.\(row.verb)",
+        [
+          "name": ActivityActor(row.entry.entry.actor).name(row.texts), "environment": row.environment,
+          "person": row.assignee ?? "",
+        ])
     },
     .optional("said") { $0.entry.entry.detail?["remark"]?.string },
     .optional("detail") { $0.detail },
@@ -176,16 +179,21 @@ struct IncidentEventRow: View {
     .view("at") { MomentView(date: $0.entry.at, now: $0.now) },
   ]
 
+  private var verb: String {
+    let verb = entry.entry.action.replacing("incident.", with: "")
+    return verb == "assign" && assignee == nil ? "unassign" : verb
+  }
+
+  /// Nil: nobody any more.
+  private var assignee: String? { entry.entry.detail?["after"]?["assignee"]?.string }
+
   /// Where devices were moved.
   private var environment: String {
     entry.entry.detail?["environment"]?.string.flatMap(Environment.init)?.word(texts) ?? ""
   }
 
   private var detail: String? {
-    let detail = entry.entry.detail
-    if let until = detail?["until"]?.string { return texts("incidents.until", ["time": texts.localized(until)]) }
-    guard let after = detail?["after"] else { return nil }
-    return after["assignee"]?.string ?? texts("incidents.nobody")
+    entry.entry.detail?["until"]?.string.map { texts("incidents.until", ["time": texts.localized($0)]) }
   }
 
   private var tone: String {

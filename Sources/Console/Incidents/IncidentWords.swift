@@ -10,9 +10,8 @@ struct IncidentWords {
   let texts: Texts
   let now: Date
 
-  /// What happened, as “1 push missed 842 devices”. A device that several pushes missed counts for each of them.
+  /// What happened, as “842 missed deliveries in 1 push”: a device that several pushes missed counts for each of them.
   var heading: String {
-    func devices(_ count: Int) -> String { texts("push.device_count", count: count) }
     switch incident.cause.kind {
     case .unregistered:
       return texts("incidents.unregistered", count: unreachable, ["all": all.grouped])
@@ -23,7 +22,7 @@ struct IncidentWords {
     default:
       return texts(
         "incidents.missed", count: incident.pushes,
-        ["devices": devices(incident.devices), "times": incident.devices.grouped])
+        ["deliveries": texts("incidents.deliveries", count: incident.devices)])
     }
   }
 
@@ -83,7 +82,7 @@ struct IncidentWords {
       href: "/incidents/\(incident.id)", action: texts("attention.show"))
   }
 
-  /// The number that the heading ends with: devices, or pushes if no device is known to be missed.
+  /// The number that the heading is about: devices, or pushes if no device is known to be missed.
   private var number: Int {
     countsUnreachable ? unreachable : incident.devices > 0 ? incident.devices : incident.pushes
   }

@@ -50,10 +50,16 @@ enum ReminderSettingsPage {
               run == nil ? "settings.checks.unused" : isLate ? "settings.checks.late" : "settings.checks.good"),
             isForgettable: source == .cron && run != nil)
         },
-        command: "0 8 * * *  signalbox check-certificates --notify --data … "
-          + "--address \(page.console.configuration.address ?? "https://…")",
+        command: "0 8 * * *  signalbox check-certificates --notify --data \(dataFolder(page)) "
+          + "--address \(page.address)",
         messages: log.messages(texts, showsItems: true, showsReceivers: true), pager: PagerView(pager, next: log.next)),
       status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  /// For a POSIX shell.
+  private static func dataFolder(_ page: PageContext) -> String {
+    let folder = URL(filePath: page.store.pool.path).deletingLastPathComponent().absoluteURL.path
+    return "'\(folder.replacing("'", with: "'\\''"))'"
   }
 
   private static func save(_ page: PageContext) async throws -> Response {

@@ -196,12 +196,14 @@ struct IncidentPageTests {
       var eve = try await scene.signIn(.viewer)
       let read = ScenePage(try await eve.get("/incidents/1"))
       #expect(
-        read.text.contains("1 push missed 4 devices")
+        read.text.contains("4 missed deliveries in 1 push")
           && read.forms.allSatisfy {
             $0.attributes["action"]?.hasPrefix("/incidents") != true
           })
       var lin = try await scene.signIn(.operator)
       #expect(try await lin.post("/incidents/1/assign", [("person", "operator@example.com")]).status == 303)
+      let assigned = ScenePage(try await lin.get("/incidents/1"))
+      #expect(assigned.text.contains("operator@example.com assigned it to operator@example.com"))
       let wrong = try await lin.post("/incidents/1/assign", [("person", "nobody@example.com")])
       #expect(wrong.status == 422 && ScenePage(wrong).text.contains("Nobody who can sign in"))
       let mute = try await lin.post("/incidents/1/close", [("remark", " ")])

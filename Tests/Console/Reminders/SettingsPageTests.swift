@@ -261,6 +261,9 @@ struct SettingsPageTests {
       #expect(try await anna.get("/").text.contains("The cron job last checked certificates on"))
       let ready = try await scene.call(.get, "/readyz", as: nil, from: "127.0.0.1")
       #expect(ready.status == 503 && ready.text.contains("cron"))
+      let command = try await anna.get("/settings/reminders").text
+      #expect(command.contains("check-certificates --notify --data &#") || command.contains("--data '/"))
+      #expect(!command.contains("--data …") && !command.contains("https://…"), "it can be run as it is")
       #expect(try await anna.post("/settings/reminders/forget-cron").status == 303)
       #expect(try await scene.call(.get, "/readyz", as: nil).status == 200)
     }

@@ -199,7 +199,9 @@ struct LocaleTests {
       add("incidents.\(part).", IncidentKind.allCases.map(\.rawValue) + ["no_credential"])
     }
     add("incidents.now.", ["parked", "dead"])
-    add("incidents.did.", ["open", "return", "heal", "assign", "snooze", "close", "reopen", "move", "move_back"])
+    add(
+      "incidents.did.",
+      ["open", "return", "heal", "assign", "unassign", "snooze", "close", "reopen", "move", "move_back"])
     add("smoketests.states.", SmokeRunState.allCases.map(\.rawValue) + ["never"])
     add("smoketests.heading_", SmokeRunState.allCases.map(\.rawValue) + ["never"])
     add("smoketests.errors.", SmokeRunError.allCases.map(\.rawValue))
