@@ -22,7 +22,7 @@ extension Reason {
     Reason(
       "JPush 1004", .jpush, 401, .afterCredential, .operations,
       cause: "The AppKey and master secret do not match.",
-      remedy: "Copy both again from the same app in the JPush console."),
+      remedy: "Copy the AppKey and the master secret again, from the same app in the JPush console."),
     Reason(
       "JPush 1005", .jpush, 400, .never, .appDeveloper,
       cause: "The message is too long. The limit is 2000 bytes for iOS and 4000 for "
@@ -95,7 +95,7 @@ extension Reason {
     Reason(
       "JPush 7004", .jpush, 401, .afterCredential, .operations,
       cause: "The AppKey and master secret do not match.",
-      remedy: "Copy both again from the same app in the JPush console."),
+      remedy: "Copy the AppKey and the master secret again, from the same app in the JPush console."),
     Reason(
       "JPush 7008", .jpush, 400, .afterCredential, .operations,
       cause: "JPush does not know the AppKey.",
@@ -119,7 +119,7 @@ extension Reason {
     Reason(
       "JPush 8101", .jpush, 401, .afterCredential, .operations,
       cause: "The AppKey and master secret do not match.",
-      remedy: "Copy both again from the same app in the JPush console."),
+      remedy: "Copy the AppKey and the master secret again, from the same app in the JPush console."),
     Reason(
       "JPush 8104", .jpush, 404, .never, .nobody,
       cause: "JPush has no such schedule: it has ended, or someone deleted it.",
@@ -139,6 +139,6 @@ extension Reason {
     Reason(
       "JPush 3001", .jpush, 401, .afterCredential, .operations,
       cause: "The AppKey and master secret do not match.",
-      remedy: "Copy both again from the same app in the JPush console."),
+      remedy: "Copy the AppKey and the master secret again, from the same app in the JPush console."),
   ]
 }

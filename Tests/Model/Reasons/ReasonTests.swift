@@ -19,6 +19,8 @@ struct ReasonTests {
     #expect((Reason.of(reason.code) == reason) == isOurs)
     #expect(MessageCatalogue.all[reason.causeCode] == reason.cause)
     #expect(MessageCatalogue.all[reason.remedyCode] == reason.remedy)
+    // Pages show it without the cause: it must say by itself what it is about.
+    #expect(!reason.remedy.contains("both again"))
     // A retired token is nobody's fault and is never tried again.
     if reason.isDeadToken { #expect((reason.retry, reason.actor) == (.never, .nobody)) }
     // Who stops a credential must tell somebody.
