@@ -128,14 +128,11 @@ struct CredentialState {
   func text(_ texts: Texts) -> String {
     guard let credential else { return texts("credential.none") }
     // The simulator needs no key.
-    guard let name = credential.certificateName else {
-      return texts(credential.place == .simulator ? "credential.simulator" : "credential.none")
-    }
-    var parts = [name, texts.daysLeft(days)]
+    var parts = credential.certificateName.map { [$0, texts.daysLeft(days)] } ?? []
     if credential.health == .refused {
       parts.append(texts("credential.refused", ["reason": credential.lastRefusal ?? ""]))
     }
     if credential.place == .simulator { parts.append(texts("credential.simulator")) }
-    return texts.clauses(parts)
+    return parts.isEmpty ? texts("credential.none") : texts.clauses(parts)
   }
 }

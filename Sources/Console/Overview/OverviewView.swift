@@ -31,10 +31,9 @@ struct OverviewView: PageView {
 struct AppHealth: View {
   let app: App
   let environment: Environment
+  /// Whether a credential was refused or has expired.
   let isFailed: Bool
-  let isSoon: Bool
-  /// The push services, one with its credential.
-  let credentials: String
+  let credentials: [CredentialPart]
   let lastAccepted: MomentView?
   /// Within reach.
   let devices: Int
@@ -43,20 +42,22 @@ struct AppHealth: View {
   init(_ overview: AppOverview, _ environment: Environment, _ texts: Texts, now: Date) {
     let all = overview.credentials.filter { $0.environment == environment }
     let states = all.map { CredentialState($0, now: now) }
-    // One in words, as a row has room: a failing one, then one that ends soon, then APNs'.
-    let first =
-      states.firstIndex(where: \.isFailed) ?? states.firstIndex(where: \.isSoon)
-      ?? all.firstIndex { $0.provider == .apns } ?? 0
     app = overview.app
     self.environment = environment
-    (isFailed, isSoon) = (states.contains(where: \.isFailed), states.contains(where: \.isSoon))
+    isFailed = states.contains(where: \.isFailed)
+    // What fails or ends soon is in words; else one, as a row has room: APNs'.
+    let isTold = states.contains { $0.isFailed || $0.isSoon }
+    let usual = isTold ? nil : all.firstIndex { $0.provider == .apns } ?? 0
     credentials =
       all.isEmpty
-      ? CredentialState(nil, now: now).text(texts)
+      ? [CredentialPart(text: CredentialState(nil, now: now).text(texts), isFirst: true)]
       : all.indices.map { index in
-        let name = all[index].provider.name
-        return index == first ? texts.labelled(name, states[index].text(texts)) : name
-      }.joined(separator: " · ")
+        let (name, state) = (all[index].provider.name, states[index])
+        let inWords = state.isFailed || state.isSoon || index == usual
+        return CredentialPart(
+          text: inWords ? texts.labelled(name, state.text(texts)) : name,
+          isFirst: index == 0, isFailed: state.isFailed, isSoon: state.isSoon)
+      }
     lastAccepted = all.compactMap(\.lastAcceptedAt).max().map { MomentView(date: $0, now: now) }
     devices = overview.count(environment: environment, state: .active)
     allDevices = overview.count(environment: environment)
@@ -69,8 +70,7 @@ struct AppHealth: View {
     },
     .text("app") { $0.app.name },
     .flag("production") { $0.environment == .production },
-    .text("tone") { $0.isFailed ? "red" : $0.isSoon ? "amber" : "" },
-    .text("credentials") { $0.credentials },
+    .list("credentials") { $0.credentials },
     .view("last_accepted") { $0.lastAccepted },
     .number("devices") { $0.devices },
     // Parked and retired ones would go unsaid.
@@ -95,5 +95,21 @@ struct ReachView: View {
   static let fields: [Field<Self>] = [
     .number("all") { $0.all },
     .text("devices_href") { href($0.app, $0.environment) },
+  ]
+}
+
+/// One push service of an app, for `overview/_credentials`.
+struct CredentialPart: View {
+  /// Its name, and what is to be said of its credential.
+  let text: String
+  let isFirst: Bool
+  var isFailed = false
+  var isSoon = false
+
+  static let fields: [Field<Self>] = [
+    .text("text") { $0.text },
+    .flag("first") { $0.isFirst },
+    .flag("failed") { $0.isFailed },
+    .text("tone") { $0.isFailed ? "red" : $0.isSoon ? "amber" : "" },
   ]
 }

@@ -1,6 +1,7 @@
 import Console
 import Foundation
 import Model
+import SQLite
 import Store
 import Testing
 
@@ -31,6 +32,33 @@ struct ReachTests {
       let href = "/devices?app=com.example.shop&environment=development"
       #expect(most.links.contains(href) && !most.text.contains("All clear"))
       #expect(try await ben.get(href).status == 200)
+    }
+  }
+  @Test("where a credential was refused, the Overview and the apps say which and why, and only that is red")
+  func refused() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      try await scene.addDevices(1, of: app)
+      try await scene.store.write { database in
+        for provider in [ProviderKind.apns, .jpush] {
+          _ = try Credential.bind(
+            database, app: app.id, provider: provider, environment: .development, certificate: nil,
+            endpoint: "simulator", now: ConsoleScene.noon)
+        }
+        try database.run(
+          """
+          UPDATE credentials SET last_refused_at = ?, last_refusal = 'JPush 1004'
+          WHERE provider = 'jpush' AND environment = 'development'
+          """, ConsoleScene.noon)
+      }
+      var ben = try await scene.signIn(.viewer)
+      for path in ["/", "/apps"] {
+        let page = ScenePage(try await ben.get(path))
+        #expect(page.text.contains("JPush: refused: JPush 1004"), "\(path)")
+        let cells = page.tags.filter { $0.name == "td" && $0.attributes["class"]?.contains("told") == true }
+        #expect(!cells.isEmpty && cells.allSatisfy { $0.attributes["class"]?.contains("red") == false })
+        #expect(page.tags.contains { $0.name == "span" && $0.attributes["class"] == "red" }, "\(path)")
+      }
     }
   }
 }
