@@ -8,6 +8,7 @@ export function startPreview() {
   if (!form) return;
   // An error is for a field that someone was at, or that came back with one; not for all that is still empty.
   const touched = new Set([...form.elements].map((field) => field.name).filter((name) => note(name, 'error')));
+  returnTo(form);
   let running;
   const update = async () => {
     running?.abort();
@@ -113,7 +114,7 @@ function checks(findings, errors) {
 }
 
 function lint(list, findings) {
-  const items = findings.map(({ severity, severity_text: word, message, fix, href, link }) => {
+  const items = findings.map(({ severity, severity_text: word, message, field, fix, href, link }) => {
     const [colour, symbol] = marks[severity];
     const mark = Object.assign(document.createElement('span'), { className: colour });
     mark.append(icon(symbol));
@@ -123,7 +124,7 @@ function lint(list, findings) {
     if (href) text.append(' ', Object.assign(document.createElement('a'), { href, textContent: link }));
     const item = document.createElement('li');
     item.append(mark, text);
-    if (fix) item.append(repair(list, fix));
+    if (fix) item.append(repair(list, fix, field));
     return item;
   });
   const same = items.length === list.children.length
@@ -134,16 +135,42 @@ function lint(list, findings) {
 const words = (item) => item.textContent.replace(/\s+/g, ' ').trim();
 
 // No submit button: it would come before the form's own, and Enter would press it.
-function repair(list, fix) {
+function repair(list, fix, field) {
   const button = Object.assign(document.createElement('button'), {
     type: 'button', className: 'button small', textContent: list.dataset.fix,
   });
   button.addEventListener('click', () => {
     const form = list.closest('form');
     form.append(Object.assign(document.createElement('input'), { type: 'hidden', name: 'fix', value: fix }));
+    try {
+      sessionStorage.setItem(repaired, field);
+    } catch {
+      // Without storage, the focus starts at the top.
+    }
     form.submit();
   });
   return button;
+}
+
+const repaired = 'signalbox.repaired';
+
+// The form comes back as a page of its own: a person goes on at the field that was changed.
+function returnTo(form) {
+  let name;
+  try {
+    name = sessionStorage.getItem(repaired);
+    sessionStorage.removeItem(repaired);
+  } catch {
+    // As above.
+  }
+  if (!name) return;
+  // Other scripts put lists around fields, and a field that is moved loses the focus.
+  document.addEventListener('DOMContentLoaded', () => {
+    const found = document.getElementById(name) ?? form.elements[name];
+    const field = found instanceof RadioNodeList ? found[0] : found;
+    field?.closest('details')?.setAttribute('open', '');
+    field?.focus();
+  }, { once: true });
 }
 
 const note = (name, kind) => (name ? document.getElementById(`${name}-${kind}`) : null);

@@ -91,6 +91,20 @@ extension InBrowser {
       }
     }
 
+    @Test("a repair of the live preview leads back to the field that it changed")
+    func repair() async throws {
+      try await BrowserScene.run { scene in
+        try await begin(scene, "development", "tag")
+        try await scene.fill("tag", "betaa")
+        try await scene.fill("body", "for the curious")
+        try await scene.press("Fix")
+        try await scene.browser.wait(for: "//input[@id='tag'][@value='beta']")
+        try await scene.browser.wait(for: "//input[@id='tag'][@role='combobox']")
+        let focused = try await scene.browser.run(script: "return document.activeElement.id") as? String
+        #expect(focused == "tag")
+      }
+    }
+
     @Test("a broadcast asks for the app's name, in both environments", arguments: [true, false])
     func broadcast(javaScript: Bool) async throws {
       try await BrowserScene.run(javaScript: javaScript) { scene in
