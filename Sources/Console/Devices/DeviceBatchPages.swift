@@ -13,7 +13,9 @@ enum DeviceBatchPages {
   private static let limit = 50
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.post, "/devices/batch", role: .operator) { page in try await answer(page) }
+    routes.page(.post, "/devices/batch", role: .operator) { page in
+      try await LanguagePages.choosing(page) { try await answer($0) }
+    }
   }
 
   /// Back to the list as it was filtered.
@@ -37,7 +39,10 @@ enum DeviceBatchPages {
     guard !batch.devices.isEmpty else { return page.redirect(to: list(page), flash: "devices_unchosen") }
     (batch.tags, batch.kept) = (page.form.parts("value"), Int64(page.form["keep"]))
     batch.alias = page.form["value"].isEmpty ? nil : page.form["value"]
-    guard page.form.has("confirmed"), batch.obstacle == nil else { return ask(page, batch, FieldErrors()) }
+    // To read the question in another language is no answer to it.
+    guard page.form.has("confirmed"), !page.form.has("lang"), batch.obstacle == nil else {
+      return ask(page, batch, FieldErrors())
+    }
     let problems = batch.problems().map(inForm)
     var errors = problems.isEmpty ? FieldErrors() : FieldErrors(Problems(problems), page.texts)
     if action == .toProduction, let app = batch.app, page.form["confirm"] != app.name {
@@ -106,7 +111,8 @@ enum DeviceBatchPages {
           ? batch.app.map { texts("move.type_app", ["app": $0.name]) } : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: errors["confirm"]),
         isProduction: isProduction, isFinal: [.delete, .merge].contains(action), back: list(page)),
-      status: errors.isEmpty && obstacle == nil ? .ok : .unprocessableContent)
+      status: errors.isEmpty && obstacle == nil ? .ok : .unprocessableContent,
+      language: obstacle == nil ? .posting(form: "batch", to: "/devices/batch") : .reloading)
   }
 }
 

@@ -52,6 +52,22 @@ struct DeviceBatchTests {
     }
   }
 
+  @Test("the question can be read in another language, which answers nothing")
+  func language() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(3, of: scene.addApp())
+      var ben = try await scene.signIn(.operator)
+      let page = ScenePage(try await ben.post("/devices/batch", Self.form("delete", [2, 3])))
+      let button = try #require(page.tags.first { $0.attributes["name"] == "lang" })
+      #expect(button.attributes["form"] == "batch" && button.attributes["formaction"] == "/devices/batch")
+      #expect(page.forms.contains { $0.attributes["id"] == "batch" })
+      let chinese = try await ben.post(
+        "/devices/batch", Self.form("delete", [2, 3], Self.confirmed + [("lang", "zh-Hans")]))
+      #expect(chinese.status == 200 && chinese.text.contains("<html lang=\"zh-Hans\""))
+      #expect(try await scene.count("devices") == 3)
+    }
+  }
+
   @Test(
     "each action asks first, names the devices, and does what it says to those that were chosen, with audit entries")
   func actions() async throws {
