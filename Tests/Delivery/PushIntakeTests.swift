@@ -57,7 +57,7 @@ struct PushIntakeTests {
     arguments: [
       ("all", [:], []),
       (["tag": ["odd"]], [:], []),
-      (["tag": ["none"]], [:], ["push.nobody"]),
+      (["tag": ["none"]], [:], ["push.nobody", "lint.no_tag"]),
       (["tag": ["none"]], ["allow_empty_audience": true], []),
       (["tag_and": ["odd"], "alias": ["anna"]], [:], ["push.nobody"]),
       (["device_token": [.string(strange)]], [:], []),
@@ -160,6 +160,7 @@ struct PushIntakeTests {
         let draft = try Self.draft(["tag": .array(tags.map { .string($0) })])
         let check = try await intake.check(draft, now: noon, within: nil)
         #expect(check.findings.map(\.problem.code) == codes, "\(tags)")
+        #expect(check.problems.map(\.code) == (codes.first == "push.nobody" ? codes : []), "told as the reason")
         #expect(
           check.findings.last?.problem.arguments["similar"] == (codes.last == "lint.no_tag_similar" ? "odd" : nil))
       }

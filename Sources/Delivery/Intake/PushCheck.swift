@@ -30,6 +30,11 @@ package struct PushCheck: Sendable {
     // A mistake that empties the audience is reported instead of the empty audience.
     let isSound = !findings.contains { $0.severity == .error }
     if isSound, count?.reachable == 0, unknown.isEmpty, !draft.options.allowEmptyAudience {
+      // A name that no device has may be why.
+      findings = findings.map { finding in
+        let isName = LintMessage.unknownNames.contains { $0.code == finding.problem.code }
+        return isName ? Lint.Finding(severity: .error, problem: finding.problem, fix: finding.fix) : finding
+      }
       findings.insert(
         Lint.Finding(severity: .error, problem: Self.nobody(draft, app, count, parkedFor: parkedFor)), at: 0)
     }

@@ -44,6 +44,9 @@ package enum LintMessage: String, MessageSet {
   case credentialIsKey = "lint.credential_is_key"
   case credentialIsCertificate = "lint.credential_is_certificate"
 
+  /// Names of an audience that no device of the app has.
+  package static let unknownNames: [LintMessage] = [noTag, noTagSimilar, noAlias, noAliasSimilar]
+
   package var english: String {
     switch self {
     case .backgroundVisible:

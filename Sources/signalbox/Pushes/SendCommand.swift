@@ -287,10 +287,17 @@ enum SendCommand {
     } catch let error as PushIntake.NoApp {
       let known = try store.readSync { try App.all($0).map(\.bundleID) }
       throw App.missing(error.bundleID, known: known)
-    } catch let problems as Problems where problems.all.allSatisfy({ DraftMessage.empty.contains($0.code) }) {
+    } catch let problems as Problems where problems.all.first.map({ DraftMessage.empty.contains($0.code) }) == true {
+      let empty = problems.all[0].withoutField
+      // A misspelt name is told with the nearest one.
+      guard problems.all.count > 1 else {
+        throw CommandFailure(
+          "\(empty) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.")
+      }
       throw CommandFailure(
         """
-        \(problems.all[0].withoutField) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.
+        \(empty) \(problems.all[1].withoutField) See: signalbox devices list. To send nevertheless, use \
+        --allow-empty-audience.
         """)
     } catch let problems as Problems {
       var known = names(values)
