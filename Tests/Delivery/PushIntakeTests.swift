@@ -59,7 +59,7 @@ struct PushIntakeTests {
       (["tag": ["odd"]], [:], []),
       (["tag": ["none"]], [:], ["push.nobody", "lint.no_tag"]),
       (["tag": ["none"]], ["allow_empty_audience": true], []),
-      (["tag_and": ["odd"], "alias": ["anna"]], [:], ["push.nobody"]),
+      (["tag_and": ["odd"], "alias": ["anna"]], [:], ["push.nobody", "lint.no_alias"]),
       (["device_token": [.string(strange)]], [:], []),
       ("all", ["push_type": "background"], ["lint.background_visible"]),
       (["tag": ["none"]], ["push_type": "background"], ["lint.background_visible"]),

@@ -197,6 +197,17 @@ struct SendCommandTests {
     }
   }
 
+  @Test("a misspelt tag that reaches nobody is told with the nearest one; warnings do not keep a push back")
+  func remarks() async throws {
+    try await withSimulator { box, _ in
+      let refused = await send(box, "--tag", "betaa", "--body", "x")
+      #expect(refused.code == 1 && refused.errors.contains("Did you mean “beta”?"), "\(refused)")
+      #expect(refused.errors.contains("--allow-empty-audience"))
+      let sent = await send(box, "--tag", "beta", "--tag", "betaa", "--body", "x")
+      #expect(sent.code == 0 && sent.errors.contains("warning: No device of the app has the tag “betaa”."), "\(sent)")
+    }
+  }
+
   @Test("the audience is said, and only in one way; what is wrong is told by the option that was typed")
   func wrong() async throws {
     try await withSimulator { box, simulator in
