@@ -144,13 +144,14 @@ struct Search: Sendable {
     let all = SearchHit(
       title: isStatus ? "HTTP \(text)" : texts("codes.title"), detail: texts("codes.shown", count: found.count),
       href: "/codes?q=\(ConsoleRouter.escaped(text))", isExact: false)
-    let first = found.filter { $0.code.lowercased() == text.lowercased() }
-    let rest = found.filter { $0.code.lowercased() != text.lowercased() }
-    let hits = (first + rest).prefix(Self.most).map { reason in
+    func hit(_ reason: Reason, isExact: Bool) -> SearchHit {
       SearchHit(
         title: reason.code, detail: [texts.cause(reason), texts.remedy(reason)].sentences,
-        href: reason.href ?? "/codes", isExact: false)
+        href: reason.href ?? "/codes", isExact: isExact)
     }
+    let exact = found.filter { $0.code.lowercased() == text.lowercased() }
+    guard exact.isEmpty else { return exact.map { hit($0, isExact: true) } }
+    let hits = found.prefix(Self.most).map { hit($0, isExact: false) }
     return found.count > 1 ? hits + [all] : hits
   }
 

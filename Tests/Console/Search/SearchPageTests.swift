@@ -92,6 +92,7 @@ struct SearchPageTests {
       let status = ScenePage(try await Self.find(&vera, "410"))
       #expect(status.links.contains("/codes/Unregistered") && status.links.contains("/codes?q=410"))
       #expect(ScenePage(try await Self.find(&vera, "Unregistered")).links.contains("/codes/Unregistered"))
+      #expect(try await Self.find(&vera, "baddevicetoken").location == "/codes/BadDeviceToken", "a code leads there")
       #expect(ScenePage(try await Self.find(&vera, "baddevice")).links.contains("/codes/BadDeviceToken"))
     }
   }
