@@ -56,7 +56,7 @@ function show(element, news) {
 
 // As the server colours the dot beside the state.
 function tone({ state, accepted, failed, dead_token: dead }) {
-  if (state === 'failed' || (failed + dead > 0 && accepted === 0)) return 'red';
+  if (state === 'failed' || failed > accepted) return 'red';
   if (failed + dead > 0) return 'amber';
   return state === 'finished' ? '' : 'none';
 }

@@ -177,10 +177,10 @@ struct PushStateView: View {
     .text("tone") { $0.tone },
   ]
 
-  /// The CSS class of the dot.
+  /// The CSS class of the dot: red if most answers are failures.
   var tone: String {
     if state == .needsApproval { return "amber" }
-    if state == .failed || failed > 0 && accepted == 0 { return "red" }
+    if state == .failed || failed > accepted { return "red" }
     if missed > 0 { return "amber" }
     return state == .finished ? "" : "none"
   }

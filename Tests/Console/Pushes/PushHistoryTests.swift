@@ -98,6 +98,25 @@ struct PushHistoryTests {
     }
   }
 
+  @Test(
+    "a push is red if most of its answers are failures, and amber if few are", arguments: [(1, "amber"), (3, "red")])
+  func tone(failed: Int64, tone: String) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(4, of: scene.addApp())
+      scene.provider.answer { device in
+        .outcome(
+          device.id <= failed ? .rejected(status: 400, reason: "BadTopic", tokenInvalidSince: nil) : .accepted)
+      }
+      var draft = PushDraft(
+        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all, notification: .init())
+      draft.notification.body = "Hello"
+      let push = try await scene.send(draft)
+      #expect(push.counts.failed == Int(failed) && push.counts.accepted == 4 - Int(failed))
+      var anna = try await scene.signIn(.viewer)
+      #expect(try await anna.get("/pushes/\(push.uid)").text.contains("class=\"dot \(tone)\""))
+    }
+  }
+
   @Test("a search by a device's name or token leads to the device, whose page has every push to it")
   func devices() async throws {
     try await ConsoleScene.with { scene in
