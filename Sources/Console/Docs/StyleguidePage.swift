@@ -12,7 +12,8 @@ enum StyleguidePage {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/styleguide", role: .operator) { page in
       guard page.console.simulator != nil else { throw HTTPError(.notFound) }
-      return page.answer(StyleguideView(texts: page.texts, now: page.now))
+      let scheme = page.filled("scheme").flatMap(StyleScheme.init(rawValue:))
+      return page.answer(StyleguideView(texts: page.texts, scheme: scheme, now: page.now))
     }
   }
 }
@@ -21,10 +22,25 @@ struct StyleguideView: PageView {
   static let template = "docs/styleguide"
   static let section: Section? = .docs
 
+  static let address = "/styleguide"
+
   let texts: Texts
+  /// Nil: that of the system.
+  let scheme: StyleScheme?
   let now: Date
 
-  static let fields: [Field<Self>] = [
+  static let fields: [Field<Self>] = basics + parts
+
+  private static let basics: [Field<Self>] = [
+    .optional("scheme") { $0.scheme?.rawValue },
+    .list("schemes") { view in
+      let texts = view.texts
+      return [
+        StyleSchemeLink(scheme: nil, label: texts("styleguide.system"), isHere: view.scheme == nil),
+        StyleSchemeLink(scheme: .light, label: texts("styleguide.light"), isHere: view.scheme == .light),
+        StyleSchemeLink(scheme: .dark, label: texts("styleguide.dark"), isHere: view.scheme == .dark),
+      ]
+    },
     .list("buttons") { _ in ["primary", "prod", "", "quiet", "danger", "danger final", "small"] },
     .view("filled") { FieldView(value: $0.name, choices: $0.choices(chosen: .development), isChecked: true) },
     .view("wrong") { FieldView(error: $0.texts("styleguide.wrong"), choices: $0.choices(chosen: .production)) },
@@ -57,7 +73,7 @@ struct StyleguideView: PageView {
     .view("shown") { _ in CountView(count: 8) },
     .view("pager") { _ in StylePager() },
     .text("command") { _ in "signalbox send --help" },
-    .text("path") { _ in "/styleguide" },
+    .text("path") { _ in Self.address },
     .view("qr") { _ in QRSymbol("https://signalbox.example").map { QRView(symbol: $0) } },
   ]
 
@@ -69,6 +85,23 @@ struct StyleguideView: PageView {
         value: $0.rawValue, label: $0.word(texts), isSelected: $0 == chosen, isProduction: $0 == .production)
     }
   }
+}
+
+/// A color scheme that the page shows whatever the system has.
+enum StyleScheme: String, Sendable {
+  case light, dark
+}
+
+struct StyleSchemeLink: View {
+  let scheme: StyleScheme?
+  let label: String
+  let isHere: Bool
+
+  static let fields: [Field<Self>] = [
+    .text("href") { $0.scheme.map { "\(StyleguideView.address)?scheme=\($0.rawValue)" } ?? StyleguideView.address },
+    .text("label") { $0.label },
+    .flag("here") { $0.isHere },
+  ]
 }
 
 struct StyleEnvironment: View {

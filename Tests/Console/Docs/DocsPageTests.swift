@@ -151,6 +151,23 @@ struct DocsPageTests {
       ] {
         #expect(page.text.contains(mark), "\(mark)")
       }
+      // The larger parts of pages, in each of their states.
+      for mark in [
+        "class=\"bar big\"", "class=\"key\"", "class=\"waterfall\"", "f-fail", "class=\"cause\"", "class=\"handset\"",
+        "class=\"handset droid\"", "screen off", "class=\"needs\"", "big red", "big amber", "14 missed deliveries",
+        "d-red", "d-amber", "d-acc", "class=\"guide\"", "<li class=\"done\">", "<li class=\"now\">", "class=\"runs\"",
+        "Device saved.", "toast still",
+      ] {
+        #expect(page.text.contains(mark), "\(mark)")
+      }
+      #expect(!page.text.contains("class=\"scheme-"))
+      for scheme in ["light", "dark"] {
+        let forced = try await olga.get("/styleguide?scheme=\(scheme)").text
+        #expect(forced.contains("<body class=\"scheme-\(scheme)\""))
+        #expect(forced.contains("href=\"/styleguide?scheme=\(scheme)\" aria-current=\"page\""))
+        #expect(try source("../Public/css/signalbox.css").contains("html:has(> .scheme-\(scheme))"))
+      }
+      #expect(try await !olga.get("/styleguide?scheme=pink").text.contains("class=\"scheme-"))
       var vera = try await scene.signIn(.viewer)
       #expect(try await vera.get("/styleguide").status == 403)
     }
