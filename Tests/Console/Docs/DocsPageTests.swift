@@ -124,7 +124,7 @@ struct DocsPageTests {
   @Test("the style guide has every component, and is there in the demo alone, for operators")
   func styleguide() async throws {
     let folder = ConsoleScene.root.appendingPathComponent("Templates")
-    func source(_ path: String) throws -> String {
+    @Sendable func source(_ path: String) throws -> String {
       try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
     }
     func components(_ text: String) -> Set<String> {
