@@ -124,7 +124,8 @@ extension InBrowser {
           try await scene.browser.wait(for: cells + "//span[normalize-space()='Sent']")
           try await scene.sees("250 2.0.0 queued as", in: cells)
         }
-        try await scene.sees("check-certificates --notify --data … --address http://signalbox.localhost")
+        try await scene.sees("check-certificates --notify --data '/")
+        try await scene.sees("--address http://signalbox.localhost")
         try await scene.audit("the log of what was sent")
         try await scene.open("/certificates/\(id)")
         try await scene.sees("lin@example.org")
