@@ -48,7 +48,7 @@ struct SearchPageTests {
       for (text, href) in texts {
         #expect(ScenePage(try await Self.find(&vera, text)).links.contains(href), "\(text)")
       }
-      let code = ScenePage(try await Self.find(&vera, "baddevicetoken"))
+      let code = ScenePage(try await Self.find(&vera, "baddevicetok"))
       #expect(code.text.contains(Reason.of("BadDeviceToken").cause))
       let none = try await Self.find(&vera, "nothing like it")
       #expect(none.status == 200 && ScenePage(none).text.contains("No results"))
