@@ -142,6 +142,14 @@ struct DeviceImportTests {
       ])
   }
 
+  @Test("CSV: blank lines count, before the header too, but are nothing")
+  func blankRecords() {
+    let cells = "com.example.shop,production,ios,\(hex)"
+    let (read, rejected) = parse("\n\napp,environment,platform,token\n\n\n\(cells)\n\n\(cells),x\n\n", .csv)
+    #expect(read.map(\.number) == [6])
+    #expect(rejected == ["line 8: The header has 4 columns, but this line has 5."])
+  }
+
   @Test(
     "CSV: a wrong header ends everything",
     arguments: [

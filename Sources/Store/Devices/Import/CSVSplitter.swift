@@ -27,12 +27,29 @@ struct CSVSplitter {
   mutating func push(_ bytes: some Sequence<UInt8>) -> [Record] {
     var records: [Record] = []
     for byte in bytes {
+      if byte == 0x0a, isAtBlankLine {
+        skipBlankLine()
+        continue
+      }
       if let record = take(byte) { records.append(record) }
       if byte == 0x0a { line += 1 }
       // The next record begins after the line end of this one.
       if case .start = state, fields.isEmpty, size == 0 { begin = line }
     }
     return records
+  }
+
+  /// Whether nothing stands before the next byte in its line.
+  private var isAtBlankLine: Bool {
+    guard case .start = state else { return false }
+    return size == 0
+  }
+
+  /// Makes no record: a piece of nothing but line ends would be a hundred times its size as records.
+  private mutating func skipBlankLine() {
+    line += 1
+    begin = line
+    isFirst = false
   }
 
   mutating func finish() -> [Record] {
