@@ -74,7 +74,8 @@ enum DeliveryPage {
       cause: delivery.reason.map { code in
         let reason = Reason.of(code)
         return DeliveryCauseView(
-          code: reason.code, isFailed: delivery.outcome == .failed, words: ReasonWords(reason, texts),
+          code: reason.code, isFailed: delivery.outcome == .failed,
+          words: ReasonWords(reason, isRetried: waiting?.isRetried ?? true, texts),
           isRefused: [.failed, .deadToken].contains(delivery.outcome),
           last: last.map { LastSuccessView(item: $0, now: page.now) },
           clock: [.afterCredential, .resignOnce].contains(reason.retry) ? clock(credential, page) : "",

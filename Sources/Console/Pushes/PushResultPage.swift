@@ -133,7 +133,8 @@ enum PushResultPage {
       receipts: push.signature == nil || push.target == nil || !mayBeReported(progress, found.receipts)
         ? nil : ReceiptFunnelView(push, found.receipts, texts, now: page.now),
       reasons: ReasonGroups(
-        push: push, app: found.app, counts: found.reasons, waiting: found.waiting, tokens: found.tokens
+        push: push, app: found.app, counts: found.reasons, waiting: found.waiting, inactive: progress.outlook.inactive,
+        tokens: found.tokens
       ).views(texts),
       providers: found.providers.count > 1 ? ProviderTableView(found.providers) : nil,
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
