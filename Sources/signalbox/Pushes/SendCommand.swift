@@ -282,8 +282,10 @@ enum SendCommand {
   ) async throws -> (kept: PushIntake.Kept, check: PushCheck) {
     do {
       // Counting has no time limit, because only this process waits for it.
-      return try await PushIntake(store: store, patience: nil)
-        .take(PushIntake.Order(draft, source: .cli, by: commandActor, now: io.now()))
+      let intake = PushIntake(store: store, patience: nil)
+      let order = PushIntake.Order(draft, source: .cli, by: commandActor, now: io.now())
+      let check = try await intake.accept(order)
+      return (try await intake.take(order, accepted: check), check)
     } catch let error as PushIntake.NoApp {
       let known = try store.readSync { try App.all($0).map(\.bundleID) }
       throw App.missing(error.bundleID, known: known)
