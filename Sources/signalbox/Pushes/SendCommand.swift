@@ -290,17 +290,9 @@ enum SendCommand {
       let known = try store.readSync { try App.all($0).map(\.bundleID) }
       throw App.missing(error.bundleID, known: known)
     } catch let problems as Problems where problems.all.first.map({ DraftMessage.empty.contains($0.code) }) == true {
-      let empty = problems.all[0].withoutField
-      // A misspelt name is told with the nearest one.
-      guard problems.all.count > 1 else {
-        throw CommandFailure(
-          "\(empty) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.")
-      }
-      throw CommandFailure(
-        """
-        \(empty) \(problems.all[1].withoutField) See: signalbox devices list. To send nevertheless, use \
-        --allow-empty-audience.
-        """)
+      // Beside the reason, a misspelt name with the nearest one.
+      let why = io.sentences(problems.all.prefix(2).map { io.text("\($0.withoutField)") })
+      throw CommandFailure("\(why) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.")
     } catch let problems as Problems {
       var known = names(values)
       // It is about what the app has, not about its name.
