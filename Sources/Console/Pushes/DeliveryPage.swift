@@ -170,7 +170,10 @@ enum DeliveryPage {
       guard delivery.outcome != .skipped, delivery.attempts > 0, var draft = push.draft?.localized(variant),
         let device = item.device
       else { return }
-      if let badge { draft.notification.badge = .set(badge) }
+      if let badge {
+        draft.notification.badge = .set(badge)
+        draft.apns.payload = draft.apns.payload.map { APNsPayload.counted($0, badge) }
+      }
       let asked = delivery.at.addingTimeInterval(-Double(delivery.durationMilliseconds) / 1000)
       switch device.provider {
       case .apns: break
