@@ -101,7 +101,8 @@ function partsFollower() {
     setTimeout(() => { busy = false; update(); }, 3000);
   };
   return (news) => {
-    wanted = JSON.stringify([news.failed, news.dead_token, news.skipped, news.waiting, news.done]);
+    wanted = JSON.stringify(
+      [news.failed, news.dead_token, news.skipped, news.waiting, news.waiting_inactive, news.done]);
     // Nothing has come yet: the page says so already.
     if (shown === undefined && !news.done && !news.waiting) shown = wanted;
     update();

@@ -13,6 +13,8 @@ package struct PushProgress: Sendable, Hashable {
   package var waiting = 0
   /// When the first retry is due.
   package var nextDue: Date?
+  /// Which of the waiting devices are not retried.
+  package var outlook = WaitingDelivery.Outlook()
   /// Whether the push is over but devices it did not reach are still getting their outcome.
   package var isSettling = false
   /// How many devices may have received the push twice.
@@ -50,8 +52,20 @@ package struct PushProgress: Sendable, Hashable {
 
   /// Reads a push's progress from the store.
   package static func find(_ database: Database, push: Int64) throws -> PushProgress {
-    PushProgress(
-      try Push.get(database, id: push), nextDue: try WaitingDelivery.nextDue(database, push: push))
+    try PushProgress(
+      try Push.get(database, id: push), nextDue: try WaitingDelivery.nextDue(database, push: push)
+    ).foreseen(database, push: push)
+  }
+
+  /// The same, without promising a retry to devices that are no longer active.
+  package func foreseen(_ database: Database, push: Int64) throws -> PushProgress {
+    guard waiting > 0 else { return self }
+    var progress = self
+    progress.outlook = try WaitingDelivery.outlook(database, push: push)
+    if !progress.outlook.inactive.isEmpty {
+      progress.nextDue = progress.outlook.nextDue ?? (progress.outlook.isPartial ? nextDue : nil)
+    }
+    return progress
   }
 
   /// Whether nothing more will happen: the push is over and every device has an outcome.

@@ -120,7 +120,7 @@ struct ApprovalTests {
         ]
         json.merge(more) { $1 }
         let draft = try PushDraft(json: .object(json))
-        return try await intake.take(PushIntake.Order(draft, source: source, by: "anna", undoSeconds: 5, now: now)).kept
+        return try await intake.take(PushIntake.Order(draft, source: source, by: "anna", undoSeconds: 5, now: now))
       }
       for source in [PushSource.web, .api, .cli, .jpush, .legacy, .smoke] {
         guard case .push(let push) = try await take("production", [:], source) else { throw SceneFailure() }

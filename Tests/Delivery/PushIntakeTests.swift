@@ -173,14 +173,15 @@ struct PushIntakeTests {
       let delivered = Mutex<[Int64]>([])
       let intake = PushIntake(store: scene.store) { id in delivered.withLock { $0.append(id) } }
       let token = try Self.draft(["device_token": [.string(Self.strange)]], ["undo_seconds": 7])
-      let (kept, check) = try await intake.take(Self.order(token, .cli))
+      let check = try await intake.accept(Self.order(token, .cli))
+      let kept = try await intake.take(Self.order(token, .cli), accepted: check)
       guard case .push(let push) = kept else { throw Problem("", code: "", "no push") }
       #expect(
         push.source == .cli && push.createdBy == "anna" && push.holdUntil == noon + 7
           && push.draftJSON == token.json.text())
       #expect(check.reachable == 1 && check.unknown == 1)
       #expect(try await intake.check(token, now: noon, within: nil).unknown == 0, "the token is registered now")
-      let (again, _) = try await intake.take(Self.order(try Self.draft("all", repeats: true), .web))
+      let again = try await intake.take(Self.order(try Self.draft("all", repeats: true), .web))
       guard case .schedule(let schedule) = again else { throw Problem("", code: "", "no schedule") }
       #expect(schedule.source == .web && schedule.body == "hello")
       #expect(delivered.withLock { $0 } == [push.id], "a schedule is not delivered")

@@ -159,10 +159,7 @@ package struct RenewalCheck: Sendable {
     guard let after = new.notAfter else { return good + [RenewalFinding(.fine, .forever)] }
     if let before = old.notAfter, after >= before {
       let days = Int((after.timeIntervalSince(before) / 86_400).rounded(.down))
-      good.append(
-        days == 1
-          ? RenewalFinding(.fine, .dayLonger, ["date": after.day])
-          : RenewalFinding(.fine, .longer, ["date": after.day, "days": "\(days)"]))
+      good.append(RenewalFinding(.fine, .longer, ["date": after.day, "days": "\(days)"]))
     }
     return good
   }

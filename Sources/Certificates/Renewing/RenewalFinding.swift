@@ -48,7 +48,6 @@ package enum RenewalMessage: String, MessageSet {
   case earlier = "renewal.ends_earlier"
   case topicKept = "renewal.topic_kept"
   case longer = "renewal.longer"
-  case dayLonger = "renewal.longer_by_a_day"
   case forever = "renewal.forever"
   case refill = "renewal.refill"
   case complete = "renewal.complete"
@@ -87,12 +86,18 @@ package enum RenewalMessage: String, MessageSet {
     case .earlier: "It expires on {new}, earlier than the current one ({old})."
     case .topicKept: "Same topic and team. All devices stay reachable."
     case .longer: "It expires on {date}, {days} days later than the current one."
-    case .dayLonger: "It expires on {date}, 1 day later than the current one."
     case .forever: "It never expires."
     case .complete: "This is the stored certificate with its private key. The key is added to it."
     case .replaced:
       "It was already replaced by “{name}” (certificate {id}) on {date}. Replace that one, or undo its renewal first."
     case .refill: "This is the stored file, whose private key can no longer be opened. Only the key is restored."
+    }
+  }
+
+  package var singular: (argument: String, english: String)? {
+    switch self {
+    case .longer: (argument: "days", english: "It expires on {date}, 1 day later than the current one.")
+    default: nil
     }
   }
 }

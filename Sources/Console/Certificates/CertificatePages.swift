@@ -76,15 +76,18 @@ enum CertificatePages {
   // MARK: Looking into a file, and keeping it
 
   private static func upload(_ page: PageContext) async throws -> Response {
-    guard page.form["action"] == "keep" else { return try await LanguagePages.choosing(page) { try await look($0) } }
-    return try await look(page)
+    if page.form["action"] == "keep" { return try await opening(page, keep) }
+    return try await LanguagePages.choosing(page) { try await opening($0, inspectedPage) }
   }
 
-  private static func look(_ page: PageContext) async throws -> Response {
+  /// Opens the file that was sent, and answers with what `body` makes of it; with the list and its form if it does not
+  /// open.
+  private static func opening(
+    _ page: PageContext, _ body: (PageContext, InspectedFile, BroughtFile?) async throws -> Response
+  ) async throws -> Response {
     do {
       let (file, brought) = try await CertificateUploadForm.inspect(page)
-      if page.form["action"] == "keep" { return try await keep(page, file, brought) }
-      return try await inspectedPage(page, file, brought)
+      return try await body(page, file, brought)
     } catch let refusal as CertificateUploadForm.Refusal {
       return try await index(page, refusal.form)
     }

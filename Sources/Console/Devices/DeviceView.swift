@@ -118,7 +118,7 @@ struct DeviceWaitingRow: View {
   let title: String
   let now: Date
 
-  private var isRetried: Bool { item.waiting.isUnderWay || device.state == .active }
+  private var isRetried: Bool { item.waiting.isRetried(device.state) }
 
   static let fields: [Field<Self>] = [
     .text("href") { "/pushes/\($0.item.uid)/deliveries/\($0.device.id)" },

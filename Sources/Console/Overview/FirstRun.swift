@@ -93,7 +93,7 @@ extension FirstRun {
     draft.notification.body = page.texts("first_run.body")
     let order = PushIntake.Order(
       draft, source: .web, by: page.actor, person: page.user?.id, from: page.request.remoteAddress?.host, now: page.now)
-    if case .push(let push) = try await page.console.intake.take(order).kept {
+    if case .push(let push) = try await page.console.intake.take(order) {
       try await page.store.write { try keep($0, step, push) }
       // Wait briefly so that the page shows the result; a slow push appears at the next reload.
       try await page.console.wait(for: [push])

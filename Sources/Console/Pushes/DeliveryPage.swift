@@ -74,7 +74,8 @@ enum DeliveryPage {
       cause: delivery.reason.map { code in
         let reason = Reason.of(code)
         return DeliveryCauseView(
-          code: reason.code, isFailed: delivery.outcome == .failed, words: ReasonWords(reason, texts),
+          code: reason.code, isFailed: delivery.outcome == .failed,
+          words: ReasonWords(reason, isRetried: waiting?.isRetried ?? true, texts),
           isRefused: [.failed, .deadToken].contains(delivery.outcome),
           last: last.map { LastSuccessView(item: $0, now: page.now) },
           clock: [.afterCredential, .resignOnce].contains(reason.retry) ? clock(credential, page) : "",
@@ -169,7 +170,10 @@ enum DeliveryPage {
       guard delivery.outcome != .skipped, delivery.attempts > 0, var draft = push.draft?.localized(variant),
         let device = item.device
       else { return }
-      if let badge { draft.notification.badge = .set(badge) }
+      if let badge {
+        draft.notification.badge = .set(badge)
+        draft.apns.payload = draft.apns.payload.map { APNsPayload.counted($0, badge) }
+      }
       let asked = delivery.at.addingTimeInterval(-Double(delivery.durationMilliseconds) / 1000)
       switch device.provider {
       case .apns: break

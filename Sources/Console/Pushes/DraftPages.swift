@@ -106,7 +106,7 @@ enum DraftPages {
         try SendForm(form: form).draft(), source: .web, by: page.actor, person: page.user?.id,
         from: page.request.remoteAddress?.host,
         now: page.now)
-      let kept = try await page.console.intake.take(order).kept
+      let kept = try await page.console.intake.take(order)
       guard case .push(let push) = kept else { throw PageError(.unprocessableContent, "refused") }
       let draft = try await save(page)
       try await page.store.write { try SavedDraft.note($0, id: draft, push: push.id) }

@@ -139,7 +139,7 @@ enum LegacyMessagesAPI {
     }
     let order = PushIntake.Order(
       draft, source: .legacy, by: "fcm \(call.key.appKey)", from: call.address, now: call.now)
-    guard case .push(let push) = try await call.console.intake.take(order).kept else { return nil }
+    guard case .push(let push) = try await call.console.intake.take(order) else { return nil }
     return push
   }
 

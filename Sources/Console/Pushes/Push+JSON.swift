@@ -172,6 +172,7 @@ extension PushProgress: JSONWritable {
       json.member("finished", isFinal)
       json.member("counts", CountsAnswer(counts: counts, target: target))
       json.member("waiting", waiting)
+      json.member("waiting_inactive", outlook.inactiveCount)
       json.member("next_due", nextDue)
       json.member("trouble", trouble)
       json.member("settling", isSettling)

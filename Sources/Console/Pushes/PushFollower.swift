@@ -15,7 +15,10 @@ struct PushFollower: Sendable {
     // Subscribes before the first read, so no change is missed.
     var news = engine.news(id).makeAsyncIterator()
     repeat {
-      for await progress in try await engine.progress(id) where !progress.isFinal && progress != last {
+      for await news in try await engine.progress(id) where !news.isFinal {
+        // The engine counts what waits, and does not look whether each device is still active.
+        let progress = try await news.waiting == 0 ? news : store.read { [id] in try news.foreseen($0, push: id) }
+        guard progress != last else { continue }
         last = progress
         try await send(progress)
       }

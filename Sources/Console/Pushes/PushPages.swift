@@ -187,14 +187,25 @@ struct ProgressJSON {
 
   /// Whether nothing is left to do but to try some devices again.
   private var isWaiting: Bool {
-    guard progress.state == .sending, progress.waiting > 0, progress.nextDue != nil else { return false }
+    guard progress.state == .sending, progress.waiting > 0 else { return false }
+    guard progress.nextDue != nil || !progress.outlook.inactive.isEmpty else { return false }
     return progress.counts.total + progress.waiting >= progress.target ?? .max
   }
 
-  /// For example “1 device will be retried at 03:25”.
+  /// For example “1 device will be retried at 03:25; 2 inactive devices will not be retried”.
   private var waits: String {
+    let (inactive, isPartial) = (progress.outlook.inactiveCount, progress.outlook.isPartial)
+    let retried = progress.waiting - inactive
     let time = progress.nextDue.map(texts.minute) ?? "–"
-    return texts("push.waiting", count: progress.waiting, ["time": time])
+    var parts: [String] = []
+    if retried > 0 {
+      let isMost = isPartial && inactive > 0
+      parts.append(texts(isMost ? "push.waiting_most" : "push.waiting", count: retried, ["time": time]))
+    }
+    if inactive > 0 {
+      parts.append(texts(isPartial ? "push.waiting_inactive_least" : "push.waiting_inactive", count: inactive))
+    }
+    return texts.phrases(parts)
   }
 
   var rateText: String {
@@ -239,6 +250,7 @@ struct ProgressJSON {
       "seconds_left": progress.secondsLeft.map { .integer(Int64($0)) } ?? .null, "sentence": .string(sentence),
       "pending": .integer(Int64(max(0, (progress.target ?? 0) - counts.total))),
       "waiting": .integer(Int64(progress.waiting)), "waiting_text": .string(waitingText),
+      "waiting_inactive": .integer(Int64(progress.outlook.inactiveCount)),
       "repeats_text": .string(repeatsText), "blocked": .bool(isBlocked),
     ]
     for kind in OutcomeKind.allCases { members[kind.name] = .integer(Int64(counts[kind])) }

@@ -51,14 +51,14 @@ enum PushResultPage {
     // One read for everything: if the push ended between two reads, the page would say "sending" and follow nothing.
     var found = try await page.store.read { database in
       let push = try PushPages.find(database, uid: uid)
+      let app = try App.find(database, id: push.appID)
       let reasons = try Delivery.reasonCounts(database, push: push.id)
       let providers = try Delivery.providerCounts(database, push: push.id, reasons)
       let deliveries = try Delivery.list(
         database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
         limit: pageSize)
       return Found(
-        push: push, app: try App.find(database, id: push.appID), reasons: reasons,
-        providers: providers,
+        push: push, app: app, reasons: reasons, providers: providers,
         jpush: try SentJPushMessage.all(database, push: push.id),
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
@@ -76,7 +76,7 @@ enum PushResultPage {
         detailsGone: try detailsGone(database, push, page.texts),
         tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
           ? try MovedTokens.find(database, .push(push)) : nil,
-        credentials: try credentials(database, push, providers), remarks: try remarks(database, push, providers))
+        credentials: try credentials(database, push, providers), remarks: try remarks(database, push, app, providers))
     }
     if !found.progress.isFinal {
       let healths = found.credentials.compactMap(page.console.engine.health(credential:))
@@ -133,13 +133,15 @@ enum PushResultPage {
       receipts: push.signature == nil || push.target == nil || !mayBeReported(progress, found.receipts)
         ? nil : ReceiptFunnelView(push, found.receipts, texts, now: page.now),
       reasons: ReasonGroups(
-        push: push, app: found.app, counts: found.reasons, waiting: found.waiting, tokens: found.tokens
+        push: push, app: found.app, counts: found.reasons, waiting: found.waiting, inactive: progress.outlook.inactive,
+        tokens: found.tokens
       ).views(texts),
       providers: found.providers.count > 1 ? ProviderTableView(found.providers) : nil,
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       remarks: found.remarks.map { FindingView($0, texts) },
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
       payload: draft.map { body($0, push, found.providers.first?.provider) } ?? "",
+      badge: payload?.badge.flatMap { $0.isRelative ? texts("push.badge_counted", ["badge": $0.text]) : nil },
       command: draft.map { DialectText($0, in: .signalbox, sentAt: page.now, address: page.address).text },
       lockScreen: found.app.flatMap { app in
         payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app, texts) } }
@@ -150,12 +152,12 @@ enum PushResultPage {
   /// What the checks say of content and audience: whoever sent it by API or command line may not have read it. What
   /// changes with time, such as the number of devices, is left out.
   private static func remarks(
-    _ database: Database, _ push: Push, _ providers: [Delivery.ProviderCounts]
+    _ database: Database, _ push: Push, _ app: App?, _ providers: [Delivery.ProviderCounts]
   ) throws -> [Lint.Finding] {
     guard let draft = push.draft else { return [] }
     let services = Set(providers.map(\.provider))
     var context = Lint.Context(
-      aliasRule: try App.find(database, id: push.appID)?.rule ?? .none, uid: push.uid, signature: push.signature,
+      aliasRule: app?.rule ?? .none, uid: push.uid, signature: push.signature,
       jpush: services.contains(.jpush) ? draft.platforms : [])
     if !services.isEmpty { context.services = services }
     try context.findMissing(database, in: draft, app: push.appID)

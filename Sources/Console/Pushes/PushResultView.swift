@@ -49,6 +49,8 @@ struct PushResultView: PageView {
   let latency: LatencyChartView?
   let facts: [FactView]
   let payload: String
+  /// That each device gets a number of its own instead of the payload's text; nil: it has no badge that is counted.
+  let badge: String?
   /// A command that sends the same push again; nil if the draft cannot be read.
   let command: String?
   let lockScreen: LockScreenView?
@@ -90,6 +92,7 @@ struct PushResultView: PageView {
     .view("latency") { $0.latency },
     .list("facts") { $0.facts },
     .text("payload") { $0.payload },
+    .optional("badge") { $0.badge },
     .optional("command") { $0.command },
     .view("lock_screen") { $0.lockScreen },
     .view("devices") { $0.devices },

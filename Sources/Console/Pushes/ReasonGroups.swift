@@ -11,6 +11,8 @@ struct ReasonGroups {
   let counts: [Delivery.ReasonCount]
   /// Why devices are waiting for a retry.
   var waiting: [(reason: String, count: Int)] = []
+  /// How many of them are no longer active, by reason.
+  var inactive: [String: Int] = [:]
   /// Devices that may belong to the other environment; nil if the user may not move devices.
   var tokens: MovedTokens?
 
@@ -26,7 +28,20 @@ struct ReasonGroups {
       let (count, outcome) = totals[code] ?? (0, .failed)
       return view(Reason.of(code), count, isFailed: outcome == .failed, word: outcome.name, texts)
     }
-    return ended + waiting.map { view(Reason.of($0.reason), $0.count, isFailed: false, word: "waiting", texts) }
+    return ended + waiting.map { waitingView($0.reason, $0.count, texts) }
+  }
+
+  /// Without the promise of a retry for devices that are no longer active.
+  private func waitingView(_ code: String, _ count: Int, _ texts: Texts) -> ReasonGroupView {
+    let (reason, gone) = (Reason.of(code), inactive[code] ?? 0)
+    var group = view(reason, count, isFailed: false, word: "waiting", texts)
+    if gone >= count {
+      group.text = texts("push.inactive")
+      group.words = ReasonWords(reason, isRetried: false, texts)
+    } else if gone > 0 {
+      group.evidence = [group.evidence, texts("push.inactive_rest")].filter { !$0.isEmpty }.sentences
+    }
+    return group
   }
 
   private func view(
@@ -61,12 +76,12 @@ struct ReasonGroupView: View {
   let code: String
   let isFailed: Bool
   /// The outcome of the devices.
-  let text: String
+  var text: String
   let count: Int
   let href: String
-  let words: ReasonWords
+  var words: ReasonWords
   /// The evidence for the cause.
-  let evidence: String
+  var evidence: String
   let action: LinkView?
   /// Whether the button mends the cause, and not an earlier attempt to.
   let mends: Bool
@@ -106,10 +121,13 @@ struct ReasonWords: View {
     .text("actor") { $0.actor },
   ]
 
-  init(_ reason: Reason, _ texts: Texts) {
+  /// - Parameter isRetried: whether a retry that the remedy speaks of still comes: devices that are no longer active get
+  ///   none.
+  init(_ reason: Reason, isRetried: Bool = true, _ texts: Texts) {
+    let remedied = isRetried ? reason : Reason.of(OwnReason.deviceInactive.rawValue)
     cause = texts.cause(reason)
-    remedy = texts.remedy(reason)
-    actor = texts("actor.\(reason.actor.rawValue)")
+    remedy = texts.remedy(remedied)
+    actor = texts("actor.\(remedied.actor.rawValue)")
     about = reason.href
   }
 }

@@ -115,7 +115,8 @@ package struct Texts: Sendable {
 
   /// The problem's text in this language, or in English if the table lacks its code.
   package func text(_ problem: Problem) -> String {
-    guard let template = flat["messages." + problem.code] else {
+    let key = "messages." + problem.code
+    guard let template = (problem.isOne ? flat[key + ".one"] : nil) ?? flat[key] else {
       // The sources' English needs no other words, only the dates of pages.
       let dated = problem.arguments.reduce(into: problem.arguments) { all, one in
         if Self.dates.contains(one.key) { all[one.key] = localized(one.value) }

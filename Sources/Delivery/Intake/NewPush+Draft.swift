@@ -98,15 +98,14 @@ extension Lint.Context {
     for credential in credentials where credential.health == .refused {
       refusals[credential.provider] = credential.lastRefusal ?? ""
     }
-    if case .rule(let rule) = draft.audience {
-      missingSegments = try Segment.missing(database, rule.segment, app: app.id)
-    }
+    try findMissing(database, in: draft, app: app.id)
   }
 
-  /// Looks for the names in the draft's audience that no device of the app has.
+  /// Looks for the names in the draft's audience that the app does not have: segments, and tags and aliases of no device.
   package mutating func findMissing(_ database: Database, in draft: PushDraft, app: Int64) throws {
     guard case .rule(let rule) = draft.audience else { return }
     missingTags = try Tag.missing(database, Set(rule.tag + rule.tagAnd + rule.tagNot), app: app)
     missingAliases = try AliasCount.missing(database, rule.alias, app: app)
+    missingSegments = try Segment.missing(database, rule.segment, app: app)
   }
 }

@@ -97,11 +97,8 @@ extension PushIntake {
   package func check(_ draft: PushDraft, now: Date, within limit: Duration?) async throws -> PushCheck {
     var (app, context, unknown) = try await store.read { database in
       guard let app = try App.find(database, bundleID: draft.app) else { throw NoApp(bundleID: draft.app) }
-      var context = try Lint.Context(database, app, draft, now: now)
-      try context.findMissing(database, in: draft, app: app.id)
       return (
-        app, context,
-        try Device.unknown(database, of: draft, app: app.id)
+        app, try Lint.Context(database, app, draft, now: now), try Device.unknown(database, of: draft, app: app.id)
       )
     }
     let query = AudienceQuery(

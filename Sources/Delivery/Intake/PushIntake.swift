@@ -63,11 +63,13 @@ package struct PushIntake: Sendable {
   /// Stores an order without protection against repeated requests.
   ///
   /// - Throws: ``NoApp``; `Problems` with every error in the push.
-  package func take(_ order: Order) async throws -> (kept: Kept, check: PushCheck) {
-    let check = try await accept(order)
+  package func take(_ order: Order) async throws -> Kept { try await take(order, accepted: accept(order)) }
+
+  /// The same for a caller that has had it checked by ``accept(_:)``, to tell what was found.
+  package func take(_ order: Order, accepted check: PushCheck) async throws -> Kept {
     let kept = try await store.write { try keep($0, order, check) }
     handOver(kept)
-    return (kept, check)
+    return kept
   }
 
   /// Stores an order once, however often its request is repeated.
@@ -129,7 +131,10 @@ package struct PushIntake: Sendable {
     }
   }
 
-  private func accept(_ order: Order) async throws -> PushCheck {
+  /// Checks an order.
+  ///
+  /// - Throws: ``NoApp``; `Problems` with every error in the push.
+  package func accept(_ order: Order) async throws -> PushCheck {
     let check = try await check(order.draft, now: order.now, within: patience)
     guard check.problems.isEmpty else { throw Problems(check.problems) }
     return check

@@ -74,10 +74,15 @@ package struct APNsPayload: Sendable, Hashable {
 
   /// The body for devices whose badge shall be a number.
   package func body(badge: Int) -> [UInt8] {
-    guard var members = json.object, var aps = members["aps"]?.object else { return body }
+    Self.counted(json, badge).bytes
+  }
+
+  /// The payload of one device, whose badge is a number instead of a text such as `"+1"`.
+  package static func counted(_ json: JSONValue, _ badge: Int) -> JSONValue {
+    guard var members = json.object, var aps = members["aps"]?.object else { return json }
     aps["badge"] = .integer(Int64(badge))
     members["aps"] = .object(aps)
-    return JSONValue.object(members).bytes
+    return .object(members)
   }
 
   /// Bytes (Apple: 4096; VoIP and channels 5120).

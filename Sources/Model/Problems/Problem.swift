@@ -8,12 +8,17 @@ package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
   package let template: String
   /// Never a secret.
   package let arguments: [String: String]
+  /// Whether ``template`` is said of exactly one thing; a translation may have a sentence of its own for that.
+  package let isOne: Bool
 
-  package init(_ field: String, code: String, _ template: String, _ arguments: [String: String] = [:]) {
+  package init(
+    _ field: String, code: String, _ template: String, _ arguments: [String: String] = [:], isOne: Bool = false
+  ) {
     self.field = field
     self.code = code
     self.template = template
     self.arguments = arguments
+    self.isOne = isOne
   }
 
   /// The English sentence with its arguments.
@@ -68,16 +73,20 @@ package struct Problems: Error, Sendable, Hashable, CustomStringConvertible {
 /// Conformers are enums, so that ``MessageCatalogue`` contains all of their sentences.
 package protocol MessageSet: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
   var english: String { get }
+  /// The English sentence for exactly one thing, and the argument that counts; nil: `english` is right for any number.
+  var singular: (argument: String, english: String)? { get }
 }
 
 extension MessageSet {
   package var code: String { rawValue }
+  package var singular: (argument: String, english: String)? { nil }
 }
 
 extension Problem {
   /// Creates a problem with one of the catalogue's sentences.
   package init(_ field: String, _ message: some MessageSet, _ arguments: [String: String] = [:]) {
-    self.init(field, code: message.rawValue, message.english, arguments)
+    let one = message.singular.flatMap { arguments[$0.argument] == "1" ? $0.english : nil }
+    self.init(field, code: message.rawValue, one ?? message.english, arguments, isOne: one != nil)
   }
 }
 

@@ -130,7 +130,7 @@ extension TrackedCertificate {
       """, id)
     try database.run(
       """
-      UPDATE certificates SET replaced_at = NULL, kept_until = NULL, moved = '[]'
+      UPDATE certificates SET replaced_at = NULL, kept_until = NULL, moved = '[]', accepted_before = '{}'
       WHERE kept_until IS NOT NULL AND replaced_by IS NULL
       """)
     return try database.run("DELETE FROM certificates WHERE id = ?", id) > 0

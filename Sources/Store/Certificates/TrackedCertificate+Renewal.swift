@@ -16,35 +16,48 @@ extension TrackedCertificate {
     let old = try get(database, id: id)
     _ = try get(database, id: successor)
     guard id != successor else { throw StoreError.taken(noun: "certificate", field: "id") }
-    let moved = try database.fetchAll("SELECT id FROM credentials WHERE certificate_id = ? ORDER BY id", id) {
-      $0.int64(0)
+    let before = try database.fetchAll(
+      "SELECT id, last_accepted_at FROM credentials WHERE certificate_id = ? ORDER BY id", id
+    ) { (id: $0.int64(0), accepted: $0.optionalInt64(1)) }
+    let moved = before.map(\.id)
+    let accepted = before.reduce(into: [String: JSONValue]()) { all, one in
+      all[String(one.id)] = one.accepted.map { .integer($0) }
     }
     try move(database, moved, to: successor)
     // A certificate in use is replaced by nothing, whatever it was before.
     try wake(database, id: successor)
     try database.run("UPDATE certificates SET replaced_by = ?1 WHERE replaced_by = ?2", successor, id)
     try database.run(
-      "UPDATE certificates SET replaced_by = ?, replaced_at = ?, kept_until = ?, moved = ? WHERE id = ?", successor,
-      now, now.addingTimeInterval(undoTime), JSONValue.array(moved.map { .integer($0) }).text(), id)
+      """
+      UPDATE certificates SET replaced_by = ?, replaced_at = ?, kept_until = ?, moved = ?, accepted_before = ?
+      WHERE id = ?
+      """, successor, now, now.addingTimeInterval(undoTime), JSONValue.array(moved.map { .integer($0) }).text(),
+      JSONValue.object(accepted).text(), id)
     try database.run("UPDATE certificates SET app_id = coalesce(app_id, ?) WHERE id = ?", old.details.appID, successor)
     return moved
   }
 
-  /// Resets the health, which belongs to the former certificate.
+  /// Resets the health, which belongs to the former certificate: to what it was before if this one was replaced.
   private static func move(_ database: Database, _ credentials: [Int64], to certificate: Int64) throws {
+    let before = try database.fetchOne("SELECT accepted_before FROM certificates WHERE id = ?", certificate) {
+      $0.text(0)
+    }
+    let accepted = try json(before, "certificates.accepted_before")
     for credential in credentials {
       try database.run(
         """
-        UPDATE credentials SET certificate_id = ?, last_accepted_at = NULL, last_refused_at = NULL, last_refusal = NULL
+        UPDATE credentials SET certificate_id = ?, last_accepted_at = ?, last_refused_at = NULL, last_refusal = NULL
         WHERE id = ?
-        """, certificate, credential)
+        """, certificate, accepted?[String(credential)]?.integer, credential)
     }
   }
 
   private static func wake(_ database: Database, id: Int64) throws {
     try database.run(
       """
-      UPDATE certificates SET replaced_by = NULL, replaced_at = NULL, kept_until = NULL, moved = '[]' WHERE id = ?
+      UPDATE certificates SET replaced_by = NULL, replaced_at = NULL, kept_until = NULL, moved = '[]',
+        accepted_before = '{}'
+      WHERE id = ?
       """, id)
   }
 

@@ -8,10 +8,8 @@ extension WaitingDelivery {
     /// Without tags; nil: removed since.
     package let device: Device?
 
-    /// Whether another attempt follows: the next is under way, or what it goes to is still there and active.
-    package var isRetried: Bool {
-      waiting.isUnderWay || device?.state == .active || AudienceMember.subscribers(id: waiting.deviceID) != nil
-    }
+    /// Whether another attempt follows.
+    package var isRetried: Bool { waiting.isRetried(device?.state) }
 
     /// The last attempt, as if it had been final.
     package func delivery(push: Int64) -> Delivery.WithDevice {
@@ -29,6 +27,52 @@ extension WaitingDelivery {
 
   /// Whether an attempt is under way, so that no time of the next one is known.
   package var isUnderWay: Bool { dueAt.milliseconds >= Self.onItsWay - 1000 }
+
+  /// Whether another attempt follows: the next is under way, or what it goes to is still there and active.
+  ///
+  /// - Parameter state: the device's; nil: it was removed.
+  package func isRetried(_ state: DeviceState?) -> Bool {
+    isUnderWay || state == .active || AudienceMember.subscribers(id: deviceID) != nil
+  }
+
+  /// What is to come for a push's waiting devices.
+  package struct Outlook: Sendable, Hashable {
+    /// Devices that are not retried, because they are no longer active; by the reason of their last attempt.
+    package var inactive: [String: Int] = [:]
+    /// Whether more devices wait than were looked at.
+    package var isPartial = false
+    /// When the first retry is due; nil: none of those looked at is retried later.
+    package var nextDue: Date?
+
+    package init() {}
+
+    package var inactiveCount: Int { inactive.values.reduce(0, +) }
+  }
+
+  /// Looks at the devices that are due first, by an index: a push may wait for millions.
+  ///
+  /// - Parameter most: how many are looked at.
+  package static func outlook(_ database: Database, push: Int64, most: Int = 1000) throws -> Outlook {
+    var outlook = Outlook()
+    let found = try database.fetchAll(
+      """
+      SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text, d.state
+      FROM push_waiting w JOIN reasons r ON r.id = w.reason_id LEFT JOIN devices d ON d.id = w.device_id
+      WHERE w.push_id = ? ORDER BY w.due_at, w.device_id LIMIT ?
+      """, push, most + 1
+    ) { row -> (WaitingDelivery, DeviceState?) in
+      try (WaitingDelivery(row), row.isNull(7) ? nil : row.value(7, as: DeviceState.self))
+    }
+    outlook.isPartial = found.count > most
+    for (waiting, state) in found.prefix(most) {
+      if !waiting.isRetried(state) {
+        outlook.inactive[waiting.last.reason ?? "", default: 0] += 1
+      } else if !waiting.isUnderWay, outlook.nextDue == nil {
+        outlook.nextDue = waiting.dueAt
+      }
+    }
+    return outlook
+  }
 
   /// A page of a push's waiting devices, by device.
   ///

@@ -1,4 +1,14 @@
+import SQLite
+
 extension Schema {
+  /// An undone replacement brings back when its credentials were last accepted.
+  static let acceptedBefore = Migration(
+    id: "2026-11-27 accepted before",
+    sql: """
+      -- JSON: when each credential in `moved` was last accepted before the replacement, by its id
+      ALTER TABLE certificates ADD COLUMN accepted_before TEXT NOT NULL DEFAULT '{}';
+      """)
+
   /// `ends_key` is the end for sorting and counting by an index: the greatest number if there is no end (also for the
   /// year 9999 of RFC 5280 §4.1.2.5).
   static let certificates = """

@@ -282,23 +282,17 @@ enum SendCommand {
   ) async throws -> (kept: PushIntake.Kept, check: PushCheck) {
     do {
       // Counting has no time limit, because only this process waits for it.
-      return try await PushIntake(store: store, patience: nil)
-        .take(PushIntake.Order(draft, source: .cli, by: commandActor, now: io.now()))
+      let intake = PushIntake(store: store, patience: nil)
+      let order = PushIntake.Order(draft, source: .cli, by: commandActor, now: io.now())
+      let check = try await intake.accept(order)
+      return (try await intake.take(order, accepted: check), check)
     } catch let error as PushIntake.NoApp {
       let known = try store.readSync { try App.all($0).map(\.bundleID) }
       throw App.missing(error.bundleID, known: known)
     } catch let problems as Problems where problems.all.first.map({ DraftMessage.empty.contains($0.code) }) == true {
-      let empty = problems.all[0].withoutField
-      // A misspelt name is told with the nearest one.
-      guard problems.all.count > 1 else {
-        throw CommandFailure(
-          "\(empty) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.")
-      }
-      throw CommandFailure(
-        """
-        \(empty) \(problems.all[1].withoutField) See: signalbox devices list. To send nevertheless, use \
-        --allow-empty-audience.
-        """)
+      // Beside the reason, a misspelt name with the nearest one.
+      let why = io.sentences(problems.all.prefix(2).map { io.text("\($0.withoutField)") })
+      throw CommandFailure("\(why) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.")
     } catch let problems as Problems {
       var known = names(values)
       // It is about what the app has, not about its name.

@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import JSON
 import Model
@@ -10,7 +11,7 @@ struct SendReportText: JSONWritable {
   private let app: App
   private let reasons: [Delivery.ReasonCount]
   private let providers: [Delivery.ProviderCounts]
-  private let nextDue: Date?
+  private let progress: PushProgress
   private let isServed: Bool
   private let left: Int
   private let data: String
@@ -23,12 +24,12 @@ struct SendReportText: JSONWritable {
     let push = sent.push
     (self.push, isServed, self.data, self.isDryRun) = (push, sent.isServed, data, isDryRun)
     left = push.pending ?? expected
-    (app, reasons, providers, nextDue) = try store.readSync { database in
+    (app, reasons, providers, progress) = try store.readSync { database in
       let reasons = try Delivery.reasonCounts(database, push: push.id)
       return (
         try App.get(database, id: push.appID), reasons,
         try Delivery.providerCounts(database, push: push.id, reasons),
-        push.waiting == 0 ? nil : try WaitingDelivery.nextDue(database, push: push.id)
+        try PushProgress.find(database, push: push.id)
       )
     }
   }
@@ -114,11 +115,17 @@ struct SendReportText: JSONWritable {
     }
   }
 
-  /// For example “, 3 to be retried, the first at 2026-11-20T12:15:00Z”.
+  /// For example “, 3 to be retried, the first at 2026-11-20T12:15:00Z, 1 inactive and not retried”.
   private var waitingText: Message {
-    guard push.waiting > 0 else { return "" }
-    guard let nextDue else { return ", \(push.waiting) to be retried" }
-    return ", \(push.waiting) to be retried, the first at \(nextDue.text)"
+    let inactive = progress.outlook.inactiveCount
+    let retried = retriedText(push.waiting - inactive)
+    return inactive > 0 ? "\(retried), \(inactive) inactive and not retried" : retried
+  }
+
+  private func retriedText(_ count: Int) -> Message {
+    guard count > 0 else { return "" }
+    guard let nextDue = progress.nextDue else { return ", \(count) to be retried" }
+    return ", \(count) to be retried, the first at \(nextDue.text)"
   }
 
   /// Members of the API's schema `Push`.

@@ -56,6 +56,8 @@ struct CertificatePageTests {
       #expect(page.text.contains("shop.pem") && page.text.contains("admin@example.com") && !page.text.contains(secret))
       let sealed = try await scene.store.read { try $0.fetchOne("SELECT sealed FROM certificates") { $0.blob(0) } }
       #expect(sealed.map { String(decoding: $0, as: UTF8.self).contains(secret) } == false, "the key lies sealed")
+      let list = try await anna.get("/certificates").text
+      #expect(list.contains(" data-zoned>30 Dec 2026, 12:00 UTC</time>"), "a time in a sentence names its zone")
       let known = ScenePage(try await anna.upload("/certificates", [Self.file(made.pem.utf8)]))
       #expect(known.text.contains("This file is already stored") && !known.text.contains("The file was not kept"))
       #expect(known.values("return") == ["/certificates/1"], "in another language, its own page")

@@ -204,6 +204,8 @@ struct IncidentPageTests {
       #expect(try await lin.post("/incidents/1/assign", [("person", "operator@example.com")]).status == 303)
       let assigned = ScenePage(try await lin.get("/incidents/1"))
       #expect(assigned.text.contains("operator@example.com assigned it to operator@example.com"))
+      #expect(try await lin.post("/incidents/1/assign", [("person", "")]).status == 303)
+      #expect(ScenePage(try await lin.get("/incidents/1")).text.contains("operator@example.com unassigned it"))
       let wrong = try await lin.post("/incidents/1/assign", [("person", "nobody@example.com")])
       #expect(wrong.status == 422 && ScenePage(wrong).text.contains("Nobody who can sign in"))
       let mute = try await lin.post("/incidents/1/close", [("remark", " ")])

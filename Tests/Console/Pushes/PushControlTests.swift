@@ -10,6 +10,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Console
+
 /// Pause, resume, cancel and retry, on the page and over the API.
 @Suite("Control of a push")
 struct PushControlTests {
@@ -112,6 +114,70 @@ struct PushControlTests {
       #expect(try await !lin.get("/pushes/\(push.uid)").text.contains("/pushes/\(push.uid)/retry"))
       let refused = try await scene.call(.post, "\(Self.api)/\(push.uid)/retry", as: .operator)
       #expect(refused.status == 409 && refused.text.contains("no longer active"), "\(refused.text)")
+    }
+  }
+
+  @Test("the page, its causes and the events promise no retry to devices that are no longer active")
+  func inactive() async throws {
+    let document = try OpenAPIDocument()
+    let schema = try #require(document.json["components"]?["schemas"]?["Progress"])
+    try await ConsoleScene.with { scene in
+      let push = try await held(scene)
+      let target = "/pushes/\(push.uid)"
+      var anna = try await scene.signIn(.operator)
+      #expect(try await anna.post("\(target)/pause", []).status == 303)
+      try await waitUntil("four devices wait") {
+        try await scene.store.read { try Push.get($0, id: push.id).waiting } == 4
+      }
+      func setState(_ state: DeviceState, upTo device: Int) async throws {
+        _ = try await scene.store.write { database in
+          try database.run("INSERT OR IGNORE INTO reasons(text) VALUES ('ServiceUnavailable')")
+          try database.run(
+            "UPDATE push_waiting SET reason_id = (SELECT id FROM reasons WHERE text = 'ServiceUnavailable')")
+          try database.run("UPDATE devices SET state = ? WHERE id <= ?", state.rawValue, device)
+        }
+      }
+      func told() async throws -> JSONValue {
+        try await waitUntil("nobody is followed") { scene.console.broadcasts.count == 0 }
+        for try await event in scene.console.broadcasts.events(of: push.id, as: "test", { $0 }) {
+          let data = try #require(String(decoding: event, as: UTF8.self).firstMatch(of: /data: (.*)/)).output.1
+          return try JSONValue(parsing: Data(data.utf8))
+        }
+        return .null
+      }
+      let remedy = "No action needed: it is retried after 15 minutes."
+      try await setState(.active, upTo: 4)
+      var page = ScenePage(try await anna.get(target)).text
+      #expect(page.contains("4 devices will be retried, the first on") && page.contains(remedy))
+      try await setState(.quarantined, upTo: 1)
+      page = ScenePage(try await anna.get(target)).text
+      #expect(page.contains("3 devices will be retried, the first on"), "\(page)")
+      #expect(page.contains("; 1 inactive device will not be retried"))
+      #expect(page.contains("Those of them that are no longer active will not be retried.") && page.contains(remedy))
+      var progress = try await told()
+      #expect(document.schema.errors(progress, schema) == [])
+      #expect(progress["waiting_inactive"] == 1 && progress["waiting"] == 4 && progress["next_due"] != .null)
+      try await setState(.dead, upTo: 4)
+      page = ScenePage(try await anna.get(target)).text
+      #expect(page.contains("4 inactive devices will not be retried"), "\(page)")
+      #expect(!page.contains("will be retried") && !page.contains(remedy))
+      #expect(page.contains("Not retried: no longer active"))
+      #expect(page.contains("When it is active again, send the push again."))
+      progress = try await told()
+      #expect(progress["waiting_inactive"] == 4 && progress["next_due"] == .null)
+      // What the heading of a push says that has nothing else left to do.
+      var stored = try await scene.store.read { try PushProgress.find($0, push: push.id) }
+      stored.state = .sending
+      let file = ConsoleScene.root.appendingPathComponent("Templates/locales/en.json")
+      let texts = Texts(code: "en", table: try JSONValue(parsing: Data(contentsOf: file)))
+      #expect(ProgressJSON(stored, texts).sentence == "4 inactive devices will not be retried")
+      stored.outlook.isPartial = true
+      stored.waiting = 5000
+      stored.target = 5000
+      stored.nextDue = ConsoleScene.noon
+      let sentence = ProgressJSON(stored, texts).sentence
+      #expect(sentence.hasPrefix("Up to 4,996 devices will be retried"), "\(sentence)")
+      #expect(sentence.hasSuffix("; at least 4 inactive devices will not be retried"), "\(sentence)")
     }
   }
 

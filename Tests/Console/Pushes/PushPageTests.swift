@@ -209,7 +209,19 @@ struct PushPageTests {
         let push = try await scene.send(draft)
         let page = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/1")).text
         #expect(page.contains("+2 → \(number)") && page.contains("\"badge\" : \(number)"), "\(page)")
+        let whole = ScenePage(try await anna.get("/pushes/\(push.uid)")).text
+        #expect(whole.contains("\"badge\" : \"+2\""), "\(whole)")
+        #expect(whole.contains("Badge +2: each device gets a number of its own"))
       }
+      draft.notification.badge = nil
+      draft.apns.payload = ["aps": ["alert": "Hello", "badge": "+2"]]
+      let raw = try await scene.send(draft)
+      let page = ScenePage(try await anna.get("/pushes/\(raw.uid)/deliveries/1")).text
+      #expect(page.contains("\"badge\" : 6") && !page.contains("\"+2\""), "\(page)")
+      draft.apns.payload = ["aps": ["alert": "Hello", "badge": 3]]
+      let fixed = try await scene.send(draft)
+      let whole = ScenePage(try await anna.get("/pushes/\(fixed.uid)")).text
+      #expect(!whole.contains("each device gets a number of its own"))
     }
   }
 

@@ -125,11 +125,28 @@ struct LanguageTests {
     let wanted = try Self.messages()
     let own = Set(texts.keys.filter { $0.hasPrefix("messages.") }.map { String($0.dropFirst("messages.".count)) })
     #expect(Set(wanted.keys).subtracting(own).sorted() == [], "not translated")
-    #expect(own.subtracting(wanted.keys).sorted() == [], "left over")
+    let forms = own.filter { $0.hasSuffix(".one") && wanted.keys.contains(String($0.dropLast(".one".count))) }
+    #expect(own.subtracting(wanted.keys).subtracting(forms).sorted() == [], "left over")
     for (key, english) in wanted {
       guard let english, let text = texts.known("messages.\(key)") else { continue }
       #expect(Self.places(text).subtracting(Self.places(english)) == [], "\(key)")
     }
+  }
+
+  @Test("of one thing a problem speaks in the singular, under the same code; a table may do the same")
+  func singular() throws {
+    func problem(_ days: Int) -> Problem {
+      Problem("file", RenewalMessage.longer, ["date": "2027-01-02", "days": String(days)])
+    }
+    #expect(problem(1).text == "It expires on 2027-01-02, 1 day later than the current one.")
+    #expect(problem(2).text == "It expires on 2027-01-02, 2 days later than the current one.")
+    #expect(problem(1).code == problem(2).code && problem(1).under("new").text == problem(1).text)
+    let english = Texts(code: "en", table: [:])
+    #expect(english.text(problem(1)).contains("1 day later") && english.text(problem(2)).contains("2 days later"))
+    let table: JSONValue = ["messages": ["renewal.longer": "{days} Tage", "renewal.longer.one": "{days} Tag"]]
+    let german = Texts(code: "de", table: table)
+    #expect(german.text(problem(1)) == "1 Tag" && german.text(problem(2)) == "2 Tage")
+    #expect(try Self.texts("zh-Hans").text(problem(1)).hasSuffix("比当前的晚 1 天。"))
   }
 
   @Test("the sentences that are read back from the database stand in the sources that write them")

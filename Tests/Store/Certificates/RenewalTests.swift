@@ -50,6 +50,29 @@ struct RenewalTests {
     }
   }
 
+  @Test("an undo brings back when each credential was last accepted; its successor starts with none")
+  func accepted() throws {
+    try withApp { database, app in
+      let (old, new) = (try add(database, "old"), try add(database, "new"))
+      let production = try bind(database, app, .production, old)
+      let development = try bind(database, app, .development, old)
+      func accepted(_ id: Int64) throws -> Date? { try Credential.find(database, id: id)?.lastAcceptedAt }
+      try Credential.note(database, id: production, .accepted(at: noon - 60))
+      try TrackedCertificate.replace(database, id: old, by: new, now: noon)
+      #expect(try accepted(production) == nil && Credential.find(database, id: production)?.health == .unused)
+      try Credential.note(database, id: production, .accepted(at: noon + 60))
+      try Credential.note(database, id: development, .accepted(at: noon + 60))
+      try Credential.note(database, id: production, .refused(at: noon + 70, reason: "BadCertificate"))
+      #expect(try TrackedCertificate.undoReplacement(database, id: old) == [production, development])
+      #expect(try accepted(production) == noon - 60 && accepted(development) == nil)
+      #expect(try Credential.find(database, id: production)?.health == .accepted)
+      try TrackedCertificate.replace(database, id: old, by: new, now: noon + 90)
+      #expect(try accepted(production) == nil, "the successor starts anew")
+      #expect(try TrackedCertificate.undoReplacement(database, id: old) == [production, development])
+      #expect(try accepted(production) == noon - 60)
+    }
+  }
+
   @Test("the successor's removal wakes the old one; that of one in a chain hands it on")
   func removal() throws {
     try withApp { database, _ in

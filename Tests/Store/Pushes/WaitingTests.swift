@@ -43,6 +43,30 @@ import Testing
     }
   }
 
+  @Test("devices that wait and are parked, retired or removed are counted by reason, of those that are due first")
+  func outlook() throws {
+    try withWaiting { database, push, devices in
+      func outlook(most: Int = 9) throws -> WaitingDelivery.Outlook {
+        try WaitingDelivery.outlook(database, push: push.id, most: most)
+      }
+      #expect(try outlook().inactive.isEmpty && outlook().nextDue == noon + 10)
+      #expect(try outlook(most: 1).isPartial && !outlook(most: 2).isPartial)
+      try database.run("UPDATE devices SET state = ? WHERE id = ?", DeviceState.quarantined.rawValue, devices[2])
+      #expect(try outlook().inactive == ["ServiceUnavailable": 1] && outlook().nextDue == noon + 60)
+      #expect(try outlook(most: 1).inactiveCount == 1 && outlook(most: 1).nextDue == nil)
+      #expect(try Device.delete(database, id: devices[0], now: noon))
+      #expect(try outlook().inactiveCount == 2 && outlook().nextDue == nil)
+      try WaitingDelivery.take(database, push: push.id, devices: [devices[2]])
+      #expect(try outlook().inactiveCount == 1, "the attempt under way is made")
+      let channel = try #require(AudienceMember.subscribers(of: .channel("c")))
+      #expect(waiting(channel.id, due: 5).isRetried(nil) && !waiting(devices[0], due: 5).isRetried(nil))
+      let plan = try database.fetchAll(
+        "EXPLAIN QUERY PLAN SELECT device_id FROM push_waiting WHERE push_id = 1 ORDER BY due_at, device_id LIMIT 5"
+      ) { $0.text(3) }
+      #expect(plan.contains { $0.contains("push_waiting_due") } && !plan.contains { $0.contains("B-TREE") })
+    }
+  }
+
   @Test("the pushes that wait for a device are found by it, the next one first, without reading the whole table")
   func ofDevice() throws {
     try withWaiting { database, push, devices in

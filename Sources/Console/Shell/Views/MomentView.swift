@@ -3,8 +3,8 @@ import Foundation
 import Mustache
 import Model
 
-/// A time, for `components/time` and `components/ago`. Written without intermediate strings, because lists contain
-/// many.
+/// A time, for `components/time`, `components/zoned` (in a sentence) and `components/ago`. Written without intermediate
+/// strings, because lists contain many.
 struct MomentView: View {
   let date: Date
   /// The time of the request, for `components/ago`; nil: shown as a date.
