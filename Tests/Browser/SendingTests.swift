@@ -74,6 +74,22 @@ extension InBrowser {
         try await browser.wait(for: "//b[@data-receipt='displayed'][.='1']")
         try await browser.wait(for: "//b[@data-receipt='opened'][.='1']")
         try await scene.sees("Reported by 1 of 1 device")
+        // What was sent stands under the results, beside the phones: no column is left blank.
+        let isBeside = """
+          const box = (place) => document.querySelector(place).getBoundingClientRect();
+          const [payload, aside] = [box('.payload'), box('main aside')];
+          return payload.right <= aside.left && payload.top < aside.bottom;
+          """
+        #expect(try await browser.run(script: isBeside) as? Bool == true)
+        // Without results, they have the whole width.
+        let isAlone = """
+          for (const part of document.querySelectorAll('.result > .wide-stack section')) {
+            if (part.closest('[data-funnel]')) part.parentElement.hidden = true; else part.remove();
+          }
+          const main = document.querySelector('main');
+          return document.querySelector('.previews').getBoundingClientRect().left - main.getBoundingClientRect().left < 40;
+          """
+        #expect(try await browser.run(script: isAlone) as? Bool == true)
         #expect(try await browser.complaints() == [])
       }
     }

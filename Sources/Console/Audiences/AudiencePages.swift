@@ -50,7 +50,11 @@ enum AudiencePages {
     let prefix = page.filled("q") ?? ""
     var rows: [AudienceRow] = []
     var next: String?
+    var totals: AudienceCounts?
     if let app {
+      totals = try await page.store.read(keptAs: "audiences \(app.id)", bytes: { _ in 100 }) {
+        try AudienceCounts($0, app: app.id)
+      }
       let (found, cursor, total) = try await page.store.read { database in
         let found = try names(database, kind, app, prefix: prefix, cursor: pager.cursor, limit: pageSize)
         let total = try DeviceCount.all(database, app: app.id).reduce(0) { $0 + $1.count }
@@ -67,7 +71,7 @@ enum AudiencePages {
       AudienceListView(
         heading: heading(
           kind, app, rows.count, isWhole: next == nil && pager.cursor == nil && prefix.isEmpty, page.texts),
-        kind: kind, app: app, search: prefix,
+        kind: kind, totals: totals, app: app, search: prefix,
         apps: ChoiceView.list(
           apps.map { ($0.bundleID, $0.name) }, chosen: app?.bundleID ?? ""),
         rows: rows, mayChange: page.may(.operator), exports: ExportLinks(page, "/audiences"),
@@ -199,6 +203,8 @@ struct AudienceListView: PageView {
 
   let heading: String
   let kind: AudiencePages.Kind
+  /// For the tabs. Nil: there is no app yet.
+  let totals: AudienceCounts?
   /// Nil: there is no app yet.
   let app: App?
   let search: String
@@ -212,6 +218,9 @@ struct AudienceListView: PageView {
     .text("heading") { $0.heading },
     .view("exports") { $0.rows.isEmpty ? nil : $0.exports },
     .text("kind") { $0.kind.rawValue },
+    .optional("segment_total") { total($0.totals?.segments) },
+    .optional("tag_total") { total($0.totals?.tags) },
+    .optional("alias_total") { total($0.totals?.aliases) },
     .flag("is_segments") { $0.kind == .segments },
     .flag("is_tags") { $0.kind == .tags },
     .flag("is_aliases") { $0.kind == .aliases },
@@ -226,6 +235,11 @@ struct AudienceListView: PageView {
     .flag("may_change") { $0.mayChange },
     .view("pager") { $0.pager },
   ]
+
+  /// Nil: there is none.
+  private static func total(_ count: AudienceCounts.Count?) -> String? {
+    count.flatMap { $0.number > 0 ? $0.number.grouped + ($0.isMore ? "+" : "") : nil }
+  }
 }
 
 /// Names that a field offers without script.

@@ -144,35 +144,47 @@ struct CertificateList {
     let details = certificate.details
     let band = Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now)
     let topics = details.topics.joined(separator: ", ")
-    return ExpiryRow(
+    let isReplaced = certificate.isReplaced && uses.isEmpty
+    let about: [String?] = [
+      isReplaced ? texts("renewal.is_replaced") : nil, taken.map { ItemReminders.words($0, texts) },
+      texts("certificates.kinds.\(details.kind)"), mark,
       // Do not repeat topics that the name contains.
-      href: "/certificates/\(certificate.id)", name: details.name,
-      detail: [details.name.contains(topics) ? nil : topics, mark].compactMap { $0 }.joined(separator: " · "),
-      kind: texts("certificates.kinds.\(details.kind)"),
-      app: details.appID.flatMap { id in apps.first { $0.id == id }?.name } ?? "",
-      environments: texts.list(details.environments.map { $0.word(texts) }), band: band,
-      bandWord: texts("band.\(band.rawValue)"), notAfter: details.notAfter,
-      days: Expiry.daysLeft(notAfter: details.notAfter, now: now),
-      isReplaced: certificate.isReplaced && uses.isEmpty, taken: taken.map { ItemReminders.words($0, texts) },
-      usedBy: uses.map { use in
-        texts(
-          "certificates.use",
-          [
-            "app": apps.first { $0.id == use.appID }?.name ?? use.bundleID, "environment": use.environment.word(texts),
-            "devices": texts("push.device_count", count: use.activeDevices),
-          ])
-      })
+      details.name.contains(topics) ? nil : topics, details.appID.flatMap { id in apps.first { $0.id == id }?.name },
+      texts.list(details.environments.map { $0.word(texts) }),
+    ]
+    return ExpiryRow(
+      href: "/certificates/\(certificate.id)", name: details.name, about: about.compactMap { $0 }, band: band,
+      state: texts("band.\(band.rawValue)"), notAfter: details.notAfter,
+      days: Expiry.daysLeft(notAfter: details.notAfter, now: now), isReplaced: isReplaced,
+      usedBy: twoLines(
+        uses.map { use in
+          texts(
+            "certificates.use",
+            [
+              "app": apps.first { $0.id == use.appID }?.name ?? use.bundleID,
+              "environment": use.environment.word(texts),
+              "devices": texts("push.device_count", count: use.activeDevices),
+            ])
+        }))
+  }
+
+  /// As many as a row has lines.
+  private func twoLines(_ uses: [String]) -> [String] {
+    uses.count > 2 ? [uses[0], texts("expiry.more", count: uses.count - 1)] : uses
   }
 
   private func row(_ host: WatchedHost, _ taken: Acknowledgement?) -> ExpiryRow {
     let band = Expiry.band(notBefore: host.seen?.notBefore, notAfter: host.seen?.notAfter, now: now)
+    let isFailing = HostFinding.blindness(host, now: now) != nil
     return ExpiryRow(
-      href: "/\(host.key)", name: host.name, detail: host.note,
-      kind: texts("certificates.kinds.\(CertificateKind.host.rawValue)"), app: "", environments: "", band: band,
-      bandWord: texts("band.\(band.rawValue)"), notAfter: host.seen?.notAfter,
+      href: "/\(host.key)", name: host.name,
+      about: [
+        taken.map { ItemReminders.words($0, texts) } ?? "",
+        texts("certificates.kinds.\(CertificateKind.host.rawValue)"), host.note,
+      ], band: band, state: texts(isFailing ? "expiry.failing" : "band.\(band.rawValue)"),
+      notAfter: host.seen?.notAfter,
       days: host.seen == nil ? nil : Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now),
-      isKnown: host.seen != nil, isFailing: HostFinding.blindness(host, now: now) != nil,
-      taken: taken.map { ItemReminders.words($0, texts) },
+      isKnown: host.seen != nil, isFailing: isFailing,
       usedBy: HostFinding.all(host, now: now).first.map { [texts.text($0.problem)] } ?? [])
   }
 }

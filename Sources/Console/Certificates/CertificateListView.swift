@@ -127,12 +127,11 @@ struct SpanView: View {
 struct ExpiryRow: View {
   let href: String
   let name: String
-  let detail: String
-  let kind: String
-  let app: String
-  let environments: String
+  /// What the line below the name says, the most important first.
+  let about: [String]
   let band: Expiry.Band
-  let bandWord: String
+  /// The band, or that the check fails.
+  let state: String
   let notAfter: Date?
   /// Whole days; nil without an expiry date.
   let days: Int?
@@ -140,24 +139,18 @@ struct ExpiryRow: View {
   var isKnown = true
   var isFailing = false
   var isReplaced = false
-  /// Who handles the item.
-  let taken: String?
   /// The apps that send with a certificate, or the findings about a host.
   let usedBy: [String]
 
   static let fields: [Field<ExpiryRow>] = [
     .text("href") { $0.href },
     .text("name") { $0.name },
-    .text("detail") { $0.detail },
-    .text("kind") { $0.kind },
-    .text("app") { $0.app },
-    .text("environments") { $0.environments },
+    .text("about") { $0.about.filter { !$0.isEmpty }.joined(separator: " · ") },
     .flag("known") { $0.isKnown },
-    .flag("failing") { $0.isFailing },
-    .flag("replaced") { $0.isReplaced },
-    .optional("taken") { $0.taken },
     .text("tone") { $0.isKnown ? $0.band.tone : "" },
-    .text("state") { $0.bandWord },
+    // “Never” says it already.
+    .optional("state") { $0.isFailing || $0.isKnown && $0.days != nil ? $0.state : nil },
+    .text("state_tone") { $0.isFailing ? "red" : $0.band.tone },
     .view("ends") { row in row.notAfter.map { MomentView(date: $0) } },
     .view("left") { row in row.days.flatMap { $0 > 0 ? CountView(count: $0) : nil } },
     .flag("last_day") { $0.days == 0 },

@@ -77,10 +77,10 @@ extension StyleguideView {
     ]
     return bands.map { band, days in
       ExpiryRow(
-        href: "/certificates", name: "com.example.shop", detail: "", kind: texts("certificates.kinds.apns_certificate"),
-        app: "Shop", environments: Environment.production.word(texts), band: band,
-        bandWord: texts("band.\(band.rawValue)"),
-        notAfter: days.map { now.addingTimeInterval(Double($0) * 86_400) }, days: days, taken: nil, usedBy: ["Shop"])
+        href: "/certificates", name: "com.example.shop",
+        about: [texts("certificates.kinds.apns_certificate"), "Shop", Environment.production.word(texts)], band: band,
+        state: texts("band.\(band.rawValue)"),
+        notAfter: days.map { now.addingTimeInterval(Double($0) * 86_400) }, days: days, usedBy: ["Shop"])
     }
   }
 }

@@ -14,8 +14,15 @@ struct OverviewView: PageView {
   let chart: ChartView
   let apps: [AppHealth]
 
+  /// What to begin with, as the worst comes first; nil where a single row says it. A full stop follows.
+  private var urgent: String? {
+    guard attention.count > 1, let first = attention.first(where: \.isFailure) ?? attention.first else { return nil }
+    return [".", "。"].contains(first.text.last) ? String(first.text.dropLast()) : first.text
+  }
+
   static let fields: [Field<Self>] = [
     .number("count") { $0.attention.count },
+    .optional("urgent") { $0.urgent },
     .flag("needs_attention") { !$0.attention.isEmpty },
     .list("attention") { $0.attention },
     .view("snoozed") { $0.snoozed > 0 ? CountView(count: $0.snoozed) : nil },

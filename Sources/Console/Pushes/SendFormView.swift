@@ -113,6 +113,8 @@ struct SendReviewView: PageView {
   static let template = "pushes/confirm"
   static let section: Section? = .send
 
+  /// Asks what the button does; names the page while problems block sending.
+  let heading: String
   let isProduction: Bool
   let idempotencyKey: String
   /// The submitted values, as hidden fields.
@@ -132,6 +134,7 @@ struct SendReviewView: PageView {
   let send: String
 
   static let fields: [Field<Self>] = [
+    .text("heading") { $0.heading },
     .flag("production") { $0.isProduction },
     .text("idempotency_key") { $0.idempotencyKey },
     .list("fields") { $0.kept },

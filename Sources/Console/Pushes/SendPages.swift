@@ -253,9 +253,14 @@ enum SendPages {
       isLater
       ? (isProduction ? "confirm.schedule_production" : "confirm.schedule")
       : (isProduction ? "confirm.send_production" : "confirm.send")
+    let action =
+      preview.subscribers.map { texts("confirm.\(isLater ? "schedule" : "send")_\($0.rawValue)") }
+      ?? preview.check.reachable.map { texts(label, count: $0) }
     let key = page.form["idempotency_key"]
     return page.answer(
       SendReviewView(
+        heading: action.flatMap { preview.check.problems.isEmpty ? texts("confirm.question", ["action": $0]) : nil }
+          ?? texts("confirm.title"),
         isProduction: isProduction, idempotencyKey: key.isEmpty ? Random.token(bytes: 18) : key,
         kept: kept.map { HiddenFieldView(name: $0.name, value: $0.value) }, preview: preview.view(page),
         problems: preview.findings(texts).filter { $0.severity == .error },
@@ -267,9 +272,7 @@ enum SendPages {
         waits: waits,
         send: waits
           ? texts("confirm.ask_approval")
-          : preview.subscribers.map { texts("confirm.\(isLater ? "schedule" : "send")_\($0.rawValue)") }
-            ?? preview.check.reachable.map { texts(label, count: $0) }
-            ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
+          : action ?? texts(isLater ? "confirm.schedule_many" : "confirm.send_many")),
       status: status, language: .posting(form: "review"))
   }
 

@@ -11,8 +11,8 @@ enum SettingsPages {
       SendingSettingsView.self, RetentionView.self, RetentionConfirmView.self, AboutView.self,
     ] + WebhookPages.views + TokenPages.views + PeoplePages.views + OIDCSettingsPage.views
 
-  /// The settings pages in display order: key of the texts, and path. A new page needs a line here, and texts under
-  /// `settings.sections`.
+  /// The settings pages in display order: key of the texts, and path. A new page needs a line here, a tab
+  /// in `settings/_tabs`, and texts under `settings.sections`.
   static let sections = [
     (name: "people", path: "/settings/people"), (name: "oidc", path: "/settings/oidc"),
     (name: "sending", path: "/settings/sending"), (name: "receivers", path: "/settings/receivers"),

@@ -47,6 +47,29 @@ package struct AliasCount: Sendable, Hashable {
     return Page(items: Array(found.prefix(limit)), next: found.count > limit ? found[limit - 1].alias : last)
   }
 
+  /// How many aliases an app has. Each takes two steps along an index.
+  static func names(_ database: Database, app: Int64, most: Int) throws -> AudienceCounts.Count {
+    let step = try database.prepare(
+      "SELECT alias FROM devices INDEXED BY devices_alias WHERE alias > ? ORDER BY alias LIMIT 1")
+    let isUsed = try database.prepare(
+      "SELECT 1 FROM devices INDEXED BY devices_alias WHERE alias = ? AND app_id = ? LIMIT 1")
+    var (number, last) = (0, "")
+    for _ in 0..<patience {
+      try step.bind(1, last)
+      let next = try step.step() ? step.row.text(0) : nil
+      step.reset()
+      guard let alias = next else { return AudienceCounts.Count(number: number, isMore: false) }
+      last = alias
+      try isUsed.bind(1, alias)
+      try isUsed.bind(2, app)
+      let isOfApp = try isUsed.step()
+      isUsed.reset()
+      if isOfApp, number == most { break }
+      if isOfApp { number += 1 }
+    }
+    return AudienceCounts.Count(number: number, isMore: true)
+  }
+
   /// Which of these aliases no device of an app has, each with the most similar one that a device has.
   ///
   /// Compares only aliases with the same beginning, to need few index steps among millions, and the app's first aliases,

@@ -1,3 +1,4 @@
+package import Foundation
 import Model
 package import SQLite
 

@@ -41,8 +41,12 @@ struct ActivityPageTests {
         "name: old → new", "API", "Command line deleted certificate 3", "Signalbox deleted the private key",
         "grace@example.com later.version 1",
       ] { #expect(page.text.contains(text), "\(text)") }
+      // "From" is where the filter's days begin.
+      func columns(_ page: ScenePage) -> [String] { page.tags.filter { $0.name == "th" }.map(\.text) }
+      #expect(columns(page) == ["What", "Source", "When"] && page.text.components(separatedBy: " From ").count == 2)
       _ = try await lin.post("/language", [("lang", "zh-Hans"), ("return", "/")])
       let chinese = ScenePage(try await lin.get("/activity"))
+      #expect(columns(chinese) == ["操作", "来源", "时间"])
       for text in ["应用：com.example.shop", "名称：old → new"] { #expect(chinese.text.contains(text), "\(text)") }
     }
   }

@@ -70,6 +70,8 @@ struct SegmentTests {
       let links = page.links
       #expect(links.contains("/devices/2") && links.contains("/devices/4") && !links.contains("/devices/1"))
       let list = try await ben.get("/audiences?app=com.example.shop")
+      let tabs = list.text.components(separatedBy: "<nav class=\"tabs\"").dropFirst().first ?? ""
+      #expect(ScenePage(tabs.components(separatedBy: "</nav>")[0]).text == "Segments 1 Tags 1 Aliases 1")
       #expect(list.text.contains("tagged odd") && list.text.contains("50.0% of Shop"))
       let edit = ScenePage(try await ben.get("/audiences/segments/1/edit"))
       #expect(edit.values("name") == ["Odd, and new"] && edit.values("tag") == ["odd"])

@@ -288,6 +288,42 @@ struct ExpiryListPageTests {
     }
   }
 
+  @Test("a row has two lines: what the file is below its name, the state below its days, and two of its uses at most")
+  func twoLines() async throws {
+    try await ConsoleScene.with { scene in
+      let sealer = scene.store.sealer
+      let apps = [try await scene.addApp(), try await scene.addApp("com.example.news", name: "News")]
+      try await scene.store.write { database in
+        try HostSamples.add(database)
+        var details = TrackedCertificate.Details(kind: "apns_certificate", name: "Push", fileName: "push.p12")
+        details.topics = ["com.example.shop"]
+        details.notAfter = ConsoleScene.noon.addingTimeInterval(86_400 * 5 + 60)
+        let id = try TrackedCertificate.add(
+          database, details, material: [], sealer: sealer, by: "test", now: ConsoleScene.noon
+        ).id
+        for app in apps {
+          for environment in Environment.allCases {
+            try Credential.bind(
+              database, app: app.id, provider: .apns, environment: environment, certificate: id, endpoint: "simulator",
+              now: ConsoleScene.noon)
+          }
+        }
+      }
+      var anna = try await scene.signIn(.viewer)
+      let page = try await anna.get("/certificates").text
+      let rows = page.components(separatedBy: "<tr>").compactMap { $0.components(separatedBy: "</tr>").first }
+        .filter { $0.contains("class=\"title\"") }.map { ScenePage($0) }
+      #expect(rows.count == 4)
+      let push = try #require(rows.first { $0.links == ["/certificates/1"] })
+      let lines = push.tags.filter { $0.name == "p" }.map { $0.text.trimmingCharacters(in: .whitespacesAndNewlines) }
+      #expect(lines.count == 5 && lines[0] == "APNs certificate · com.example.shop" && lines[1] == "5 days", "\(lines)")
+      #expect(push.text.contains("Expires very soon") && lines[3].contains("(0 devices)"), "\(lines)")
+      #expect(lines[4] == "and 3 more")
+      for row in rows { #expect(row.texts(class: "state").count <= 1, "\(row.text)") }
+      #expect(rows.contains { $0.text.contains("Check failed") })
+    }
+  }
+
   @Test("the API narrows down by band, kind, app and time, page by page")
   func api() async throws {
     try await ConsoleScene.with { scene in

@@ -44,6 +44,7 @@ struct IncidentPageTests {
       for number in 0..<12 { try await scene.send(Self.draft("Later \(number)")) }
       let overview = ScenePage(try await anna.get("/"))
       #expect(overview.text.contains("1 thing needs attention") && !overview.text.contains("All clear"))
+      #expect(!overview.text.contains("Most urgent"), "the only row says it")
       #expect(overview.text.contains("Shop, development: 842 of 845 devices are parked"))
       #expect(overview.links.contains("/incidents/1"))
       #expect(overview.text.contains("1 open"), "the navigation counts it")
@@ -202,7 +203,16 @@ struct IncidentPageTests {
           })
       var lin = try await scene.signIn(.operator)
       #expect(try await lin.post("/incidents/1/assign", [("person", "operator@example.com")]).status == 303)
-      let assigned = ScenePage(try await lin.get("/incidents/1"))
+      let answer = try await lin.get("/incidents/1")
+      let assigned = ScenePage(answer)
+      // In the page's head, before what the incident is about.
+      let head = ScenePage(answer.text.components(separatedBy: "<dl class=\"stats\">").first ?? "")
+      #expect(
+        head.forms.compactMap { $0.attributes["action"] }.filter { $0.hasPrefix("/incidents") }
+          == ["assign", "snooze", "close"].map { "/incidents/1/\($0)" })
+      let current = head.tags.filter { $0.name == "button" && $0.attributes["aria-current"] != nil }
+      #expect(current.map { $0.attributes["value"] } == ["operator@example.com"])
+      #expect(head.tags.contains { $0.attributes["aria-label"] == "Assigned to: operator@example.com" })
       #expect(assigned.text.contains("operator@example.com assigned it to operator@example.com"))
       #expect(try await lin.post("/incidents/1/assign", [("person", "")]).status == 303)
       #expect(ScenePage(try await lin.get("/incidents/1")).text.contains("operator@example.com unassigned it"))
@@ -210,6 +220,8 @@ struct IncidentPageTests {
       #expect(wrong.status == 422 && ScenePage(wrong).text.contains("Nobody who can sign in"))
       let mute = try await lin.post("/incidents/1/close", [("remark", " ")])
       #expect(mute.status == 422 && ScenePage(mute).error("remark").contains("Say why"))
+      let opened = ScenePage(mute).tags.filter { $0.name == "details" && $0.attributes["open"] != nil }
+      #expect(opened.count == 1, "the menu with the error")
       #expect(try await lin.post("/incidents/1/snooze", [("hours", "7")]).status == 422)
       #expect(try await lin.post("/incidents/1/snooze", [("hours", "8")]).location == "/incidents/1")
       let calm = ScenePage(try await lin.get("/"))

@@ -324,7 +324,7 @@ struct PushPageTests {
       }
       let page = ScenePage(try await anna.get("/"))
       let text = page.text
-      #expect(text.contains("5 things need attention"))
+      #expect(text.contains("5 things need attention Most urgent: Shop, "), "what failed, before what expires")
       for word in ["old", "near", "month"] { #expect(text.contains(word), "\(word)") }
       #expect(!text.contains("far"))
       #expect(page.links.contains("/pushes/\(push.uid)"))

@@ -19,6 +19,31 @@ struct SettingsPageTests {
     "trust": "",
   ]
 
+  @Test("every page of the settings has all of them as tabs, and says which one it is; so do the pages below")
+  func tabs() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      func tabs(_ path: String) async throws -> [ScenePage.Tag] {
+        let page = try await anna.get(path).text
+        let tabs = try #require(page.components(separatedBy: "<nav class=\"tabs\"").dropFirst().first, "\(path)")
+        return ScenePage(tabs.components(separatedBy: "</nav>")[0]).tags.filter { $0.name == "a" }
+      }
+      for section in SettingsPages.sections {
+        let shown = try await tabs(section.path)
+        #expect(shown.map { $0.attributes["href"] } == SettingsPages.sections.map(\.path), "\(section.path)")
+        let here = shown.filter { $0.attributes["aria-current"] == "page" }
+        #expect(here.map { $0.attributes["href"] } == [section.path], "\(section.path)")
+      }
+      for (path, parent) in [
+        ("/settings/people/1", "/settings/people"), ("/settings/receivers/new?channel=email", "/settings/receivers"),
+        ("/settings/webhooks/new", "/settings/webhooks"),
+      ] {
+        let here = try await tabs(path).filter { $0.attributes["aria-current"] == "true" }
+        #expect(here.map { $0.attributes["href"] } == [parent], "\(path)")
+      }
+    }
+  }
+
   @Test("receivers' addresses, and what mail servers answer, are shown to administrators alone")
   func hiddenReceivers() async throws {
     try await ConsoleScene.with { scene in

@@ -237,6 +237,7 @@ import Testing
         _ = try Tag.list(database, app: app.id, prefix: "a", limit: 5)
         _ = try Device.named(database, app: app.id, prefix: "A", limit: 5)
         _ = try Segment.list(database, app: app.id, prefix: "a", limit: 5)
+        _ = try AudienceCounts(database, app: app.id)
       }
       #expect(asked.count >= 4)
       for sql in asked {
@@ -255,6 +256,26 @@ import Testing
         cursor = page.next
       } while cursor != nil
       #expect(paged == counted.keys.sorted())
+    }
+  }
+
+  @Test("segments, tags and aliases of an app are counted, as far as there is a use for it")
+  func counts() throws {
+    try withDevices { database, app, _ in
+      for name in ["a", "b"] {
+        let rule = try SegmentRule(json: ["language": ["zh"]])
+        _ = try Segment.add(database, app: app.id, name: name, rule, by: "ada", now: noon)
+      }
+      let devices = try Device.list(database, DeviceFilter(app: app.id), limit: 1000).items
+      let aliases = Set(devices.compactMap(\.alias)).count
+      let tags = try Tag.list(database, app: app.id, limit: 1000).items.count
+      let counts = try AudienceCounts(database, app: app.id)
+      #expect(counts.segments == AudienceCounts.Count(number: 2, isMore: false))
+      #expect(counts.tags == AudienceCounts.Count(number: tags, isMore: false) && tags > 0)
+      #expect(counts.aliases == AudienceCounts.Count(number: aliases, isMore: false) && aliases > 1)
+      let some = try AliasCount.names(database, app: app.id, most: aliases - 1)
+      #expect(some == AudienceCounts.Count(number: aliases - 1, isMore: true))
+      #expect(try AliasCount.names(database, app: app.id, most: aliases).isMore == false)
     }
   }
 
