@@ -181,7 +181,7 @@ enum SendPages {
         page.form.has("review") ? try await review(page) : try await formPage(page, page.form)
       }
     }
-    if page.form.has("edit") { return try await formPage(page, page.form) }
+    if page.form.has("edit") || page.form.has(SendForm.allZones) { return try await formPage(page, page.form) }
     if page.form.has("add_language") { return try await formPage(page, SendForm(form: page.form).withRow()) }
     if let row = page.form.filled("remove_language") {
       return try await formPage(page, SendForm(form: page.form).without(row: row))
@@ -253,6 +253,7 @@ enum SendPages {
     let isProduction = preview.draft.environment == .production
     let passing = [
       "csrf", "confirm", "edit", "review", "fix", "validate", "preview_language", "idempotency_key", "lang",
+      SendForm.allZones,
       PastedPushView.field,
     ]
     let kept = page.form.all.filter { !passing.contains($0.name) }
