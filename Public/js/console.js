@@ -1,12 +1,18 @@
-// What every page has. Every page works without script; what only some pages have is named in their own heads.
+// What every page has. Every page works without script. A page that has more names one other script in its head.
+//
+// The server joins each of these with the modules that it imports: ScriptBundle.swift.
 
 import { listenForCopies, showCopyButtons } from './copy.js';
 import { forgetDrafts } from './forget.js';
+import { watchSession } from './session.js';
 import { keepTimes, showTimes } from './times.js';
 
-showTimes();
-keepTimes();
-showCopyButtons();
+// After the page's own script, which looks at the page as the server wrote it.
+document.addEventListener('DOMContentLoaded', () => {
+  showTimes();
+  keepTimes();
+  showCopyButtons();
+});
 listenForCopies();
 document.addEventListener('refreshed', ({ target }) => {
   showTimes(target);
@@ -14,9 +20,8 @@ document.addEventListener('refreshed', ({ target }) => {
 });
 forgetDrafts();
 // Not before the page is there: no session ends in its first moments.
-const watch = () => import('./session.js').then(({ watchSession }) => watchSession());
-if (document.readyState === 'complete') watch();
-else addEventListener('load', watch, { once: true });
+if (document.readyState === 'complete') watchSession();
+else addEventListener('load', watchSession, { once: true });
 document.addEventListener('keydown', (event) => {
   if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return;
   const link = document.querySelector('[data-jump]');

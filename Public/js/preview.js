@@ -28,8 +28,19 @@ export function startPreview() {
     touched.clear();
     soon();
   });
-  // Going back, the browser fills fields by itself and tells nobody.
-  addEventListener('pageshow', soon);
+  // Going back, the browser fills fields by itself and tells nobody. An empty form has no preview to ask for.
+  addEventListener('pageshow', () => {
+    if (!('fresh' in form.dataset) || [...form.elements].some(isChanged)) soon();
+  });
+}
+
+function isChanged(field) {
+  if (field.localName === 'select') {
+    const own = [...field.options].find((one) => one.defaultSelected) ?? field.options[0];
+    return !own?.selected;
+  }
+  if (field.type === 'radio' || field.type === 'checkbox') return field.checked !== field.defaultChecked;
+  return field.type !== 'hidden' && 'defaultValue' in field && field.value !== field.defaultValue;
 }
 
 async function ask(form, signal) {

@@ -2,6 +2,7 @@
 
 import { startDrafts } from './drafts.js';
 import { startLanguages } from './languages.js';
+import './picker.js';
 import { startPreview } from './preview.js';
 import { presetZone } from './zone.js';
 

@@ -180,6 +180,8 @@ struct AssetFolderTests {
       let style = try #require(try get(assets, "css/a.css"))
       #expect(style.headers["Cache-Control"] == "public, max-age=31536000, immutable")
       #expect(style.headers["Content-Type"] == "text/css; charset=utf-8" && style.body.bytes?.count == 2400)
+      // The tag tells as much.
+      #expect(style.headers["Last-Modified"] == nil && style.headers["Accept-Ranges"] == nil)
       // A page from before an update.
       #expect(try get(assets, "css/a.css", version: "0123456789abcdef")?.headers["Cache-Control"] == "no-cache")
       #expect(try AssetFolder(root: folder + "/public", folders: ["css", "js"]).prefix == assets.prefix)
@@ -209,6 +211,37 @@ struct AssetFolderTests {
     ])
   func style(source: String, packed: String) {
     #expect(String(decoding: StyleSheet.packed(Array(source.utf8)), as: UTF8.self) == packed)
+  }
+
+  @Test("scripts beside the core are joined, under an address that changes with any of their modules")
+  func scripts() async throws {
+    try await withAssets { _, folder in
+      let script = String(repeating: "run(one);\n", count: 100)
+      for (name, text) in [
+        ("core", "import { one } from './part.js';\n" + script), ("part", "// One.\nexport const one = 1;\n"),
+        ("more", "import { one } from './part.js';\n" + script),
+      ] {
+        try write(Array(text.utf8), to: folder + "/public/js/\(name).js")
+      }
+      func assets() throws -> AssetFolder {
+        try AssetFolder(root: folder + "/public", folders: ["css", "js"], core: "js/core.js")
+      }
+      let first = try assets()
+      func text(_ assets: AssetFolder, _ path: String) throws -> String {
+        String(decoding: try #require(try get(assets, path)?.body.bytes), as: UTF8.self)
+      }
+      #expect(try text(first, "js/core.js").hasSuffix("run(one);\nexport { $part };\n"))
+      #expect(try text(first, "js/more.js").hasPrefix("import { $part } from './core.js';\n"))
+      #expect(try !text(first, "js/core.js").contains("// One."))
+      // Served as they are: a module of the core, one that cannot be read, and what is no script.
+      #expect(try text(first, "js/part.js") == "// One.\nexport const one = 1;\n")
+      #expect(try text(first, "js/a.js") == "import './b.js'" && text(first, "css/a.css").hasPrefix("p{color:red}"))
+      let packed = try #require(try get(first, "js/core.js", ["Accept-Encoding": "gzip"]))
+      #expect(packed.headers["Content-Encoding"] == "gzip" && packed.headers["ETag"]?.hasSuffix("-gzip\"") == true)
+      try write(Array("export const one = 2;\n".utf8), to: folder + "/public/js/part.js")
+      let second = try assets()
+      #expect(try second.prefix != first.prefix && text(second, "js/core.js").contains("const one = 2;"))
+    }
   }
 
   @Test("nothing hidden, outside, or from another folder")

@@ -54,15 +54,6 @@ enum IncidentPages {
       state: try page.filter("state", IncidentState.init) ?? .open, app: try await page.filterByApp(), now: page.now)
   }
 
-  /// Open incidents, from memory while nothing changes. Looked at for every page.
-  static func openCount(_ store: Store, now: Date) async throws -> Int {
-    // A snooze may end without a change.
-    let minute = Int(now.timeIntervalSince1970 / 60)
-    return try await store.read(keptAs: "incidents \(minute)", bytes: { _ in 8 }) {
-      try Incident.counts($0, now: now).open
-    }
-  }
-
   static func find(_ database: Database, _ id: Int64) throws -> Incident {
     guard let incident = try Incident.find(database, id: id) else {
       throw PageError.notFound("incident", list: "/incidents")

@@ -12,8 +12,11 @@ struct FirstRunView: PageView {
   let phone: PhoneCard
   let hello: FirstRunStep
   let uninstall: FirstRunStep
+  /// How many changes of the phones it shows: with the first event the page need not be read once more.
+  let changes: Int
 
   static let fields: [Field<Self>] = [
+    .written("changes") { $1.write($0.changes) },
     .view("phone") { $0.phone },
     .view("phone_name") { PhoneName(name: $0.phone.phone.name) },
     .view("hello") { $0.hello },

@@ -89,15 +89,18 @@ enum OverviewPage {
   /// Nil where nobody can take the first steps, or did, or where something needs attention: incidents aside, because a
   /// step opens one.
   private static func firstRun(_ facts: Found, _ page: PageContext) -> FirstRunView? {
-    guard let run = facts.firstRun, page.may(.operator), let simulator = page.console.simulator,
-      let phone = FirstRun.phone(simulator), let app = facts.apps.first(where: { $0.app.bundleID == phone.topic })?.app,
+    guard let run = facts.firstRun, page.may(.operator), let simulator = page.console.simulator else { return nil }
+    // Before the phone is read: what changes meanwhile is another event.
+    let changes = simulator.phones.changeCount
+    guard let phone = FirstRun.phone(simulator),
+      let app = facts.apps.first(where: { $0.app.bundleID == phone.topic })?.app,
       attention(facts, incidents: [], page).isEmpty
     else { return nil }
     let texts = page.texts
     return FirstRunView(
       phone: PhoneCard(phone, app: app, device: nil, channels: [], texts: texts, now: page.now),
       hello: FirstRunStep(run.hello, isNext: true, texts),
-      uninstall: FirstRunStep(run.uninstall, isNext: run.hello != nil, texts))
+      uninstall: FirstRunStep(run.uninstall, isNext: run.hello != nil, texts), changes: changes)
   }
 
   private static func view(_ facts: Found, _ page: PageContext) -> OverviewView {

@@ -14,7 +14,7 @@ enum DraftPages {
   /// Fields of the form that are not part of a draft.
   private static let passing = [
     "csrf", "confirm", "edit", "review", "fix", "draft", "preview_language", "idempotency_key",
-    PastedPushView.field,
+    PastedPushView.field, SendForm.allZones,
   ]
 
   static func add(to routes: inout ConsoleRouter) {

@@ -71,6 +71,8 @@ struct PushResultView: PageView {
     .view("created") { $0.created },
     .flag("live") { $0.isLive },
     .flag("followed") { $0.isFollowed },
+    // Whether a script counts something on the page.
+    .flag("moves") { $0.isFollowed || $0.held != nil },
     .flag("to_devices") { $0.subscribers == nil },
     .flag("to_channel") { $0.subscribers == .channel },
     .flag("to_topic") { $0.subscribers == .topic },

@@ -42,10 +42,28 @@ extension SendForm {
     Self.choices(["now", "at", "repeat"].map { ($0, texts("when.\($0)")) }, chosen: chosen("when", usual: "now"))
   }
 
+  /// The button that asks for every time zone.
+  static let allZones = "all_zones"
+
+  /// Offered without asking: the whole list is a third of the page, and scripts have it from the browser.
+  private static let usualZones = NamedZone.names.filter(usual.contains)
+  private static let usual: Set = [
+    "UTC", "Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos", "Africa/Nairobi", "America/Anchorage",
+    "America/Argentina/Buenos_Aires", "America/Bogota", "America/Chicago", "America/Denver", "America/Halifax",
+    "America/Los_Angeles", "America/Mexico_City", "America/New_York", "America/Sao_Paulo", "America/Toronto",
+    "Asia/Bangkok", "Asia/Dubai", "Asia/Hong_Kong", "Asia/Jakarta", "Asia/Jerusalem", "Asia/Karachi", "Asia/Manila",
+    "Asia/Seoul", "Asia/Shanghai", "Asia/Singapore", "Asia/Taipei", "Asia/Tokyo", "Australia/Perth",
+    "Australia/Sydney", "Europe/Athens", "Europe/Berlin", "Europe/Istanbul", "Europe/Lisbon", "Europe/London",
+    "Europe/Madrid", "Europe/Moscow", "Europe/Paris", "Europe/Rome", "Pacific/Auckland", "Pacific/Honolulu",
+    // Which of its names is known depends on the system.
+    "Asia/Calcutta", "Asia/Kolkata",
+  ]
+
   func zones() -> [ChoiceView] {
     let zone = chosen("time_zone", usual: "UTC")
-    // Keeps a former or invalid zone name as it was submitted.
-    let zones = (NamedZone.names.contains(zone[0]) ? [] : zone) + NamedZone.names
+    let offered = form.has(Self.allZones) ? NamedZone.names : Self.usualZones
+    // Keeps a rare, former or invalid zone name as it was submitted.
+    let zones = (offered.contains(zone[0]) ? [] : zone) + offered
     return Self.choices(zones.map { ($0, $0.replacing("_", with: " ")) }, chosen: zone)
   }
 

@@ -59,6 +59,7 @@ struct SendFormView: PageView {
     .flag("may_produce") { $0.mayProduce },
     .flag("has_apps") { $0.hasApps },
     .optional("problem") { $0.problem },
+    .flag("all_zones") { $0.form.has(SendForm.allZones) },
     .flag("zone_chosen") { !$0.form["time_zone"].isEmpty },
     .flag("open_content") { $0.isUsed(content) || $0.isChecked(["content_available", "mutable_content"]) },
     .flag("open_languages") { view in

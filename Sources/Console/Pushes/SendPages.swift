@@ -102,6 +102,16 @@ enum SendPages {
     _ page: PageContext, _ form: Form, errors: FieldErrors = FieldErrors(), pasted: PastedPushView = PastedPushView(),
     status: Status? = nil
   ) async throws -> Response {
+    let view = try await formView(page, form, errors: errors, pasted: pasted)
+    return page.answer(
+      view, status: status ?? (errors.isEmpty ? .ok : .unprocessableContent),
+      language: view.hasApps ? .posting(form: "push") : .reloading)
+  }
+
+  /// The form's fields, which a template has, too.
+  static func formView(
+    _ page: PageContext, _ form: Form, errors: FieldErrors, pasted: PastedPushView = PastedPushView()
+  ) async throws -> SendFormView {
     let texts = page.texts
     let user = page.user?.id ?? 0
     let (apps, types, known, links, own) = try await page.store.read {
@@ -122,34 +132,33 @@ enum SendPages {
     }
     let chosen = Set(form.all("platforms").compactMap(Platform.init))
     let platforms: Set<Platform> = chosen.isEmpty ? [.ios] : chosen
-    let fields =
-      SendForm.fields + [
-        "channel", "app", "environment", "platforms", "audience", "content_available", "mutable_content",
-      ]
+    return SendFormView(
+      form: form, errors: errors, problem: errors.others(fields(of: form)),
+      isFresh: page.request.method == .get && page.request.query == nil, hasApps: !apps.isEmpty,
+      apps: SendForm.choices(
+        [("", texts("send.choose_app"))] + apps.map { ($0.bundleID, texts.noted($0.name, $0.bundleID)) },
+        chosen: [apps.count == 1 ? apps[0].bundleID : form["app"]]),
+      platforms: SendForm.choices(
+        Platform.allCases.map { ($0.rawValue, texts("platform.\($0.rawValue)")) }, chosen: form.all("platforms")),
+      channels: SendForm.choices([("", texts("send.choose_channel"))] + channels, chosen: [form["channel"]]),
+      interruptionLevels: choices(
+        "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
+      priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
+      pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts,
+      preview: PushPreviewView(
+        lockScreen: LockScreenView(form, app: app, platforms: platforms, texts), isChecked: false,
+        dialects: Dialect.written.map { DialectView($0, texts) }),
+      pasted: pasted, links: links,
+      mayProduce: page.maySend(.production), ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") },
+      names: names)
+  }
+
+  /// The fields that show their errors themselves.
+  static func fields(of form: Form) -> [String] {
+    SendForm.fields + [
+      "channel", "app", "environment", "platforms", "audience", "content_available", "mutable_content",
+    ]
       + SendForm.timeFields + [SendForm.rowsField] + SendForm(form: form).rowFields
-    return page.answer(
-      SendFormView(
-        form: form, errors: errors, problem: errors.others(fields),
-        isFresh: page.request.method == .get && page.request.query == nil, hasApps: !apps.isEmpty,
-        apps: SendForm.choices(
-          [("", texts("send.choose_app"))] + apps.map { ($0.bundleID, texts.noted($0.name, $0.bundleID)) },
-          chosen: [apps.count == 1 ? apps[0].bundleID : form["app"]]),
-        platforms: SendForm.choices(
-          Platform.allCases.map { ($0.rawValue, texts("platform.\($0.rawValue)")) }, chosen: form.all("platforms")),
-        channels: SendForm.choices([("", texts("send.choose_channel"))] + channels, chosen: [form["channel"]]),
-        interruptionLevels: choices(
-          "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
-        priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
-        pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts,
-        preview: PushPreviewView(
-          lockScreen: LockScreenView(form, app: app, platforms: platforms, texts), isChecked: false,
-          dialects: Dialect.written.map { DialectView($0, texts) }),
-        pasted: pasted, links: links,
-        mayProduce: page.maySend(.production), ownDevice: own.first.map { $0.name ?? texts("drafts.own_device") },
-        names: names
-      ),
-      status: status ?? (errors.isEmpty ? .ok : .unprocessableContent),
-      language: apps.isEmpty ? .reloading : .posting(form: "push"))
   }
 
   /// The push types that the app's key or certificate may send, if known, plus the selected one, so that changing the
@@ -172,7 +181,7 @@ enum SendPages {
         page.form.has("review") ? try await review(page) : try await formPage(page, page.form)
       }
     }
-    if page.form.has("edit") { return try await formPage(page, page.form) }
+    if page.form.has("edit") || page.form.has(SendForm.allZones) { return try await formPage(page, page.form) }
     if page.form.has("add_language") { return try await formPage(page, SendForm(form: page.form).withRow()) }
     if let row = page.form.filled("remove_language") {
       return try await formPage(page, SendForm(form: page.form).without(row: row))
@@ -244,6 +253,7 @@ enum SendPages {
     let isProduction = preview.draft.environment == .production
     let passing = [
       "csrf", "confirm", "edit", "review", "fix", "validate", "preview_language", "idempotency_key", "lang",
+      SendForm.allZones,
       PastedPushView.field,
     ]
     let kept = page.form.all.filter { !passing.contains($0.name) }

@@ -16,13 +16,12 @@ enum TemplatePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/templates") { page in try await index(page) }
     export.add(to: &routes)
-    routes.page(.get, "/templates/new", role: .operator) { page in formPage(page, Form()) }
+    routes.page(.get, "/templates/new", role: .operator) { page in try await formPage(page, Form()) }
     routes.page(.post, "/templates/new", role: .operator) { page in try await takeOver(page) }
     routes.page(.post, "/templates", role: .operator) { page in try await save(page, id: nil) }
     routes.page(.get, "/templates/:id", role: .operator) { page in
       let template = try await find(page)
-      return formPage(
-        page, Form([("name", template.name), ("content", template.message.json.text(pretty: true))]), of: template.id)
+      return try await formPage(page, form(of: template), of: template.id)
     }
     routes.page(.post, "/templates/:id", role: .operator) { page in try await save(page, id: try await find(page).id) }
     routes.page(.get, "/templates/:id/use", role: .operator) { page in
@@ -35,9 +34,7 @@ enum TemplatePages {
       guard page.form["confirm"] == template.name else {
         var errors = FieldErrors()
         errors.add("confirm", page.texts("templates.confirm_differs", ["name": template.name]))
-        return formPage(
-          page, Form([("name", template.name), ("content", template.message.json.text(pretty: true))]),
-          of: template.id, errors: errors)
+        return try await formPage(page, form(of: template), of: template.id, errors: errors)
       }
       try await page.store.write { try PushTemplate.delete($0, id: template.id, by: entry, now: now) }
       return page.redirect(to: "/templates", flash: "template_removed")
@@ -66,55 +63,140 @@ enum TemplatePages {
         exports: ExportLinks(page, "/templates"), pager: PagerView(pager, next: list.next)))
   }
 
+  // MARK: The form
+
+  /// The ways to write a message: values of the button that leads to the other one.
+  static let asJSON = "json"
+  static let asFields = "fields"
+
+  /// A form with `content` is one with JSON.
   private static func formPage(
     _ page: PageContext, _ form: Form, of template: Int64? = nil, errors: FieldErrors = FieldErrors()
-  ) -> Response {
-    page.answer(
-      TemplateFormView(form: form, errors: errors, template: template),
+  ) async throws -> Response {
+    let message = try await form.has("content") ? nil : SendPages.formView(page, form, errors: errors)
+    return page.answer(
+      TemplateFormView(form: form, errors: errors, template: template, message: message),
       status: errors.isEmpty ? .ok : .unprocessableContent)
+  }
+
+  /// The fields of the send form if they can hold the message, else JSON.
+  private static func form(of template: PushTemplate) -> Form {
+    let fields = fields(of: template.message) ?? Form([("content", template.message.json.text(pretty: true))])
+    return Form(fields.all + [("name", template.name)])
+  }
+
+  /// Nil if the fields of the send form cannot hold all of a message: a place that stands for a number, or a member that
+  /// the form does not have.
+  private static func fields(of message: MessageTemplate) -> Form? {
+    var push = message.content
+    (push["app"], push["environment"], push["audience"]) = ("com.example.app", "development", "all")
+    // No push: it has to be written as JSON.
+    guard let draft = try? PushDraft(json: .object(push)) else { return nil }
+    let form = Form(Form(draft).all.filter { !replaced.contains($0.name) })
+    // A member that the form lacks is lost when it is read back.
+    guard let same = try? self.message(of: form), same == message else { return nil }
+    return form
+  }
+
+  /// What a template does not have: when it is used, they are chosen.
+  private static let replaced = ["app", "environment", "platforms", "audience"] + SendForm.timeFields
+
+  /// The message of the fields of the send form.
+  ///
+  /// - Throws: `Problems`, each with the name of a form field.
+  private static func message(of form: Form) throws(Problems) -> MessageTemplate {
+    let form = Form(
+      form.all.filter { !replaced.contains($0.name) } + [
+        ("app", "com.example.app"), ("environment", Environment.development.rawValue),
+        ("platforms", Platform.ios.rawValue), ("audience", "all"),
+      ])
+    let send = SendForm(form: form)
+    let content = try send.draft().json.object?.filter { MessageTemplate.members.contains($0.key) }
+    do { return try MessageTemplate(json: .object(content ?? [:])) } catch {
+      throw Problems(error.all.map(send.placed))
+    }
+  }
+
+  /// The message of a form, whichever way it is written.
+  ///
+  /// - Throws: the errors beside its fields.
+  private static func written(_ form: Form, _ texts: Texts) throws(FieldErrors) -> MessageTemplate {
+    guard form.has("content") else {
+      do { return try message(of: form) } catch { throw FieldErrors(error, texts) }
+    }
+    var errors = FieldErrors()
+    let json: JSONValue
+    do { json = try JSONValue(checking: Array(form.raw("content").utf8)) } catch {
+      errors.add("content", texts.text(error))
+      throw errors
+    }
+    do { return try MessageTemplate(json: json) } catch {
+      for problem in error.all { errors.add("content", texts.line(problem)) }
+      throw errors
+    }
   }
 
   /// From the send form, whose app and audience do not matter.
   private static func takeOver(_ page: PageContext) async throws -> Response {
-    let replaced = ["app", "environment", "platforms", "audience"] + SendForm.timeFields
-    let form = Form(
-      page.form.all.filter { !replaced.contains($0.name) } + [
-        ("app", "com.example.app"), ("environment", Environment.development.rawValue),
-        ("platforms", Platform.ios.rawValue), ("audience", "all"),
-      ])
-    do {
-      let content = try SendForm(form: form).draft().json.object?.filter { MessageTemplate.members.contains($0.key) }
-      let name = String(page.form["title"].singleLine.prefix(PushTemplate.nameLimit))
-      return formPage(page, Form([("name", name), ("content", JSONValue.object(content ?? [:]).text(pretty: true))]))
-    } catch {
+    do { _ = try message(of: page.form) } catch {
       return try await SendPages.formPage(page, page.form, errors: FieldErrors(error, page.texts))
     }
+    let name = String(page.form["title"].singleLine.prefix(PushTemplate.nameLimit))
+    let fields = page.form.all.filter { !replaced.contains($0.name) }
+    return try await formPage(page, Form(fields + [("name", name)]))
   }
 
+  /// The form as its buttons change it, without saving; nil: it is to be saved.
+  private static func changed(_ page: PageContext, id: Int64?) async throws -> Response? {
+    let (form, texts) = (page.form, page.texts)
+    if form.has("add_language") { return try await formPage(page, SendForm(form: form).withRow(), of: id) }
+    if let row = form.filled("remove_language") {
+      return try await formPage(page, SendForm(form: form).without(row: row), of: id)
+    }
+    guard let way = form.filled("as") else { return nil }
+    let name = (name: "name", value: form.raw("name"))
+    var errors = FieldErrors()
+    do {
+      let message = try written(form, texts)
+      if way == asJSON {
+        return try await formPage(page, Form([name, ("content", message.json.text(pretty: true))]), of: id)
+      }
+      if let fields = fields(of: message) { return try await formPage(page, Form(fields.all + [name]), of: id) }
+      errors.add("content", texts("templates.not_in_fields"))
+    } catch let wrong as FieldErrors {
+      // Nothing is written yet: what may be is.
+      if way == asJSON, SendPages.fields(of: form).allSatisfy({ form[$0].isEmpty }) {
+        return try await formPage(page, Form([name, ("content", blank.text(pretty: true))]), of: id)
+      }
+      if way == asFields, form["content"].isEmpty || form["content"] == blank.text(pretty: true) {
+        return try await formPage(page, Form([name]), of: id)
+      }
+      errors = wrong
+    }
+    return try await formPage(page, form, of: id, errors: errors)
+  }
+
+  private static let blank: JSONValue = ["notification": ["title": "", "body": ""]]
+
   private static func save(_ page: PageContext, id: Int64?) async throws -> Response {
+    if let response = try await changed(page, id: id) { return response }
     let (form, texts, entry, now) = (page.form, page.texts, page.audit("", ""), page.now)
     var errors = FieldErrors()
+    var message: MessageTemplate?
+    do { message = try written(form, texts) } catch { errors = error }
     let name = form["name"]
     if name.isEmpty { errors.add("name", texts.text(Problem("", FieldMessage.required))) }
     if name.count > PushTemplate.nameLimit {
       let arguments = ["limit": String(PushTemplate.nameLimit), "count": String(name.count)]
       errors.add("name", texts.text(Problem("", FieldMessage.tooManyCharacters, arguments)))
     }
-    var message: MessageTemplate?
-    do {
-      message = try MessageTemplate(json: JSONValue(checking: Array(form.raw("content").utf8)))
-    } catch let problems as Problems {
-      for problem in problems.all { errors.add("content", texts.line(problem)) }
-    } catch let problem as Problem {
-      errors.add("content", texts.text(problem))
-    }
-    guard errors.isEmpty, let message else { return formPage(page, form, of: id, errors: errors) }
+    guard errors.isEmpty, let message else { return try await formPage(page, form, of: id, errors: errors) }
     do {
       _ = try await page.store.write {
         try PushTemplate.save($0, id: id, name: name, message, by: entry, now: now)
       }
     } catch let problems as Problems {
-      return formPage(page, form, of: id, errors: FieldErrors(problems, texts))
+      return try await formPage(page, form, of: id, errors: FieldErrors(problems, texts))
     }
     return page.redirect(to: "/templates", flash: "template_saved")
   }
@@ -141,89 +223,4 @@ enum TemplatePages {
         TemplateUseView(template: template, form: page.form, errors: errors), status: .unprocessableContent)
     }
   }
-}
-
-/// `/templates`.
-struct TemplateListView: PageView {
-  static let template = "pushes/templates"
-  static let section: Section? = .pushes
-
-  let rows: [TemplateRow]
-  let exports: ExportLinks
-  let pager: PagerView
-
-  static let fields: [Field<Self>] = [
-    .view("exports") { $0.rows.isEmpty ? nil : $0.exports },
-    .list("templates") { $0.rows }, .flag("has_templates") { !$0.rows.isEmpty }, .view("pager") { $0.pager },
-  ]
-}
-
-struct TemplateRow: View {
-  let template: PushTemplate
-  let texts: Texts
-  let now: Date
-
-  static let fields: [Field<Self>] = [
-    .text("id") { "\($0.template.id)" },
-    .text("name") { $0.template.name },
-    .text("title") { row in
-      let message = row.template.message.content["notification"]
-      return message?["title"]?.string ?? message?["body"]?.string ?? ""
-    },
-    .text("places") { row in row.texts.list(row.template.message.places) },
-    .view("changed") { MomentView(date: $0.template.changedAt, now: $0.now) },
-  ]
-}
-
-/// Creating, changing and deleting.
-struct TemplateFormView: PageView {
-  static let template = "pushes/template"
-  static let section: Section? = .pushes
-
-  let form: Form
-  let errors: FieldErrors
-  /// Nil: a new one.
-  let template: Int64?
-
-  static let fields: [Field<Self>] = [
-    .flag("known") { $0.template != nil },
-    .text("action") { $0.template.map { "/templates/\($0)" } ?? "/templates" },
-    .view("name") { FieldView(value: $0.form.raw("name"), error: $0.errors["name"]) },
-    .view("content") { FieldView(value: $0.form.raw("content"), error: $0.errors["content"]) },
-    .view("confirm") { FieldView(value: "", error: $0.errors["confirm"]) },
-  ]
-}
-
-/// The values of a template's places.
-struct TemplateUseView: PageView {
-  static let template = "pushes/template_use"
-  static let section: Section? = .send
-
-  let template: PushTemplate
-  let form: Form
-  var errors = FieldErrors()
-
-  static let fields: [Field<Self>] = [
-    .text("name") { $0.template.name },
-    .text("action") { "/templates/\($0.template.id)/use" },
-    .text("edit") { "/templates/\($0.template.id)" },
-    .flag("has_places") { !$0.template.message.places.isEmpty },
-    .optional("problem") { $0.errors.others($0.template.message.places.map { "value.\($0)" }) },
-    .list("places") { view in
-      view.template.message.places.map { place in
-        PlaceView(
-          name: place, value: view.form.raw("value.\(place)"), error: view.errors["value.\(place)"])
-      }
-    },
-  ]
-}
-
-struct PlaceView: View {
-  let name: String
-  let value: String
-  let error: String
-
-  static let fields: [Field<Self>] = [
-    .text("place") { $0.name }, .text("value") { $0.value }, .text("error") { $0.error },
-  ]
 }

@@ -110,7 +110,7 @@ struct ConsoleRouter {
       let texts = Self.texts(console, request, user)
       let context = PageContext(
         console: console, request: request, principal: principal, texts: texts, csrf: session.csrf, form: Form(),
-        now: now, openIncidents: try await IncidentPages.openCount(console.store, now: now))
+        now: now, shell: try await ShellState.find(console.store, now: now))
       if let seconds = console.rateLimits.wait(session: session.idHash, request, now: now) {
         var response = context.errorPage(PageError(.tooManyRequests, "too_many", retryAfter: seconds))
         response.actor = principal.name
@@ -276,7 +276,7 @@ struct ConsoleRouter {
     let context = PageContext(
       console: console, request: request, principal: .user(user, session), texts: texts(console, request, user),
       csrf: session.csrf, form: Form(), now: now,
-      openIncidents: try await IncidentPages.openCount(console.store, now: now))
+      shell: try await ShellState.find(console.store, now: now))
     return context.errorPage(PageError(.notFound, "not_found"))
   }
 

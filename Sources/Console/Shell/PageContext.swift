@@ -23,7 +23,7 @@ struct PageContext: Sendable {
   var form: Form
   let now: Date
   /// For the navigation.
-  var openIncidents = 0
+  var shell = ShellState()
   let renewal = SessionRenewal()
 
   /// Adds the form.

@@ -24,7 +24,7 @@ extension Console {
       locales = try Locales(folder: templates + "/locales")
       passwordRule = PasswordRule(
         try String(contentsOfFile: templates + "/session/common-passwords.txt", encoding: .utf8))
-      assets = try AssetFolder(root: files, folders: Self.assetFolders)
+      assets = try AssetFolder(root: files, folders: Self.assetFolders, core: "js/console.js")
       views = try PageViews(
         templates: try TemplateLibrary(directory: templates), locales: locales, version: configuration.version,
         assets: assets.prefix)

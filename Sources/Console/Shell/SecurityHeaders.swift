@@ -8,10 +8,18 @@ enum SecurityHeaders {
     frame-ancestors 'none'
     """
 
-  private static let everywhere = HeaderBlock([
+  private static let documents = HeaderBlock([
     .init(name: "Content-Security-Policy", value: policy), .init(name: "X-Content-Type-Options", value: "nosniff"),
     .init(name: "X-Frame-Options", value: "DENY"), .init(name: "Referrer-Policy", value: "same-origin"),
     .init(name: "Cross-Origin-Opener-Policy", value: "same-origin"),
+    .init(name: "Cross-Origin-Resource-Policy", value: "same-origin"),
+  ])
+  /// Style sheets, scripts, fonts and photos. What a browser may do with them is the policy of the page that loads them:
+  /// it ignores theirs, and what they would say of frames, referrers and openers. In an address bar they are text or a
+  /// picture, and `nosniff` keeps them so. A script is run as a worker only by a page of this origin, and none does. SVG,
+  /// JSON and every error are documents. On a first page this saves 300 bytes for each file.
+  private static let parts = HeaderBlock([
+    .init(name: "X-Content-Type-Options", value: "nosniff"),
     .init(name: "Cross-Origin-Resource-Policy", value: "same-origin"),
   ])
   private static let overTLS = HeaderBlock([
@@ -19,7 +27,7 @@ enum SecurityHeaders {
   ])
 
   static func add(to response: inout Response, isSecure: Bool) {
-    response.headers.setDefaults(everywhere)
+    response.headers.setDefaults(response.isPart ? parts : documents)
     if isSecure { response.headers.setDefaults(overTLS) }
   }
 }

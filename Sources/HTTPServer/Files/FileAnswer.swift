@@ -48,10 +48,12 @@ final class FileAnswer: Sendable {
     let fields: HeaderBlock
     let unchangedFields: HeaderBlock
 
-    init(tag: String, date: String, cacheControl: String, type: String, coding: String?, isNegotiated: Bool) {
+    /// - Parameter date: nil: it is not sent.
+    init(tag: String, date: String?, cacheControl: String, type: String, coding: String?, isNegotiated: Bool) {
       self.tag = tag
+      let dated = date.map { [("Last-Modified", $0), ("Accept-Ranges", "bytes")] } ?? []
       let fields =
-        [("Cache-Control", cacheControl), ("ETag", tag), ("Last-Modified", date), ("Accept-Ranges", "bytes")]
+        [("Cache-Control", cacheControl), ("ETag", tag)] + dated
         + (isNegotiated ? [("Vary", "Accept-Encoding")] : [])
       unchangedFields = HeaderBlock(fields)
       self.fields = HeaderBlock(fields + [("Content-Type", type)] + (coding.map { [("Content-Encoding", $0)] } ?? []))
@@ -60,14 +62,20 @@ final class FileAnswer: Sendable {
 
   let file: FoundFile
   private let date: String
+  /// Whether browsers only ever use it within a page.
+  private let isPart: Bool
   private let plain: Form
   /// Nil: not worth it.
   private let packed: (form: Form, bytes: [UInt8])?
 
-  init(_ file: FoundFile, gzip: [UInt8]?, cacheControl: String) {
+  /// - Parameter isImmutable: whether the tag alone tells versions apart, and nobody asks for a part: an answer is then
+  ///   70 bytes shorter.
+  init(_ file: FoundFile, gzip: [UInt8]?, cacheControl: String, isImmutable: Bool = false) {
     self.file = file
-    let (date, type) = (HTTPDate.format(file.modified), ContentType.of(fileName: file.name))
-    self.date = date
+    let (modified, type) = (HTTPDate.format(file.modified), ContentType.of(fileName: file.name))
+    let date = isImmutable ? nil : modified
+    self.date = modified
+    isPart = ContentType.isPart(type)
     plain = Form(
       tag: file.etag, date: date, cacheControl: cacheControl, type: type, coding: nil, isNegotiated: gzip != nil)
     packed = gzip.map { bytes in
@@ -88,10 +96,14 @@ final class FileAnswer: Sendable {
     let form = packed?.form ?? plain
     switch Conditions.judge(request, etag: form.tag, modified: file.modified) {
     case .hold: break
-    case .notModified: return Response(.notModified, headers: Headers(form.unchangedFields))
+    case .notModified:
+      var response = Response(.notModified, headers: Headers(form.unchangedFields))
+      response.isPart = isPart
+      return response
     case .failed: throw HTTPError(.preconditionFailed, "The file has changed meanwhile.", headers: ["ETag": form.tag])
     }
     var response = Response(headers: Headers(form.fields))
+    response.isPart = isPart
     if let packed {
       response.body = .bytes(packed.bytes)
       return response

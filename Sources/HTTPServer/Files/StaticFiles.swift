@@ -144,6 +144,13 @@ enum ContentType {
     "woff": "font/woff", "woff2": "font/woff2", "xml": "application/xml", "yaml": "application/yaml",
   ]
 
+  /// Whether browsers use files of a type only as parts of pages, or show them without running or loading anything: no
+  /// documents, which SVG is too.
+  static func isPart(_ type: String) -> Bool {
+    type.hasPrefix("text/css") || type.hasPrefix("text/javascript") || type.hasPrefix("font/")
+      || type.hasPrefix("image/") && !type.hasPrefix("image/svg")
+  }
+
   /// `application/octet-stream` for unknown types: browsers then offer to save the file.
   static func of(fileName: String) -> String {
     guard let dot = fileName.lastIndex(of: ".") else { return "application/octet-stream" }

@@ -9,6 +9,8 @@ package struct Response: Sendable {
   package var body: ResponseBody
   /// Who asked, for the access log; not sent.
   package var actor: String?
+  /// Whether it is a file that browsers only use within a page, such as a style sheet; not sent.
+  package var isPart = false
   /// Where the request came from as the middleware sees it, for the access log; nil: as the connection has it.
   package var remoteAddress: SocketAddress?
 

@@ -30,6 +30,11 @@ struct FirstRunTests {
       var ben = try await scene.signIn(.operator)
       let first = try await ben.get("/").text
       #expect(first.contains("Send the first push") && first.contains("Ada’s iPhone"))
+      // So the first event of the stream, which tells the same number, does not fetch the page once more.
+      func changes(_ html: String) -> String? {
+        ScenePage(html).tags.lazy.compactMap { $0.attributes["data-changes"] }.first
+      }
+      #expect(changes(first) == "\(phones.changeCount)")
 
       scene.provider.answer { _ in .outcome(.accepted) }
       #expect(try await ben.post("/first-run", [("step", "hello")]).location == "/")
@@ -44,6 +49,7 @@ struct FirstRunTests {
       #expect(try await ben.post("/first-run", [("step", "uninstall")]).location == "/")
       #expect(try #require(phones.phone(phone.id)).state != .installed)
       let broken = try await ben.get("/").text
+      #expect(changes(broken) == "\(phones.changeCount)" && changes(broken) != changes(first))
       #expect(broken.contains("410 Unregistered") && broken.contains(Reason.of("Unregistered").remedy))
 
       // Again: the app is installed anew, with a token of its own.

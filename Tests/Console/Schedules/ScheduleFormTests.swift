@@ -156,4 +156,28 @@ struct ScheduleFormTests {
     (draft.options.spreadMinutes, draft.options.rate) = (nil, 500)
     #expect(texts.speed(draft, devices: 9) == "at 500 per second")
   }
+
+  @Test("without script: usual time zones, all of them with one button, and a rare one stays once it is chosen")
+  func zones() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      var lin = try await scene.signIn(.operator)
+      func offered(_ page: ScenePage) -> [String] {
+        let list = page.tags.drop { $0.attributes["name"] != "time_zone" }.prefix { $0.name != "/select" }
+        return list.filter { $0.name == "option" }.compactMap { $0.attributes["value"] }
+      }
+      let first = ScenePage(try await lin.get("/pushes/new"))
+      #expect(offered(first).first == "UTC" && offered(first).contains("Europe/Berlin") && offered(first).count < 60)
+      #expect(offered(first).contains { ["Asia/Calcutta", "Asia/Kolkata"].contains($0) } && offered(first).count > 40)
+      #expect(Set(offered(first)).isSubset(of: NamedZone.names))
+      let typed = [("title", "Hello"), ("when", "at"), ("send_at", "2030-03-19T09:00")]
+      let all = ScenePage(try await lin.post("/pushes/preview", typed + [("all_zones", "1")]))
+      #expect(offered(all) == NamedZone.names)
+      for (name, value) in typed { #expect(all.values(name) == [value], "\(name)") }
+      #expect(!all.tags.contains { $0.attributes["name"] == "all_zones" })
+      let rare = typed + [("time_zone", "America/Boise"), ("edit", "1")]
+      let again = ScenePage(try await lin.post("/pushes/preview", rare))
+      #expect(again.values("time_zone") == ["America/Boise"] && offered(again).count < 60)
+    }
+  }
 }

@@ -145,9 +145,9 @@ struct ErrorPageTests {
     }
   }
 
-  @Test("files are served with their type and the same headers; health needs nobody")
+  @Test("files are served with their type; what is only part of a page without the fields that are for documents")
   func files() async throws {
-    try await ConsoleScene.with { scene in
+    try await ConsoleScene.with(address: "https://push.example.com") { scene in
       for (target, type) in [
         ("/css/signalbox.css", "text/css"), ("/js/console.js", "text/javascript"),
         ("/icons/signalbox.svg", "image/svg+xml"),
@@ -156,6 +156,32 @@ struct ErrorPageTests {
         #expect(answer.status == 200 && answer.type == type, "\(target)")
         #expect(answer.response.headers["X-Content-Type-Options"] == "nosniff", "\(target)")
       }
+      let assets = scene.console.assets.prefix
+      for (target, isDocument) in [
+        ("\(assets)/css/signalbox.css", false), ("\(assets)/js/console.js", false), ("/js/console.js", false),
+        ("\(assets)/icons/icons.svg", true), ("/icons/icons.svg", true),
+        ("/api/openapi.json", true), ("\(assets)/css/none.css", true), ("/css/none.css", true),
+      ] {
+        let answer = try await scene.call(.get, target, as: nil)
+        let headers = answer.response.headers
+        #expect(headers["X-Content-Type-Options"] == "nosniff", "\(target)")
+        #expect(headers["Cross-Origin-Resource-Policy"] == "same-origin", "\(target)")
+        #expect(headers["Strict-Transport-Security"] != nil, "\(target)")
+        for name in [
+          "Content-Security-Policy", "X-Frame-Options", "Referrer-Policy", "Cross-Origin-Opener-Policy",
+        ] {
+          #expect((headers[name] != nil) == isDocument, "\(name) of \(target)")
+        }
+        guard answer.status == 200, let tag = headers["ETag"] else { continue }
+        let known = try await scene.call(.get, target, as: nil, headers: ["If-None-Match": tag])
+        #expect(known.status == 304 && (known.response.headers["Content-Security-Policy"] != nil) == isDocument)
+      }
+    }
+  }
+
+  @Test("health needs nobody")
+  func health() async throws {
+    try await ConsoleScene.with { scene in
       #expect(try await scene.call(.get, "/healthz", as: nil).text == "ok\n")
       #expect(try await scene.call(.get, "/readyz", as: nil).text == "ready\n")
       scene.store.close()

@@ -36,6 +36,9 @@ struct PageFrame: View {
   var flash: FrameFlash?
   /// How many incidents are open.
   var openIncidents = 0
+  /// When certificates were last checked; nil: never.
+  var lastCheck: MomentView?
+  var isCheckLate = false
   let version: String
   /// The path of scripts, styles and images.
   let assets: String
@@ -61,6 +64,8 @@ struct PageFrame: View {
       .view("flash") { $0.flash },
       .number("open_incidents") { $0.openIncidents },
       .flag("has_incidents") { $0.openIncidents > 0 },
+      .view("last_check") { $0.lastCheck },
+      .flag("check_late") { $0.isCheckLate },
       .list("languages") { $0.languages },
       .optional("language_form") { $0.languageForm },
       .text("language_action") { $0.languageAction },

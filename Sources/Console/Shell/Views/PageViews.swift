@@ -94,7 +94,9 @@ extension PageContext {
     }
     frame.section = V.section
     frame.isProven = session.map { ProofGate.isFresh($0, now: now) } ?? false
-    frame.openIncidents = openIncidents
+    frame.openIncidents = shell.openIncidents
+    frame.lastCheck = shell.lastCheck.map { MomentView(date: $0, now: now) }
+    frame.isCheckLate = shell.isCheckLate
     frame.isGated = isGated
     // Used right now, by this request.
     frame.sessionSeconds = session.map { session in

@@ -1,0 +1,4 @@
+// The list of certificates.
+
+import './filter.js';
+import './upload.js';

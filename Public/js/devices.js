@@ -1,0 +1,4 @@
+// The list of devices.
+
+import './choose.js';
+import './filter.js';

@@ -1,0 +1,4 @@
+// The page of a push that is over.
+
+import './filter.js';
+import './receipts.js';
