@@ -99,15 +99,17 @@ enum PushesAPI {
     found.reason = query.text("reason")
     try query.finish()
     let filter = found
-    let (push, draft, page) = try await call.store.read { database in
+    let (push, draft, page, names) = try await call.store.read { database in
       let push = try find(database, call)
       let draft = push.draft
       let page = try Delivery.list(
         database, push: push.id, filter, isLocalized: draft?.languages != nil, cursor: cursor, limit: limit)
-      return (push, draft, page)
+      return (push, draft, page, try Delivery.names(database, push: push.id))
     }
     return APIContext.answer { json in
-      page.map { DeliveryAnswer(row: $0, push: push, draft: draft) }.writeMembers(to: &json)
+      page.map { row in
+        DeliveryAnswer(row: row, push: push, draft: draft, name: names[row.delivery.deviceID])
+      }.writeMembers(to: &json)
       json.member("details_removed_at", push.detailsRemovedAt)
     }
   }
