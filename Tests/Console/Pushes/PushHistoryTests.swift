@@ -47,6 +47,32 @@ struct PushHistoryTests {
     }
   }
 
+  @Test(
+    "the API filters the history as the page does: by where pushes came from, and by days or times",
+    arguments: [
+      ("source=api", 1), ("source=web", 0), ("from=2026-11-20&to=2026-11-20", 1), ("to=2026-11-19", 0),
+      ("from=2026-11-21", 0), ("from=2026-11-20T12:00:00Z", 1), ("to=2026-11-20T12:00:00Z", 0),
+      ("source=api&from=2026-11-19&to=2026-11-20T12:00:01Z", 1),
+    ])
+  func apiFilters(query: String, count: Int) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      let sent = try await scene.call(
+        .post, Self.api, as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+          "notification": ["body": "hello"],
+        ])
+      #expect(sent.status == 202, "\(sent.text)")
+      let found = try await scene.call(.get, "\(Self.api)?\(query)", as: .viewer)
+      #expect(found.json?["items"]?.array?.count == count, "\(found.text)")
+      for wrong in ["from=yesterday", "to=2026-13-01", "source=fax"] {
+        let refused = try await scene.call(.get, "\(Self.api)?\(wrong)", as: .viewer)
+        #expect(refused.status == 422 && refused.fields == [String(wrong.prefix { $0 != "=" })], "\(wrong)")
+      }
+    }
+  }
+
   @Test("what is scheduled for later stands above the days, the next push first")
   func scheduled() async throws {
     try await ConsoleScene.with { scene in
