@@ -48,9 +48,14 @@ struct APIDevicesTests {
         let told = try await scene.call(.patch, path, as: .operator, json: ["language": value])
         #expect(told.json?["language"] == language && told.json?["name"] == "One")
       }
+      for zone in ["Asia/Shanghai", "UTC", "GMT+8", "GMT+08:00"] {
+        let told = try await scene.call(.patch, path, as: .operator, json: ["time_zone": .string(zone)])
+        #expect(told.json?["time_zone"] == .string(zone), "\(told.text)")
+      }
       for (body, field) in [
         (["alias": "user-1"], "alias"), (["tags": ["a-b"]], "tags[0]"), (["alias": ""], "alias"),
         (["language": "Klingon"], "language"), (["time_zone": ""], "time_zone"),
+        (["time_zone": "Mars/Phobos"], "time_zone"), (["time_zone": "GMT+8 o’clock"], "time_zone"),
         (["token": "x"], "token"),
         (["environment": .null], "environment"), (["state": "dead"], "state"),
       ] as [(JSONValue, String)] {
@@ -70,7 +75,7 @@ struct APIDevicesTests {
       let dead = try await scene.call(
         .patch, "/api/v1/devices/\(devices[2].id)", as: .operator, json: ["state": "active"])
       #expect(dead.status == 422 && dead.codes == ["device.dead"])
-      #expect(try await scene.audit("device.update").count == 4)
+      #expect(try await scene.audit("device.update").count == 8)
     }
   }
 

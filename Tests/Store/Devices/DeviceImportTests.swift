@@ -69,6 +69,8 @@ struct DeviceImportTests {
       #expect(try take("") == all, "left out")
       let second = try take(#","time_zone":null,"language":"de""#)
       #expect(second == DeviceDetails(appVersion: "2.4.1", language: "de"))
+      let nowhere = parse(String(good.dropLast()) + #","time_zone":"No/Where"}"#, .ndjson).rejected
+      #expect(nowhere.count == 1 && nowhere[0].contains("time_zone: “No/Where” is not a time zone"))
       let wrong = parse(String(good.dropLast()) + #","language":"Klingon, of course"}"#, .ndjson).rejected
       #expect(wrong.count == 1 && wrong[0].contains("language: “Klingon, of course” is not a language"))
     }
