@@ -16,6 +16,9 @@ extension Lint {
     }
     if let late = credentialEnd(draft, context) { findings.append(late) }
     guard let now = context.now else { return findings }
+    if let sendAt = draft.sendAt, sendAt > now.addingTimeInterval(PushLimits.ahead) {
+      return findings + [finding(.error, "send_at", .sendAtTooFar)]
+    }
     if let rule = draft.recurrence {
       let start = draft.sendAt ?? now
       if Recurrence(rule, from: start).first(from: now) == nil {
