@@ -35,6 +35,16 @@ struct APIDevicesTests {
     }
   }
 
+  @Test("an address whose ID is no number says so", arguments: ["devices/abc", "certificates/1.5", "incidents/x"])
+  func notANumber(path: String) async throws {
+    try await ConsoleScene.with { scene in
+      let answer = try await scene.call(.get, "/api/v1/\(path)", as: .admin)
+      let word = path.split(separator: "/").last.map(String.init) ?? ""
+      #expect(answer.status == 404)
+      #expect(answer.json?["detail"]?.string == "“\(word)” is not an ID here: it must be a number.", "\(answer.text)")
+    }
+  }
+
   @Test("a device is changed, moved and set free; a dead one is not")
   func patched() async throws {
     try await ConsoleScene.with { scene in
