@@ -82,7 +82,7 @@ struct DeviceImportTests {
     let (read, rejected) = parse("\(good)\n{\"app\":1}\nnonsense\n\(dead)\n\(good)\n", .ndjson)
     #expect(read.map(\.number) == [1, 5])
     #expect(rejected.count == 3)
-    #expect(rejected[0].hasPrefix("line 2: app: Expected a JSON string, found integer.; environment: Choose one of"))
+    #expect(rejected[0].hasPrefix("line 2: app: Expected a JSON string, found integer; environment: Choose one of"))
     #expect(rejected[1].hasPrefix("line 3: "))
     #expect(
       rejected[2]
