@@ -45,6 +45,21 @@ struct DocsPageTests {
     }
   }
 
+  @Test("the example of a topic change runs on the demo")
+  func topicExample() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await DemoInstallation.install(store: scene.store, phones: phones, now: scene.now)
+      let operation = OpenAPIDocument.Operation(
+        method: "POST", path: "/api/v1/apps/{app}/topics/{environment}/changes")
+      let content = try OpenAPIDocument().description(operation)["requestBody"]?["content"]?["application/json"]
+      let example = try #require(content?["example"])
+      let answer = try await scene.call(
+        .post, "/api/v1/apps/\(ConsoleScene.bundleID)/topics/development/changes", as: .operator, json: example)
+      #expect(answer.status == 202, "\(answer.text)")
+    }
+  }
+
   @Test("every call with a JSON body has an example that fits its schema", arguments: documents)
   func examples(name: String) throws {
     let document = try OpenAPIDocument(name)
