@@ -73,6 +73,32 @@ struct PushHistoryTests {
     }
   }
 
+  @Test("the page of a scheduled push says that its certificate ends before, and of another one nothing")
+  func credentialEnds() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      try await scene.addDevices(1, of: app)
+      let certificate = try await CertificateSamples.keep(scene, days: 20)
+      try await scene.store.write { database in
+        _ = try Credential.bind(
+          database, app: app.id, provider: .apns, environment: .development, certificate: certificate,
+          endpoint: "apple", now: ConsoleScene.noon)
+      }
+      var anna = try await scene.signIn(.viewer)
+      for (days, isLate) in [(19.0, false), (21, true)] {
+        let sent = try await scene.call(
+          .post, Self.api, as: .operator,
+          json: [
+            "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+            "platforms": ["ios"], "notification": ["body": "hello"], "send_at": .time(scene.now + days * 86_400),
+          ])
+        let uid = try #require(sent.json?["id"]?.string, "\(sent.text)")
+        let page = ScenePage(try await anna.get("/pushes/\(uid)")).text
+        #expect(page.contains("which sends this push, expires on 2026-12-10") == isLate, "\(days) \(page)")
+      }
+    }
+  }
+
   @Test("what is scheduled for later stands above the days, the next push first")
   func scheduled() async throws {
     try await ConsoleScene.with { scene in
