@@ -21,7 +21,7 @@ enum AudienceAPI {
       let question = try AudienceQuestion(json: try await call.body(), asksDevice: true)
       try await call.check(app: question.app)
       return APIContext.answer(
-        try await question.ask(call.store, now: call.now) { database, query, app in
+        try await question.ask(call.store, now: call.now) { database, query, app -> AudienceAnswer in
           let answer = try AudienceAnswer(question, database, query, app, apps: call.apps)
           if let device = question.device, answer.devices.isEmpty {
             throw Problems([Problem("device", SegmentMessage.noDevice, ["device": device.abbreviated(to: 60)])])

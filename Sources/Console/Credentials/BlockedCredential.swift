@@ -25,7 +25,7 @@ struct BlockedCredential: Sendable {
     }
     guard !held.isEmpty else { return [] }
     let needs = try await page.store.read { try Push.needs($0, most: mostPushes) }
-    return held.compactMap { credential, health in
+    return held.compactMap { credential, health -> BlockedCredential? in
       let pushes = needs.filter {
         $0.app == credential.appID && $0.environment == credential.environment && $0.provider == credential.provider
       }

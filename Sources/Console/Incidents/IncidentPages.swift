@@ -72,7 +72,7 @@ enum IncidentPages {
       )
     }
     let credentials = apps.filter { app == nil || $0.id == app }.flatMap(\.credentials)
-    let blocked = state == .open ? try await BlockedCredential.all(credentials, page) : []
+    let blocked = try await BlockedCredential.all(state == .open ? credentials : [], page)
     let numbers: [IncidentState: Int] = [.open: counts.open, .snoozed: counts.snoozed, .closed: counts.closed]
     return page.answer(
       IncidentListView(

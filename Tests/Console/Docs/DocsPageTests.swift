@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import Simulator
 import Store
 import Testing
 
