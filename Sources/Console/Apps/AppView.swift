@@ -37,7 +37,10 @@ struct AppView: PageView {
     // The heading shows the worse state of the two environments.
     .flag("is_unbound") { $0.bound.isEmpty },
     .flag("is_failed") { $0.bound.contains(where: \.state.isFailed) },
-    .flag("is_soon") { $0.bound.contains(where: \.state.isSoon) && !$0.bound.contains(where: \.state.isFailed) },
+    .flag("is_blocked") { $0.isBlocked },
+    .flag("is_soon") { app in
+      app.bound.contains(where: \.state.isSoon) && !app.bound.contains(where: \.state.isFailed) && !app.isBlocked
+    },
     .flag("is_partly") { $0.isWell && $0.isPartly },
     .flag("is_fine") { $0.isWell && !$0.isPartly },
     .list("environments") { $0.environments },
@@ -50,7 +53,12 @@ struct AppView: PageView {
   ]
 
   private var bound: [BoundCredentialView] { environments.compactMap(\.bound) }
-  private var isWell: Bool { !bound.isEmpty && !bound.contains { $0.state.isFailed || $0.state.isSoon } }
+  private var isWell: Bool {
+    !bound.isEmpty && !bound.contains { $0.state.isFailed || $0.state.isSoon || $0.isBlocked }
+  }
+  private var isBlocked: Bool {
+    bound.contains(where: \.isBlocked) && !bound.contains(where: \.state.isFailed)
+  }
   /// Whether devices wait for a credential.
   private var isPartly: Bool { environments.contains { $0.bound == nil && $0.active > 0 } }
 }
@@ -140,6 +148,8 @@ struct BoundCredentialView: View {
   let health: String
   /// What the circuit breaker holds back for this credential.
   let circuit: String
+  /// Whether nothing is sent with it.
+  let isBlocked: Bool
   let now: Date
 
   static let fields: [Field<Self>] = [
