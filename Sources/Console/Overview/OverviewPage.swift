@@ -14,13 +14,14 @@ enum OverviewPage {
   private static let days = 30
   private static let mostIncidents = 20
 
-  static let views: [any PageView.Type] = [OverviewView.self, FirstRunView.self]
+  static let views: [any PageView.Type] = [OverviewView.self, FirstRunView.self, SetUpView.self]
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/") { page in
       let sealer = page.store.sealer
       let facts = try await page.kept { try Found($0, sealer: sealer, now: $1) }
       if let first = firstRun(facts, page) { return page.answer(first) }
+      if let steps = setUp(facts, page) { return page.answer(steps) }
       return page.answer(view(facts, page))
     }
     routes.page(.post, "/first-run", role: .operator) { page in try await FirstRun.take(page) }
@@ -101,6 +102,14 @@ enum OverviewPage {
       phone: PhoneCard(phone, app: app, device: nil, channels: [], texts: texts, now: page.now),
       hello: FirstRunStep(run.hello, isNext: true, texts),
       uninstall: FirstRunStep(run.uninstall, isNext: run.hello != nil, texts), changes: changes)
+  }
+
+  /// Nil for those who cannot send, after the first push, and where something needs attention.
+  private static func setUp(_ facts: Found, _ page: PageContext) -> SetUpView? {
+    guard facts.firstRun != nil, facts.pushes.isEmpty, page.may(.operator),
+      attention(facts, incidents: facts.incidents.items, page).isEmpty
+    else { return nil }
+    return SetUpView(apps: facts.apps, hasFiles: !facts.report.findings.isEmpty)
   }
 
   private static func view(_ facts: Found, _ page: PageContext) -> OverviewView {
