@@ -215,6 +215,44 @@ struct CertificatePageTests {
     }
   }
 
+  @Test("the ladder of reminders is drawn: what was sent, what is held back, what comes next; with a table")
+  func ladder() async throws {
+    try await ConsoleScene.with { scene in
+      let end = ConsoleScene.noon + 12.25 * 86_400
+      let sealer = scene.store.sealer
+      let subject = try await scene.store.write { database in
+        var details = TrackedCertificate.Details(kind: "apns_certificate", name: "Shop", fileName: "x")
+        details.notAfter = end
+        let kept = try TrackedCertificate.add(
+          database, details, material: [1], sealer: sealer, by: "test", now: ConsoleScene.noon)
+        let subject = Acknowledgement.Subject(key: "certificates/\(kept.id)", fingerprint: kept.details.sha256)
+        for step in [30, 14] {
+          _ = try Reminder.claim(database, subject, step: step, name: "Shop", now: ConsoleScene.noon)
+        }
+        return subject
+      }
+      var anna = try await scene.signIn(.admin)
+      func shapes(_ target: String) async throws -> [String] {
+        ScenePage(try await anna.get(target)).tags.filter { $0.name == "circle" && $0.attributes["cy"] == "28" }
+          .compactMap { $0.attributes["class"] }
+      }
+      #expect(
+        try await shapes("/\(subject.key)") == ["passed", "sent", "sent", "next", "later", "later", "later", "later"])
+      let page = ScenePage(try await anna.get("/\(subject.key)"))
+      let picture = try #require(page.tags.first { $0.attributes["class"] == "ladder" }?.attributes["aria-label"])
+      #expect(picture.contains("Sent: 30 days before, 14 days before. Next reminder: 7 days before, on"), "\(picture)")
+      #expect(picture.hasSuffix("It expires on 2 Dec 2026."), "\(picture)")
+      let rows = page.tags.filter { $0.name == "th" && $0.attributes["scope"] == "row" }.map(\.text)
+      #expect(rows.contains("60 days before") && rows.contains("expired"))
+
+      #expect(try await anna.post("/\(subject.key)/acknowledge", [("until", "2026-11-29")]).status == 303)
+      // The last of those that are held back goes out when the snooze ends.
+      let taken = try await shapes("/\(subject.key)")
+      #expect(taken == ["passed", "sent", "sent", "held", "next", "later", "later", "later"], "\(taken)")
+      #expect(try await shapes("/settings/reminders") == Array(repeating: "chosen", count: 8))
+    }
+  }
+
   /// A day as pages write it: `22 Nov 2026` for `2026-11-22`.
   private static func said(_ day: String) throws -> String {
     let parts = day.split(separator: "-").compactMap { Int($0) }
