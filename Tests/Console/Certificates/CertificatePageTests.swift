@@ -135,6 +135,39 @@ struct CertificatePageTests {
     }
   }
 
+  @Test("an upload from an app's page has the app chosen and leads back; only what expires is said to be watched")
+  func ofAnApp() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      var anna = try await scene.signIn(.admin)
+      let link = try #require(
+        ScenePage(try await anna.get("/apps/\(app.id)")).links.first { $0.hasPrefix("/certificates?") })
+      let form = ScenePage(try await anna.get(String(link.prefix { $0 != "#" })))
+      #expect(form.values("back") == ["app"])
+      #expect(form.values("app").contains("\(app.id)"))
+      let parts: [Multipart.Part] = [
+        .field("back", "app"), .field("app", "\(app.id)"), .field("password", "secret"),
+      ]
+      let wrong = try await anna.upload(
+        "/certificates", [Self.file("x".utf8, "push.p12"), .field("action", "keep")] + parts)
+      #expect(wrong.status == 422 && ScenePage(wrong).values("back") == ["app"], "\(wrong.text)")
+      let kept = try await anna.upload(
+        "/certificates",
+        [Self.file(try CertificateSamples.p12(days: 90), "push.p12"), .field("action", "keep")] + parts)
+      #expect(kept.status == 303 && kept.location == "/apps/\(app.id)")
+      #expect(try await anna.get("/apps/\(app.id)").text.contains("File saved. Its expiry is being watched."))
+
+      let key = try await anna.upload(
+        "/certificates",
+        [
+          Self.file(try PrivateKey.generateP256().pkcs8PEM.utf8, "AuthKey_ABCDE12345.p8"), .field("action", "keep"),
+          .field("team_id", "TEAM123456"),
+        ])
+      let page = try await anna.get(try #require(key.location)).text
+      #expect(page.contains("File saved. It never expires.") && !page.contains("is being watched"))
+    }
+  }
+
   @Test("an inspected file is held sealed, and saved without being chosen or opened again")
   func inspected() async throws {
     try await ConsoleScene.with { scene in
