@@ -248,6 +248,32 @@ struct CertificatePageTests {
     }
   }
 
+  @Test(
+    "the bars of the timeline have the color of the worst that expires in their week; it starts today",
+    arguments: [
+      ([8.5, 9, 31.5], ["f-unknown", "f-acc"], "20 Nov 2026"), ([6.9, 40], ["f-fail", "f-acc"], "20 Nov 2026"),
+      ([29.5, 6, 3], ["f-fail", "f-unknown"], "20 Nov 2026"), ([-3, 9], ["f-fail", "f-unknown"], "17 Nov 2026"),
+      ([-40, 200], ["f-acc"], "20 Nov 2026"),
+    ] as [([Double], [String], String)])
+  func timeline(days: [Double], tones: [String], first: String) async throws {
+    try await ConsoleScene.with { scene in
+      let sealer = scene.store.sealer
+      try await scene.store.write { database in
+        for days in days {
+          var details = TrackedCertificate.Details(kind: "apns_certificate", name: "Shop \(days)", fileName: "x")
+          details.notAfter = ConsoleScene.noon + days * 86_400
+          _ = try TrackedCertificate.add(
+            database, details, material: [1], sealer: sealer, by: "test", now: ConsoleScene.noon)
+        }
+      }
+      var anna = try await scene.signIn(.viewer)
+      let page = ScenePage(try await anna.get("/certificates"))
+      let bars = page.tags.filter { $0.name == "rect" && $0.attributes["rx"] == "1.5" }
+      #expect(bars.compactMap { $0.attributes["class"] } == tones)
+      #expect(page.text.contains("between \(first) and"))
+    }
+  }
+
   @Test("the ladder of reminders is drawn: what was sent, what is held back, what comes next; with a table")
   func ladder() async throws {
     try await ConsoleScene.with { scene in
