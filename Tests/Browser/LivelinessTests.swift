@@ -2,6 +2,7 @@ import Model
 import SQLite
 import Simulator
 import Store
+import TestSupport
 import Testing
 
 @testable import signalbox
@@ -129,6 +130,26 @@ extension InBrowser {
         try await scene.press("Cancel")
         try await scene.browser.wait(for: "//*[@data-live='state_text'][.='Canceled']")
         try await scene.browser.wait(for: "//main[not(.//button[normalize-space()='Cancel'])]")
+      }
+    }
+
+    @Test("what a choice asks for is no error before its step is left; then its line is there, and nothing jumps")
+    func errors() async throws {
+      try await BrowserScene.run { scene in
+        try await scene.open("/pushes/new?app=com.example.shop")
+        try await scene.choose("environment", "development")
+        let count = "performance.getEntriesByType('resource').filter((one) => one.name.endsWith('/preview')).length"
+        _ = try await script(scene, "window.answers = \(count)")
+        try await scene.choose("audience", "device_token")
+        try await waitUntil("the preview answers") { try await script(scene, "return \(count) > window.answers") }
+        #expect(
+          try await script(
+            scene, "return [...document.querySelectorAll('p.error')].every((one) => one.offsetParent === null)"))
+        let place = "document.getElementById('step-what').getBoundingClientRect().top + scrollY"
+        _ = try await script(scene, "window.stood = \(place)")
+        try await scene.fill("title", "Hello")
+        try await scene.sees("Enter at least one recipient below.", beside: "audience")
+        #expect(try await script(scene, "return \(place) === window.stood"))
       }
     }
 
