@@ -153,6 +153,22 @@ extension InBrowser {
       }
     }
 
+    @Test("a time in a table keeps its width when it becomes that of the viewer")
+    func times() async throws {
+      try await BrowserScene.run { scene in
+        try await scene.open("/settings/reminders")
+        let widths = """
+          const cell = document.querySelector('main').appendChild(document.createElement('table')).insertRow().insertCell();
+          cell.innerHTML = '<time datetime="2026-11-22T07:52:00Z">22 Nov 2026, 07:52 UTC</time>';
+          const time = cell.firstChild;
+          const before = time.getBoundingClientRect().width;
+          cell.dispatchEvent(new CustomEvent('refreshed', { bubbles: true }));
+          return !time.textContent.includes('UTC') && Math.abs(time.getBoundingClientRect().width - before) < 1;
+          """
+        #expect(try await script(scene, widths))
+      }
+    }
+
     @Test("the keyboard reaches the content at once")
     func keyboard() async throws {
       try await BrowserScene.run { scene in
