@@ -180,6 +180,14 @@ extension InBrowser {
         #expect(try await script(scene, "return document.activeElement.id === 'main'"))
         try await scene.browser.find("main").type(tab)
         #expect(try await script(scene, "return document.activeElement.closest('main .head') !== null"))
+
+        // What comes next is what stands next.
+        try await scene.open("/pushes/new")
+        let order = """
+          const left = [...document.querySelectorAll('.send-bar .actions > *')].map((one) => one.getBoundingClientRect().left);
+          return left.length > 2 && left.every((place, index) => index === 0 || place > left[index - 1]);
+          """
+        #expect(try await script(scene, order))
       }
     }
   }
