@@ -57,7 +57,7 @@ struct LadderView: View {
         x: Self.place(now, among: times), tone: band == .urgent ? "red" : band == .soon ? "amber" : "acc")
   }
 
-  private static func x(_ index: Int, of count: Int) -> Int { 500 + 9_000 * index / max(1, count - 1) }
+  private static func x(_ index: Int, of count: Int) -> Int { 500 + 8_700 * index / max(1, count - 1) }
 
   /// Steps stand at equal distances, whatever time is between them.
   private static func place(_ now: Date, among times: [Date]) -> Int {
