@@ -2,7 +2,10 @@
 
 import { announce, debounced, fetchPage, swap } from './page.js';
 
-/** Makes every form with data-filter answer at once. Without script its button does the same. */
+/**
+ * Makes every form with data-filter answer at once. Without script its button does the same. Typing never leaves the
+ * page; in a form with data-filter="leads", Enter goes to what was named exactly.
+ */
 function start() {
   document.querySelectorAll('form[data-filter]').forEach(answer);
   // A field that has the focus from the start, with what was searched for: typing goes on at its end.
@@ -13,6 +16,7 @@ function start() {
 function answer(form) {
   let running;
   let last = address(form);
+  let shown = last;
   const apply = async () => {
     const url = address(form);
     if (url === last) return;
@@ -24,6 +28,7 @@ function answer(form) {
     busy(true);
     try {
       await replace(url, signal);
+      shown = url;
     } catch {
       // No page, or another page (signed out): go there, and let the person see it.
       if (!signal.aborted) location.assign(url);
@@ -43,6 +48,15 @@ function answer(form) {
     else soon();
   });
   form.addEventListener('submit', (event) => {
+    if (form.dataset.filter === 'leads') {
+      // The answer to an older question leads nowhere: then the server looks.
+      const exact = address(form) === shown && document.querySelector('[data-results] a[data-exact]');
+      if (exact) {
+        event.preventDefault();
+        location.assign(exact.href);
+      }
+      return;
+    }
     event.preventDefault();
     apply();
   });

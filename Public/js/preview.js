@@ -6,7 +6,7 @@ import { debounced, icon } from './page.js';
 export function startPreview() {
   const form = document.querySelector('form[data-preview]');
   if (!form) return;
-  // An error is for a field that someone was at, or that came back with one; not for all that is still empty.
+  // An error is for a field that someone has filled and left, or that came back with one; not for what is still empty.
   const touched = new Set([...form.elements].map((field) => field.name).filter((name) => note(name, 'error')));
   returnTo(form);
   let running;
@@ -17,13 +17,26 @@ export function startPreview() {
     if (preview) show(form, preview, touched);
   };
   const soon = debounced(update);
+  const begun = new Set();
   const changed = (event) => {
-    if (event.target.name) touched.add(event.target.name);
+    if (event.target.name) begun.add(event.target.name);
+    soon();
+  };
+  const left = () => {
+    const names = [...begun].filter((name) => !place(form, name)?.contains(document.activeElement));
+    if (!names.length) return;
+    names.forEach((name) => {
+      begun.delete(name);
+      touched.add(name);
+    });
     soon();
   };
   form.addEventListener('input', changed);
   form.addEventListener('change', changed);
+  // A click on a label takes the focus away for a moment, and then gives it to the label's field.
+  form.addEventListener('focusout', () => setTimeout(left, 250));
   form.addEventListener('reset', () => {
+    begun.clear();
     touched.forEach((name) => mark(name, ''));
     touched.clear();
     soon();
@@ -32,6 +45,13 @@ export function startPreview() {
   addEventListener('pageshow', () => {
     if (!('fresh' in form.dataset) || [...form.elements].some(isChanged)) soon();
   });
+}
+
+// A choice is left with its whole step: what it asks for stands in the fields below.
+function place(form, name) {
+  const found = form.elements[name];
+  const field = found instanceof RadioNodeList ? found[0] : found;
+  return field?.matches('[type=radio], [type=checkbox]') ? field.closest('.step') ?? field : field;
 }
 
 function isChanged(field) {

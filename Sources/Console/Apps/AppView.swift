@@ -97,8 +97,8 @@ struct AppCredentialView: View {
   let bound: BoundCredentialView?
   /// Devices that this credential can reach.
   let active: Int
-  /// Whether its lack is worth a warning.
-  let isWanted: Bool
+  /// Whether there is something to choose in the form.
+  let isAssignable: Bool
   let isOpen: Bool
   let bindFirst: String
   let certificateLabel: String
@@ -120,7 +120,7 @@ struct AppCredentialView: View {
     .text("provider") { $0.provider.rawValue },
     .text("environment") { $0.name },
     .text("reach") { $0.reach },
-    .flag("is_wanted") { $0.isWanted },
+    .flag("assignable") { $0.isAssignable },
     .text("bind_first") { $0.bindFirst },
     .text("certificate_label") { $0.certificateLabel },
     .text("certificate_hint") { $0.certificateHint },
@@ -134,6 +134,7 @@ struct AppCredentialView: View {
     .view("host") { FieldView(value: $0.host, error: $0.errors["host"]) },
     .view("trust") { FieldView(value: $0.trust, error: $0.errors["trust"]) },
     .flag("has_trust") { !$0.trust.isEmpty },
+    .flag("has_proxy") { !$0.proxy.isEmpty || !$0.errors["proxy"].isEmpty },
     .view("proxy") { FieldView(value: $0.proxy, error: $0.errors["proxy"]) },
   ]
 }

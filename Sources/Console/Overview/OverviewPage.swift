@@ -14,7 +14,7 @@ enum OverviewPage {
   private static let days = 30
   private static let mostIncidents = 20
 
-  static let views: [any PageView.Type] = [OverviewView.self, FirstRunView.self]
+  static let views: [any PageView.Type] = [OverviewView.self, FirstRunView.self, SetUpView.self]
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/") { page in
@@ -22,6 +22,7 @@ enum OverviewPage {
       let facts = try await page.kept { try Found($0, sealer: sealer, now: $1) }
       let blocked = try await BlockedCredential.all(facts.apps.flatMap(\.credentials), page)
       if let first = firstRun(facts, blocked, page) { return page.answer(first) }
+      if let steps = setUp(facts, blocked, page) { return page.answer(steps) }
       return page.answer(view(facts, blocked, page))
     }
     routes.page(.post, "/first-run", role: .operator) { page in try await FirstRun.take(page) }
@@ -107,6 +108,14 @@ enum OverviewPage {
       phone: PhoneCard(phone, app: app, device: nil, channels: [], texts: texts, now: page.now),
       hello: FirstRunStep(run.hello, isNext: true, texts),
       uninstall: FirstRunStep(run.uninstall, isNext: run.hello != nil, texts), changes: changes)
+  }
+
+  /// Nil for those who cannot send, after the first push, and where something needs attention.
+  private static func setUp(_ facts: Found, _ blocked: [BlockedCredential], _ page: PageContext) -> SetUpView? {
+    guard facts.firstRun != nil, facts.pushes.isEmpty, page.may(.operator),
+      attention(facts, blocked, incidents: facts.incidents.items, page).isEmpty
+    else { return nil }
+    return SetUpView(apps: facts.apps, hasFiles: !facts.report.findings.isEmpty)
   }
 
   private static func view(_ facts: Found, _ blocked: [BlockedCredential], _ page: PageContext) -> OverviewView {
