@@ -58,8 +58,8 @@ extension Lint {
     return finding(.warning, "repeat", .credentialEndsBetween, arguments)
   }
 
-  /// Seconds before the end: the 30 whole days of the warnings.
-  private static let nearEnd: TimeInterval = 31 * 86_400
+  /// Seconds before the end: the 30 days of the warnings.
+  private static let nearEnd: TimeInterval = 30 * 86_400
 
   private static func speed(_ draft: PushDraft) -> [Finding] {
     guard let minutes = draft.options.spreadMinutes, let seconds = draft.options.timeToLive, seconds > 0,
