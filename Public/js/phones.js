@@ -22,6 +22,10 @@ function start() {
     }, lost);
     addEventListener('popstate', refresh);
     region?.addEventListener('click', (event) => choose(event, refresh));
+    // Browsers leave a link where it is if a part of it is in view.
+    region?.addEventListener('focusin', ({ target }) => {
+      if (target.closest('.shelf')) target.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    });
   });
   showCurrent();
   showClocks();

@@ -37,6 +37,42 @@ extension PagesInBrowser {
       }
     }
 
+    @Test("a phone of the shelf that gets the focus comes wholly into view")
+    func shelf() async throws {
+      let focus = """
+        const [shelf, links] = [document.querySelector('.shelf'), document.querySelectorAll('.shelf a')];
+        const edge = shelf.getBoundingClientRect().right;
+        const cut = [...links].find((one) => one.getBoundingClientRect().right > edge);
+        if (!cut) return 'none is cut';
+        // A part of it is in view: such a link the browser leaves where it is.
+        shelf.scrollLeft += cut.getBoundingClientRect().left + 20 - edge;
+        cut.focus();
+        return cut.getBoundingClientRect().right <= edge ? '' : 'still cut';
+        """
+      try await BrowserScene.run { scene in
+        try await scene.browser.pretend(width: 400, dark: false)
+        try await scene.open("/phones")
+        #expect(try await scene.browser.run(script: focus) as? String == "")
+      }
+    }
+
+    @Test("the buttons below the form are seen in the order of the keyboard, and Enter in a field presses Review")
+    func order() async throws {
+      let order = """
+        const lefts = [...document.querySelectorAll('.send-bar .actions > *')].map((one) => one.getBoundingClientRect().left);
+        return lefts.length > 2 && lefts.every((left, place) => place === 0 || left > lefts[place - 1]);
+        """
+      try await BrowserScene.run { scene in
+        try await scene.open("/pushes/new?app=com.example.shop")
+        #expect(try await scene.browser.run(script: order) as? Bool == true)
+        try await scene.choose("environment", "development")
+        try await scene.choose("audience", "all")
+        try await scene.fill("title", "Hello\u{e007}")
+        try await scene.heading("Review and send")
+        #expect(try await scene.browser.find("kbd").attribute("textContent") == "Ctrl K")
+      }
+    }
+
     @Test("in forced colors, what is chosen differs from what is not")
     func forcedColors() async throws {
       let ground = """
