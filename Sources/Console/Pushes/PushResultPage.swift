@@ -18,6 +18,8 @@ enum PushResultPage {
     let app: App?
     let reasons: [Delivery.ReasonCount]
     let providers: [Delivery.ProviderCounts]
+    /// The platforms of its devices; none until they are counted.
+    let reached: Set<Platform>
     let jpush: [SentJPushMessage]
     let waiting: [(reason: String, count: Int)]
     let latencies: LatencyHistogram
@@ -54,11 +56,12 @@ enum PushResultPage {
       let app = try App.find(database, id: push.appID)
       let reasons = try Delivery.reasonCounts(database, push: push.id)
       let providers = try Delivery.providerCounts(database, push: push.id, reasons)
+      let reached = Set(try Push.targets(database, id: push.id).keys.map(\.platform))
       let deliveries = try Delivery.list(
         database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
         limit: pageSize)
       return Found(
-        push: push, app: app, reasons: reasons, providers: providers,
+        push: push, app: app, reasons: reasons, providers: providers, reached: reached,
         jpush: try SentJPushMessage.all(database, push: push.id),
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
@@ -144,7 +147,8 @@ enum PushResultPage {
       badge: payload?.badge.flatMap { $0.isRelative ? texts("push.badge_counted", ["badge": $0.text]) : nil },
       command: draft.map { DialectText($0, in: .signalbox, sentAt: page.now, address: page.address).text },
       lockScreen: found.app.flatMap { app in
-        payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app, texts) } }
+        payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app, texts).shown(on: found.reached) }
+        }
       },
       devices: devices(found, pager, page))
   }

@@ -38,7 +38,8 @@ struct PushRow: View {
     .view("bar") { OutcomeBar($0.listed.push.counts, target: $0.listed.push.target ?? 0) },
     .text("source") { $0.source },
     .text("by") { $0.listed.push.createdBy },
-    .flag("is_counted") { $0.listed.push.target != nil },
+    // An audience without devices has no outcome to count.
+    .flag("is_counted") { $0.listed.push.target ?? 0 > 0 },
     .number("target") { $0.listed.push.target ?? 0 },
     .number("accepted") { $0.listed.push.counts.accepted },
     .number("failed") { $0.listed.push.counts.failed },
