@@ -143,7 +143,8 @@ enum AppPage {
     return BoundCredentialView(
       credential: credential, state: state, name: credential.certificateName ?? texts("apps.certificate_none"),
       validity: validity, health: texts("apps.\(credential.health.rawValue)\(suffix)"),
-      circuit: health.map { HealthWords(health: $0, texts: texts).text } ?? "", now: page.now)
+      circuit: health.map { HealthWords(health: $0, texts: texts).text } ?? "",
+      address: texts.known("apps.endpoint_\(credential.endpoint)") ?? credential.endpoint, now: page.now)
   }
 
   // MARK: Assigning a credential

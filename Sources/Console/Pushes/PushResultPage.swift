@@ -325,7 +325,9 @@ enum PushResultPage {
           let tags = draft.notification.localizations.map(\.language.text)
           return tags.isEmpty ? nil : texts.list(tags)
         }),
-      FactView(texts("details.source"), "\(texts("source.\(push.source.rawValue)")) · \(push.createdBy)"),
+      FactView(
+        texts("details.source"),
+        "\(texts("source.\(push.source.rawValue)")) · \(ActivityActor(push.createdBy).name(texts))"),
       FactView(texts("details.created"), at: push.createdAt), approval?.fact,
       FactView(texts("details.started"), at: push.startedAt),
       FactView(texts("details.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),

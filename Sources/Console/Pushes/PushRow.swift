@@ -15,6 +15,8 @@ struct PushRow: View {
   let title: String
   /// Where it came from, as “console”.
   let source: String
+  /// Who created it, as the activity log names them.
+  let by: String
   let now: Date
   /// Whether the reader may cancel and send again.
   var mayAct = false
@@ -37,7 +39,7 @@ struct PushRow: View {
     .text("audience") { $0.audience },
     .view("bar") { OutcomeBar($0.listed.push.counts, target: $0.listed.push.target ?? 0) },
     .text("source") { $0.source },
-    .text("by") { $0.listed.push.createdBy },
+    .text("by") { $0.by },
     // An audience without devices has no outcome to count.
     .flag("is_counted") { $0.listed.push.target ?? 0 > 0 },
     .number("target") { $0.listed.push.target ?? 0 },
@@ -115,8 +117,8 @@ extension PushRow {
   init(_ listed: ListedPush, app: App?, texts: Texts, now: Date, mayAct: Bool = false) {
     self.init(
       listed: listed, app: app?.name ?? "", audience: listed.audience?.text(texts, names: listed.names) ?? "",
-      title: listed.title ?? texts("pushes.no_text"), source: texts("source.\(listed.push.source.rawValue)"), now: now,
-      mayAct: mayAct)
+      title: listed.title ?? texts("pushes.no_text"), source: texts("source.\(listed.push.source.rawValue)"),
+      by: ActivityActor(listed.push.createdBy).name(texts), now: now, mayAct: mayAct)
   }
 
   /// Groups the rows by day in UTC, because the server does not know the user's time zone. Pushes of the page that are

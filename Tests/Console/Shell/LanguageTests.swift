@@ -433,6 +433,8 @@ struct ChinesePageTests {
       ["name": "Shop", "environment": "production", "environments": "development, production"])
     #expect(texts.text(problem) == "“Shop”适用于开发环境、生产环境，不适用于生产环境。")
     #expect(locales["en"].text(problem) == problem.text)
+    let quoted = Problem("", code: "x", "This machine's DNS: 'news' in topics")
+    #expect(locales["en"].text(quoted) == "This machine’s DNS: 'news' in topics", "as the pages write it")
     #expect(texts.remedy(Reason.of("JPush 1004")) != Reason.of("JPush 1004").remedy)
     #expect(texts.cause(Reason.of("Expired (ServiceUnavailable)")) == texts.cause(Reason.of("Expired")))
   }
