@@ -1,7 +1,8 @@
 // The simulator's phones: what arrives is shown without a reload, and what is chosen without leaving the page.
 
 import { listen } from './events.js';
-import { fetchPage, reloadWhenIdle, swap } from './page.js';
+import { fetchPage, reloadWhenIdle } from './page.js';
+import { swap } from './swap.js';
 
 const narrow = matchMedia('(max-width: 860px)');
 const region = document.querySelector('#phones');
