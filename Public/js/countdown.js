@@ -1,6 +1,6 @@
 // The undo window: how many seconds are left, counted from when the page was made, whatever this computer's clock says.
 
-import { reloadWhenIdle } from './page.js';
+import { reloadWhenIdle } from './refresh.js';
 
 /** Counts down in every element with data-countdown, and then reads the page anew. */
 function start() {

@@ -1,8 +1,7 @@
 // The simulator's phones: what arrives is shown without a reload, and what is chosen without leaving the page.
 
 import { listen } from './events.js';
-import { fetchPage, reloadWhenIdle } from './page.js';
-import { swap } from './swap.js';
+import { fetchPage, reloadWhenIdle, swap } from './refresh.js';
 
 const narrow = matchMedia('(max-width: 860px)');
 const region = document.querySelector('#phones');

@@ -1,4 +1,12 @@
-// A region of a page swapped for its newer self, as if nothing had happened to the person at work.
+// A page brought up to date: fetched, swapped region by region, or read anew.
+
+/** The page at `url` as a document; throws on an answer that is not a page, and when `signal` aborts. */
+export async function fetchPage(url, signal) {
+  const answer = await fetch(url, { headers: { Accept: 'text/html' }, credentials: 'same-origin', signal });
+  const kind = answer.headers.get('Content-Type') ?? '';
+  if (!answer.ok || !kind.startsWith('text/html')) throw new Error(`${url} answered ${answer.status} ${kind}`);
+  return new DOMParser().parseFromString(await answer.text(), 'text/html');
+}
 
 /**
  * Replaces what is inside `region` by what is inside `fresh`. The person at work must not notice:
@@ -10,6 +18,12 @@ export function swap(region, fresh) {
   region.replaceChildren(...document.importNode(fresh, true).childNodes);
   restore(region, kept);
   region.dispatchEvent(new CustomEvent('refreshed', { bubbles: true }));
+}
+
+/** Reads the page anew, but never away from under someone who types: then it waits until the field is left. */
+export function reloadWhenIdle() {
+  if (!document.activeElement?.matches('input, textarea, select')) return location.reload();
+  document.activeElement.addEventListener('blur', () => setTimeout(reloadWhenIdle), { once: true });
 }
 
 const held = 'a[href], button, input, select, textarea, summary, details, pre, .scroll, [tabindex]';
