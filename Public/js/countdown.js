@@ -1,5 +1,6 @@
 // The undo window: how many seconds are left, counted from when the page was made, whatever this computer's clock says.
 
+import { announce } from './page.js';
 import { reloadWhenIdle } from './refresh.js';
 
 /** Counts down in every element with data-countdown, and then reads the page anew. */
@@ -13,6 +14,8 @@ function follow(element) {
   element.parentElement.querySelectorAll('.ring circle').forEach((circle) => {
     circle.style.animationDuration = `${element.dataset.countdown}s`;
   });
+  // Once: a live region that counts would speak every second.
+  announce(element.textContent.trim());
   const pattern = element.dataset.text ?? '{seconds}';
   const step = () => {
     const left = Math.ceil((end - performance.now()) / 1000);

@@ -3,7 +3,10 @@
 import { announce, debounced } from './page.js';
 import { fetchPage, swap } from './refresh.js';
 
-/** Makes every form with data-filter answer at once. Without script its button does the same. */
+/**
+ * Makes every form with data-filter answer at once. Without script its button does the same. Typing never leaves the
+ * page; in a form with data-filter="leads", Enter goes to what was named exactly.
+ */
 function start() {
   document.querySelectorAll('form[data-filter]').forEach(answer);
   // A field that has the focus from the start, with what was searched for: typing goes on at its end.
@@ -14,6 +17,7 @@ function start() {
 function answer(form) {
   let running;
   let last = address(form);
+  let shown = last;
   const apply = async () => {
     const url = address(form);
     if (url === last) return;
@@ -25,6 +29,7 @@ function answer(form) {
     busy(true);
     try {
       await replace(url, signal);
+      shown = url;
     } catch {
       // No page, or another page (signed out): go there, and let the person see it.
       if (!signal.aborted) location.assign(url);
@@ -44,6 +49,15 @@ function answer(form) {
     else soon();
   });
   form.addEventListener('submit', (event) => {
+    if (form.dataset.filter === 'leads') {
+      // The answer to an older question leads nowhere: then the server looks.
+      const exact = address(form) === shown && document.querySelector('[data-results] a[data-exact]');
+      if (exact) {
+        event.preventDefault();
+        location.assign(exact.href);
+      }
+      return;
+    }
     event.preventDefault();
     apply();
   });

@@ -7,7 +7,7 @@ import { debounced } from './page.js';
 export function startPreview() {
   const form = document.querySelector('form[data-preview]');
   if (!form) return;
-  // An error is for a field that someone was at, or that came back with one; not for all that is still empty.
+  // An error is for a field that someone has filled and left, or that came back with one; not for what is still empty.
   const touched = new Set([...form.elements].map((field) => field.name).filter((name) => note(name, 'error')));
   returnTo(form);
   let running;
@@ -18,13 +18,27 @@ export function startPreview() {
     if (preview) show(form, preview, touched);
   };
   const soon = debounced(update);
+  // What was typed before this came.
+  const begun = new Set([...form.elements].filter(isChanged).map(({ name }) => name).filter(Boolean));
   const changed = (event) => {
-    if (event.target.name) touched.add(event.target.name);
+    if (event.target.name) begun.add(event.target.name);
+    soon();
+  };
+  const left = () => {
+    const names = [...begun].filter((name) => !place(form, name)?.contains(document.activeElement));
+    if (!names.length) return;
+    names.forEach((name) => {
+      begun.delete(name);
+      touched.add(name);
+    });
     soon();
   };
   form.addEventListener('input', changed);
   form.addEventListener('change', changed);
+  // A click on a label takes the focus away for a moment, and then gives it to the label's field.
+  form.addEventListener('focusout', () => setTimeout(left, 250));
   form.addEventListener('reset', () => {
+    begun.clear();
     touched.forEach((name) => mark(name, ''));
     touched.clear();
     soon();
@@ -36,6 +50,13 @@ export function startPreview() {
   addEventListener('pageshow', look);
   // This comes with the first sign of a person, whose first letters are in the form already.
   look();
+}
+
+// A choice is left with its whole step: what it asks for stands in the fields below.
+function place(form, name) {
+  const found = form.elements[name];
+  const field = found instanceof RadioNodeList ? found[0] : found;
+  return field?.matches('[type=radio], [type=checkbox]') ? field.closest('.step') ?? field : field;
 }
 
 async function ask(form, signal) {

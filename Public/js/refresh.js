@@ -2,7 +2,9 @@
 
 /** The page at `url` as a document; throws on an answer that is not a page, and when `signal` aborts. */
 export async function fetchPage(url, signal) {
-  const answer = await fetch(url, { headers: { Accept: 'text/html' }, credentials: 'same-origin', signal });
+  // The search answers a script with its list, where it would lead a person straight to the page that an ID names.
+  const headers = { Accept: 'text/html', 'X-Requested-With': 'fetch' };
+  const answer = await fetch(url, { headers, credentials: 'same-origin', signal });
   const kind = answer.headers.get('Content-Type') ?? '';
   if (!answer.ok || !kind.startsWith('text/html')) throw new Error(`${url} answered ${answer.status} ${kind}`);
   return new DOMParser().parseFromString(await answer.text(), 'text/html');

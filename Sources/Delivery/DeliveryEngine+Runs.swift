@@ -47,6 +47,7 @@ extension DeliveryEngine {
         push: report.push, id: message.id, firstDevice: first, lastDevice: last, devices: devices.count,
         sentAt: message.sentAt)
     }
+    if !items.isEmpty { items[0].names = report.names }
     control?.inbox.add(items)
   }
 

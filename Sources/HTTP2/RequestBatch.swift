@@ -28,6 +28,8 @@ package struct RequestBatch: Sendable {
     let template: RequestTemplate
     let tag: Int64
     let notes: (any DepartureNotes)?
+    /// Of so many requests, the first ones, the body of a success is kept.
+    let keptAnswers: Int
     let commonBody: UnsafeMutableRawPointer
     let commonBodyCount: Int
     /// Where a request's own bytes stand in the common body; nil: they replace it.
@@ -40,8 +42,10 @@ package struct RequestBatch: Sendable {
     fileprivate(set) var count = 0
 
     init(
-      template: RequestTemplate, tag: Int64, body: [UInt8], gap: Int?, capacity: Int, notes: (any DepartureNotes)?
+      template: RequestTemplate, tag: Int64, body: [UInt8], gap: Int?, capacity: Int, notes: (any DepartureNotes)?,
+      keptAnswers: Int
     ) {
+      self.keptAnswers = keptAnswers
       self.template = template
       self.tag = tag
       self.notes = notes
@@ -147,13 +151,16 @@ package struct RequestBatchBuilder: ~Copyable {
   ///   - gap: a place in `body` where a request's own bytes are inserted; nil: they replace it.
   ///   - tag: the purpose of the batch, such as the id of a push; see ``ClientGroup/cancelQueued(tag:)``.
   ///   - notes: learns which requests leave.
+  ///   - keptAnswers: of so many requests, the first ones, the body of a success is kept although
+  ///     ``ClientConfiguration/keepsBodyOfSuccess`` is false.
   package init(
     template: RequestTemplate, tag: Int64 = 0, body: [UInt8] = [], gap: Int? = nil, capacity: Int = 16,
-    notes: (any DepartureNotes)? = nil
+    notes: (any DepartureNotes)? = nil, keptAnswers: Int = 0
   ) {
     precondition(gap.map { (0...body.count).contains($0) } ?? true, "the gap is inside the body")
     storage = RequestBatch.Storage(
-      template: template, tag: tag, body: body, gap: gap, capacity: capacity, notes: notes)
+      template: template, tag: tag, body: body, gap: gap, capacity: capacity, notes: notes,
+      keptAnswers: keptAnswers)
   }
 
   package var count: Int { storage.count }

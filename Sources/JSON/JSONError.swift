@@ -33,6 +33,15 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   public let character: String?
   /// What the fault says more.
   public let detail: String?
+  /// The value that it is in, such as `options.rate` or `tags[2]`; empty: the outermost.
+  public internal(set) var path = ""
+
+  /// The same, of a member or an element of another value.
+  func under(_ place: String) -> JSONError {
+    var error = self
+    error.path = path.isEmpty || path.hasPrefix("[") ? place + path : "\(place).\(path)"
+    return error
+  }
 
   /// As `line 3, column 10: unexpected “x”`.
   public var description: String {

@@ -38,6 +38,15 @@ struct JSONParser {
     }
   }
 
+  /// - Parameter place: of the value in the one around it; made for an error only.
+  private mutating func value(at place: @autoclosure () -> String) throws(JSONError) -> JSONValue {
+    do throws(JSONError) {
+      return try value()
+    } catch {
+      throw error.under(place())
+    }
+  }
+
   private mutating func nested(
     _ read: (inout JSONParser) throws(JSONError) -> JSONValue
   ) throws(JSONError) -> JSONValue {
@@ -60,7 +69,7 @@ struct JSONParser {
       let key = try string()
       skipBlanks()
       try expect(UInt8(ascii: ":"))
-      if members.updateValue(try value(), forKey: key) != nil {
+      if members.updateValue(try value(at: key), forKey: key) != nil {
         index = start
         throw error(.repeatedKey, key)
       }
@@ -75,7 +84,7 @@ struct JSONParser {
     skipBlanks()
     if take(UInt8(ascii: "]")) { return .array([]) }
     repeat {
-      elements.append(try value())
+      elements.append(try value(at: "[\(elements.count)]"))
       skipBlanks()
     } while take(UInt8(ascii: ","))
     try expect(UInt8(ascii: "]"))

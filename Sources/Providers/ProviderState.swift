@@ -99,8 +99,13 @@ package struct SendReport: Sendable {
   package let results: [(device: Int64, result: SendResult)]
   /// The service's message that all these devices got, if one request named several.
   package let message: SentMessage?
-  package init(push: Int64, results: [(device: Int64, result: SendResult)], message: SentMessage? = nil) {
-    (self.push, self.results, self.message) = (push, results, message)
+  /// What the service called its message to some of these devices, by their IDs.
+  package let names: [Int64: String]
+  package init(
+    push: Int64, results: [(device: Int64, result: SendResult)], message: SentMessage? = nil,
+    names: [Int64: String] = [:]
+  ) {
+    (self.push, self.results, self.message, self.names) = (push, results, message, names)
   }
 }
 

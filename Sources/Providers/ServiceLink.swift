@@ -299,6 +299,7 @@ extension ServiceLink: ClientGroupHandler {
   /// Reports the results of answers, grouped by push.
   package func group(_ group: ClientGroup, ended answers: [Answer]) {
     var results: [(device: Int64, result: SendResult)] = []
+    var names: [Int64: String] = [:]
     results.reserveCapacity(answers.count)
     note(answers)
     var push: Int64 = answers.first?.batch.tag ?? 0
@@ -307,13 +308,17 @@ extension ServiceLink: ClientGroupHandler {
       rules.note(answer, now: tools.clock())
       guard let result = result(answer) else { continue }
       if answer.batch.tag != push {
-        if !results.isEmpty { tools.report(SendReport(push: push, results: results)) }
+        if !results.isEmpty { tools.report(SendReport(push: push, results: results, names: names)) }
         results.removeAll()
+        names.removeAll()
         push = answer.batch.tag
       }
       results.append((answer.id, result))
+      if case .answered(200, let detail?) = answer.result, !detail.body.isEmpty {
+        names[answer.id] = rules.name(ofMessage: detail.body)
+      }
     }
-    if !results.isEmpty { tools.report(SendReport(push: push, results: results)) }
+    if !results.isEmpty { tools.report(SendReport(push: push, results: results, names: names)) }
   }
 
   package func group(_ group: ClientGroup, changed state: ClientGroup.State) { refreshState() }

@@ -10,6 +10,8 @@ protocol ServiceRules: Sendable {
   func provesCredential(_ status: Int) -> Bool
   /// Called with every answer before it is reported, on the loop's thread.
   func note(_ answer: Answer, now: Date)
+  /// What the service calls the message that it accepted; nil: nothing.
+  func name(ofMessage body: [UInt8]) -> String?
   /// The meaning of an answer whose status is not 200.
   func reading(_ status: Int, _ detail: Answer.Detail?, now: Date) -> AnswerReading
 }
@@ -17,6 +19,8 @@ protocol ServiceRules: Sendable {
 extension ServiceRules {
   /// Does nothing.
   func note(_ answer: Answer, now: Date) {}
+  /// Always nil.
+  func name(ofMessage body: [UInt8]) -> String? { nil }
 }
 
 /// The meaning of a refusal, or of a problem of the service.

@@ -47,7 +47,8 @@ package struct ReminderLadder: Sendable, Hashable {
   /// The step to send now, nil if there is none.
   ///
   /// When several have passed (the clock jumped, the server was down, the file came late), only the last one is sent;
-  /// earlier ones are never sent afterwards, even if the clock goes back.
+  /// earlier ones are never sent afterwards, even if the clock goes back. Nor are they sent in its place before its hour:
+  /// who may send at any hour tells the same step.
   ///
   /// - Parameters:
   ///   - sent: the steps already sent for this thing and fingerprint.
@@ -56,10 +57,8 @@ package struct ReminderLadder: Sendable, Hashable {
     notAfter: Date?, now: Date, sent: some Collection<Step>, isTime: (Step) -> Bool = { _ in true }
   ) -> Step? {
     guard let notAfter, notAfter < Expiry.never else { return nil }
-    let last = sent.min()
-    return steps.last { step in
-      Self.due(step, notAfter: notAfter) <= now && isTime(step)
-    }.flatMap { step in last.map { step < $0 } ?? true ? step : nil }
+    guard let step = steps.last(where: { Self.due($0, notAfter: notAfter) <= now }), isTime(step) else { return nil }
+    return sent.min().map { step < $0 } ?? true ? step : nil
   }
 
   /// The next step and when it becomes due; nil if there is none.

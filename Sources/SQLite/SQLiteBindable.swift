@@ -81,7 +81,11 @@ extension Data: SQLiteBindable {
 }
 
 extension Date: SQLiteBindable {
-  package var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+  /// Since 1970; a time beyond what 64 bits hold is the last or the first that they do.
+  package var milliseconds: Int64 {
+    let milliseconds = (timeIntervalSince1970 * 1000).rounded()
+    return Int64(exactly: milliseconds) ?? (milliseconds > 0 ? .max : .min)
+  }
 
   package init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 

@@ -42,7 +42,8 @@ package struct Message: Sendable {
         let (value, after) = (values[number - 1], rest[rest.index(after: close)...].first)
         var text = Self.text(of: value, in: translation)
         // A sentence within a sentence does not end before it. Names keep what they end with.
-        if !(value is String), after == "。" || after == "；", text.last == "。" { text.removeLast() }
+        let stop: Character? = after == "。" || after == "；" ? "。" : after == "." || after == ";" ? "." : nil
+        if !(value is String), stop != nil, text.last == stop { text.removeLast() }
         filled += text
       } else {
         filled += rest[open...close]

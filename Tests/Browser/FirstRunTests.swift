@@ -25,5 +25,28 @@ extension InBrowser {
         try await scene.sees("Recent pushes")
       }
     }
+
+    @Test("without the demo, the first steps and the page of a new app lead to the upload, with the app chosen")
+    func setUp() async throws {
+      try await BrowserScene.run(demo: false) { scene in
+        try await scene.open("/")
+        try await scene.sees("Set up your first push", in: "//h1")
+        try await scene.audit("the steps without the demo")
+        try await scene.follow("Add an app")
+        try await scene.fill("name", "Mine")
+        try await scene.fill("bundle_id", "com.example.mine")
+        try await scene.press("Add an app")
+        try await scene.sees("Mine has no credential", in: "//h1")
+        try await scene.audit("an app without a credential")
+        try await scene.follow("Upload a key or certificate")
+        try await scene.heading("Certificates")
+        try await scene.browser.wait(for: "//form[@data-upload]//select[@name='app']/option[@selected][.='Mine']")
+        try await scene.open("/")
+        try await scene.sees("Mine, com.example.mine")
+        try await scene.open("/devices")
+        try await scene.sees("signalbox serve --demo")
+        #expect(try await scene.browser.complaints() == [])
+      }
+    }
   }
 }

@@ -2,6 +2,7 @@ import Model
 import SQLite
 import Simulator
 import Store
+import TestSupport
 import Testing
 
 @testable import signalbox
@@ -132,6 +133,42 @@ extension InBrowser {
       }
     }
 
+    @Test("what a choice asks for is no error before its step is left; then its line is there, and nothing jumps")
+    func errors() async throws {
+      try await BrowserScene.run { scene in
+        try await scene.open("/pushes/new?app=com.example.shop")
+        try await scene.choose("environment", "development")
+        let count = "performance.getEntriesByType('resource').filter((one) => one.name.endsWith('/preview')).length"
+        _ = try await script(scene, "window.answers = \(count)")
+        try await scene.choose("audience", "device_token")
+        try await waitUntil("the preview answers") { try await script(scene, "return \(count) > window.answers") }
+        #expect(
+          try await script(
+            scene, "return [...document.querySelectorAll('p.error')].every((one) => one.offsetParent === null)"))
+        let place = "document.getElementById('step-what').getBoundingClientRect().top + scrollY"
+        _ = try await script(scene, "window.stood = \(place)")
+        try await scene.fill("title", "Hello")
+        try await scene.sees("Enter at least one recipient below.", beside: "audience")
+        #expect(try await script(scene, "return \(place) === window.stood"))
+      }
+    }
+
+    @Test("a time in a table keeps its width when it becomes that of the viewer")
+    func times() async throws {
+      try await BrowserScene.run { scene in
+        try await scene.open("/settings/reminders")
+        let widths = """
+          const cell = document.querySelector('main').appendChild(document.createElement('table')).insertRow().insertCell();
+          cell.innerHTML = '<time datetime="2026-11-22T07:52:00Z">22 Nov 2026, 07:52 UTC</time>';
+          const time = cell.firstChild;
+          const before = time.getBoundingClientRect().width;
+          cell.dispatchEvent(new CustomEvent('refreshed', { bubbles: true }));
+          return !time.textContent.includes('UTC') && Math.abs(time.getBoundingClientRect().width - before) < 1;
+          """
+        #expect(try await script(scene, widths))
+      }
+    }
+
     @Test("the keyboard reaches the content at once")
     func keyboard() async throws {
       try await BrowserScene.run { scene in
@@ -143,6 +180,14 @@ extension InBrowser {
         #expect(try await script(scene, "return document.activeElement.id === 'main'"))
         try await scene.browser.find("main").type(tab)
         #expect(try await script(scene, "return document.activeElement.closest('main .head') !== null"))
+
+        // What comes next is what stands next.
+        try await scene.open("/pushes/new")
+        let order = """
+          const left = [...document.querySelectorAll('.send-bar .actions > *')].map((one) => one.getBoundingClientRect().left);
+          return left.length > 2 && left.every((place, index) => index === 0 || place > left[index - 1]);
+          """
+        #expect(try await script(scene, order))
       }
     }
   }

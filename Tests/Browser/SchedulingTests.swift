@@ -22,6 +22,11 @@ extension InBrowser {
         try await scene.press("Review")
         try await scene.press("Send to 1 device")
         try await scene.sees("Sending in", in: "//*[@class='toast']")
+        let focused = "return document.activeElement.textContent.trim()"
+        #expect(try await scene.browser.run(script: focused) as? String == "Undo")
+        if javaScript {
+          try await scene.browser.wait(for: "//p[@role='status'][contains(., 'Sending in')]")
+        }
         try await scene.press("Undo")
         try await scene.sees("Canceled before anything was sent")
         try await scene.browser.wait(for: "//*[@data-live='state_text'][.='Canceled']")

@@ -199,6 +199,8 @@ struct CertificateFileTests {
     #expect(json["not_after"]?.string == "2027-02-28T12:00:00Z")
     #expect(json["certificate"]?["serial"]?.string == made.certificate.serialNumber)
     #expect(json["has_private_key"]?.bool == true)
+    let over = file.lines(now: noon + 430 * day + 1).joined(separator: "\n")
+    #expect(over.contains("Expired:      330 days ago\n") && !over.contains("Days left"), "\(over)")
     let text = file.lines(now: noon).joined(separator: "\n")
     #expect(text.contains("Kind:         APNs certificate\n"))
     #expect(text.contains("Topics:       com.x (app), com.x.voip (voip), com.x.complication (complication)\n"))

@@ -112,13 +112,13 @@ struct CertificateTrackerTests {
     #expect(JSONValue(written: item)["ending_issuer"] == "CN=R3, O=CA")
   }
 
-  @Test("exactly 30 days left warns, 30 days and one second does not", arguments: [(0.0, Int32(1)), (1.0, Int32(0))])
+  @Test("30 whole days left warn, 31 do not", arguments: [(0.0, Int32(1)), (86_399, 1), (86_400, 0)])
   func boundary(extra: Double, code: Int32) throws {
     try withStore { store, _ in
       _ = try keep(store, try p12(until: now.addingTimeInterval(30 * 86_400 + extra)), .init(fileName: "push.p12"))
       let report = try store.readSync { try CertificateTracker.report($0, now: now) }
       #expect(report.exitCode == code)
-      #expect(report.findings.first?.daysLeft == 30)
+      #expect(report.findings.first?.daysLeft == (code == 0 ? 31 : 30))
     }
   }
 

@@ -9,10 +9,11 @@ import Text
 @Suite("Expiry")
 struct ExpiryTests {
   @Test(
-    "the boundaries of the bands: 30 days warn, 30 days and one second do not",
+    "the bands follow from the whole days that are told: 30 and some hours warn, 7 and some hours are urgent",
     arguments: [
-      (31 * 86_400, Expiry.Band.fine, 31), (30 * 86_400 + 1, .fine, 30), (30 * 86_400, .soon, 30),
-      (30 * 86_400 - 1, .soon, 29), (7 * 86_400 + 1, .soon, 7), (7 * 86_400, .urgent, 7), (86_400, .urgent, 1),
+      (31 * 86_400, Expiry.Band.fine, 31), (31 * 86_400 - 1, .soon, 30), (30 * 86_400 + 1, .soon, 30),
+      (30 * 86_400, .soon, 30), (30 * 86_400 - 1, .soon, 29), (8 * 86_400, .soon, 8), (8 * 86_400 - 1, .urgent, 7),
+      (7 * 86_400 + 1, .urgent, 7), (7 * 86_400, .urgent, 7), (86_400, .urgent, 1),
       (86_399, .urgent, 0), (0, .urgent, 0), (-1, .expired, -1), (-86_400, .expired, -1), (-86_401, .expired, -2),
     ])
   func bands(seconds: Int, band: Expiry.Band, days: Int) {
@@ -33,10 +34,20 @@ struct ExpiryTests {
     #expect(Expiry.message(daysLeft: daysLeft).description == text)
   }
 
+  @Test(
+    "programs read the days since an expiry as people do",
+    arguments: [(12, 12), (0, 0), (-1, 0), (-2, -1), (-694, -693)])
+  func told(daysLeft: Int, told: Int) {
+    #expect(Expiry.toldDays(daysLeft: daysLeft) == told)
+    #expect(Expiry.toldDays(daysLeft: nil) == nil)
+    #expect(Expiry.toldDays(notAfter: noon - 25 * 3600, now: noon) == -1, "“1 day ago”")
+  }
+
   @Test("another limit moves the warning, not the urgency")
   func limits() {
     #expect(Expiry.band(notBefore: nil, notAfter: noon + 60 * day, now: noon, within: 60) == .soon)
-    #expect(Expiry.band(notBefore: nil, notAfter: noon + 60 * day + 1, now: noon, within: 60) == .fine)
+    #expect(Expiry.band(notBefore: nil, notAfter: noon + 61 * day - 1, now: noon, within: 60) == .soon)
+    #expect(Expiry.band(notBefore: nil, notAfter: noon + 61 * day, now: noon, within: 60) == .fine)
     #expect(Expiry.band(notBefore: nil, notAfter: noon + 7 * day, now: noon, within: 1) == .urgent)
     #expect(Expiry.band(notBefore: nil, notAfter: noon + 8 * day, now: noon, within: 1) == .fine)
   }
@@ -70,6 +81,7 @@ struct ExpiryReportTests {
     #expect(code([item("a", days: 31), item("key", days: nil)]) == 0)
     #expect(code([item("a", days: 31), item("b", days: 30)]) == 1)
     #expect(code([item("a", days: 30), item("b", days: 7)]) == 2)
+    #expect(code([item("a", days: 30.9)]) == 1 && code([item("a", days: 7.9)]) == 2)
     #expect(code([item("a", days: 31), item("b", days: -1)]) == 2)
     #expect(code([], unreadable: true) == 3)
     #expect(code([item("a", days: 20)], unreadable: true) == 3)
@@ -87,7 +99,7 @@ struct ExpiryReportTests {
     evil.environments = []
     let report = ExpiryReport(
       [
-        item("Fine", days: 30.5), item("Key", days: nil), item("Soon Shop", days: 29.9), evil,
+        item("Fine", days: 31.5), item("Key", days: nil), item("Soon Shop", days: 29.9), evil,
         item("Last", days: 0.5), item("Over", days: -3.5), item("Just over", days: -0.5), item("One", days: 1), waiting,
       ], unreadable: [.init(name: "old.p12", reason: "Wrong password.")], now: noon)
     #expect(
@@ -99,7 +111,7 @@ struct ExpiryReportTests {
         "URGENT   Shop: One (production): 1 day left, until 2026-11-21 12:00:00 UTC, serial AB",
         "URGENT   Shop: Evil OK       all fine: 6 days left, until 2026-11-27 00:00:00 UTC, serial AB",
         "SOON     Soon Shop (production): 29 days left, until 2026-12-20 09:36:00 UTC, serial AB",
-        "OK       Shop: Fine (production): 30 days left, until 2026-12-21 00:00:00 UTC, serial AB",
+        "OK       Shop: Fine (production): 31 days left, until 2026-12-22 00:00:00 UTC, serial AB",
         "NOT YET  Shop: Waiting (production): not valid before 2026-11-21 12:00:00 UTC, serial AB",
         "OK       Shop: Key (production): never expires, serial AB",
       ])

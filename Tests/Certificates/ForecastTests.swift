@@ -93,7 +93,7 @@ struct ForecastTests {
     }
     #expect(found(daily("d"), ends: 100) == "101.0 ×30", "the last second is still good")
     #expect(found(daily("d"), ends: 99.5) == "100.0 ×30")
-    #expect(found(daily("d"), ends: 30) == "31.0 ×30 !" && found(daily("d"), ends: 30.1) == "31.0 ×30")
+    #expect(found(daily("d"), ends: 30) == "31.0 ×30 !" && found(daily("d"), ends: 31.1) == "32.0 ×30")
     #expect(found(daily("d"), ends: nil) == nil)
     #expect(Forecast.overruns([daily("d")], notAfter: Date(timeIntervalSince1970: 253_402_300_799), now: noon) == [])
     #expect(found(daily("d") { $0.count = 5 }, ends: 4) == nil, "it ends before")
@@ -197,7 +197,7 @@ struct ForecastTests {
 
   @Test("ranges by the index and bands by arithmetic agree, second by second")
   func ranges() {
-    let edges = [0.0, 1, 7, 8, 30, 31, 60].flatMap { days in
+    let edges = [0.0, 1, 2, 7, 8, 30, 31, 60, 61].flatMap { days in
       [-1.001, -1, -0.5, 0, 0.5, 0.999, 1].map { days * day + $0 }
     }
     for now in [noon, noon + 0.25, noon + 0.999] {
@@ -270,7 +270,7 @@ struct ForecastTests {
     ).nagios.split(separator: "\n")
     #expect(
       mixed[0].hasPrefix(
-        "CERTIFICATES CRITICAL - 1 unknown, 1 expired, 1 expiring very soon, 1 expiring soon, 4 watched | days_left=-2;"
+        "CERTIFICATES CRITICAL - 1 unknown, 1 expired, 1 expiring very soon, 1 expiring soon, 4 watched | days_left=-1;"
       ))
     #expect(mixed.count == 5 && !mixed.dropFirst().contains { $0.contains("|") })
     let many = ExpiryReport((0..<500).map { item(Double($0) / 100) }, now: noon).nagios.split(separator: "\n")

@@ -182,6 +182,8 @@ struct FCMDeliveryTests {
     await engine.runOnly(push.id)
     #expect(try await store.read { try Push.get($0, id: push.id) }.counts == OutcomeCounts(accepted: 50))
     #expect(fcm.tokens.withLock { Set($0).count } == 50)
+    let names = try await store.read { try Delivery.names($0, push: push.id) }
+    #expect(names.count == 50 && Set(names.values) == ["projects/shop-1a2b3/messages/1"])
 
     routes.stop()
     store.close()

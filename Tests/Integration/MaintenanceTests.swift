@@ -173,7 +173,8 @@ struct MaintenanceTests {
       try bytes.write(to: URL(fileURLWithPath: damaged))
       for (path, words) in [
         (text, "is damaged or not a backup"), (foreign, "another program's database"), (newer, "newer version"),
-        (damaged, "damaged"), (try box.file("empty", ""), "it is not a backup"), (box.folder + "/none", "No such file"),
+        (damaged, "damaged"), (try box.file("empty", ""), "it is not a backup"),
+        (box.folder + "/none", "error: \(box.folder)/none: No such"),
       ] {
         let result = await box.run("restore", path)
         #expect(result.code == 1 && result.errors.contains(words), "\(path): \(result.errors)")

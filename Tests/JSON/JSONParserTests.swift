@@ -48,6 +48,16 @@ struct JSONParserTests {
     #expect(error?.description.hasPrefix("line \(line), column \(column): ") == true)
   }
 
+  @Test(
+    "an error names the value that it is in",
+    arguments: [
+      (#"{"a":{"b":[1,{"c":1e999}]}}"#, "a.b[1].c"), ("[[1,x]]", "[0][1]"), (#"{"a":1} x"#, ""), ("1e999", ""),
+    ])
+  func path(text: String, path: String) {
+    let error = #expect(throws: JSONError.self) { try JSONValue(parsing: Data(text.utf8)) }
+    #expect(error?.path == path)
+  }
+
   @Test("128 levels are read")
   func deep() throws {
     let text = String(repeating: "[", count: 128) + String(repeating: "]", count: 128)

@@ -163,6 +163,18 @@ struct FCMProviderTests {
     }
   }
 
+  @Test("the names of the first 200 messages of a push are told")
+  func names() async throws {
+    let fcm = ScriptedFCM()
+    try await withAPNs(fcm.script()) { running in
+      let client = try TestProvider(fcm: running)
+      let results = await client.sendFCM(0..<250)
+      #expect(results.count(.outcome(.accepted)) == 250)
+      #expect(results.names.keys.sorted() == Array(0..<200))
+      #expect(Set(results.names.values) == ["projects/shop-1a2b3/messages/0:1500415314455276%31bd1c9631bd1c96"])
+    }
+  }
+
   @Test("one signed request for a token, then messages with Google's path and body")
   func shape() async throws {
     let fcm = ScriptedFCM()

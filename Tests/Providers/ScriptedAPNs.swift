@@ -66,6 +66,8 @@ final class TestProvider: Sendable {
     /// Devices that were reported more than once.
     var repeated: [Int64] = []
     var states: [ProviderState] = []
+    /// What the service called its messages, by device.
+    var names: [Int64: String] = [:]
 
     func count(_ result: SendResult) -> Int { results.values.count { $0 == result } }
   }
@@ -102,6 +104,7 @@ final class TestProvider: Sendable {
       loop: running.clientLoop, resolver: running.resolver, connections: configuration, clock: { clock.now },
       report: { [weak self] report in
         self?.change { results in
+          results.names.merge(report.names) { $1 }
           for (device, result) in report.results {
             if results.results.updateValue(result, forKey: device) != nil { results.repeated.append(device) }
           }

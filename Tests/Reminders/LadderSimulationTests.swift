@@ -87,6 +87,28 @@ struct LadderSimulationTests {
     }
   }
 
+  @Test("of files that come late, the server and the cron command tell one step each, and never both")
+  func late() async throws {
+    let server = try SMTPTestServer()
+    try await ReminderScene.with { scene in
+      try await scene.use(server)
+      try await scene.settings(hour: 8)
+      try await scene.receiver("ops@example.com")
+      let seven = ReminderScene.noon.addingTimeInterval(-5 * 3600)
+      var expected: [Acknowledgement.Subject: [Int]] = [:]
+      for (days, step) in [(0.5, 0), (7.5, 7), (30.5, 30)] {
+        expected[try await scene.keep("\(days) days", until: seven.addingTimeInterval(days * 86_400))] = [step]
+      }
+      _ = try await scene.worker(.serve).look(now: seven)
+      #expect(try await scene.steps().isEmpty, "their hour has not come")
+      _ = try await scene.worker(.cron).look(now: seven.addingTimeInterval(6))
+      #expect(try await scene.steps() == expected)
+      for hours in [1.0, 2] { _ = try await scene.worker(.serve).look(now: seven.addingTimeInterval(hours * 3600)) }
+      #expect(try await scene.steps() == expected)
+      #expect(try server.mails().count == 1)
+    }
+  }
+
   /// A small generator, the same in each run.
   private struct SplitMix {
     var seed: UInt64

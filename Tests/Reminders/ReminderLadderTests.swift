@@ -29,6 +29,22 @@ struct ReminderLadderTests {
     ] as [(Double, [Int], Int?)])
   func steps(days: Double, sent: [Int], expected: Int?) { #expect(Self.step(days, sent: sent) == expected) }
 
+  @Test(
+    "of something that came late, the step whose hour has not come waits for it, and no older one is sent in its place",
+    arguments: [
+      (0.5, 7, nil, 0), (0.5, 9, 0, 0), (7.5, 7, nil, 7), (7.5, 9, 7, 7), (30.5, 7, nil, 30), (30.5, 9, 30, 30),
+    ] as [(Double, Int, Int?, Int)])
+  func late(days: Double, hour: Int, served: Int?, cron: Int) {
+    // Midnight UTC.
+    let now = Date(timeIntervalSince1970: 1_795_132_800 + Double(hour) * 3600)
+    let end = now.addingTimeInterval(days * 86_400)
+    let atItsHour = Self.ladder.step(notAfter: end, now: now, sent: []) { step in
+      ReminderLadder.isTime(step, notAfter: end, now: now, hour: 8, zone: .gmt)
+    }
+    #expect(atItsHour?.rawValue == served)
+    #expect(Self.ladder.step(notAfter: end, now: now, sent: [])?.rawValue == cron)
+  }
+
   @Test("a reminder of N days leaves at least N whole days", arguments: [60, 30, 14, 7, 3, 1, 0])
   func wholeDays(days: Int) {
     let due = ReminderLadder.due(.days(days), notAfter: Self.end)

@@ -45,6 +45,9 @@ struct MessageTests {
   func ends() {
     let sentence: Message = "done"
     #expect(("go \(sentence)." as Message).text(in: Reversed()) == "去好。")
+    let ended: Message = "It is over."
+    #expect(("go: \(ended)." as Message).description == "go: It is over.")
+    #expect(("go: \(ended); \("Inc.")." as Message).description == "go: It is over; Inc..")
     #expect(("go \("名。")." as Message).text(in: Reversed()) == "去名。。")
   }
 

@@ -3,11 +3,14 @@ package import Store
 
 /// The remaining validity: pure date arithmetic.
 ///
+/// One rule holds wherever days are told: they are whole ones, rounded down, and the bands follow from that number. So
+/// “7 days left” is urgent until the last of those seconds, in the console, the API, mails and exit codes alike.
+///
 /// `notAfter` is the last second of validity (RFC 5280 §4.1.2.5), so an item expires when that second is over.
 package enum Expiry {
   /// The urgency of a renewal. The raw values are used in JSON.
   package enum Band: String, Sendable, Hashable, Codable, CaseIterable {
-    /// More than the warning days are left.
+    /// More than the warning days are left, in whole days.
     case fine
     /// At most the warning days (normally 30) are left.
     case soon
@@ -37,13 +40,21 @@ package enum Expiry {
   /// ``daysLeft(notAfter:now:)``, which is -2 after 25 hours.
   package static func daysSince(daysLeft: Int?) -> Int? { daysLeft.flatMap { $0 < 0 ? -$0 - 1 : nil } }
 
-  /// The urgency. Exactly `days` days left is ``Band/soon``; one second more is ``Band/fine``.
+  /// Whole days left as programs read them: 0 on the last day and on the first day after it, -1 on the second one. Takes
+  /// the result of ``daysLeft(notAfter:now:)``.
+  package static func toldDays(daysLeft: Int?) -> Int? { daysSince(daysLeft: daysLeft).map { -$0 } ?? daysLeft }
+
+  package static func toldDays(notAfter: Date?, now: Date) -> Int? {
+    toldDays(daysLeft: daysLeft(notAfter: notAfter, now: now))
+  }
+
+  /// The urgency, by ``daysLeft(notAfter:now:)``: `days` whole days left and hours are ``Band/soon``.
   package static func band(notBefore: Date?, notAfter: Date?, now: Date, within days: Int = warningDays) -> Band {
     if let left = secondsLeft(notAfter, now), left < 0 { return .expired }
     if let notBefore, now < notBefore { return .notYetValid }
-    guard let left = secondsLeft(notAfter, now) else { return .neverExpires }
-    if left <= urgentDays * secondsPerDay { return .urgent }
-    return left <= days * secondsPerDay ? .soon : .fine
+    guard let left = daysLeft(notAfter: notAfter, now: now) else { return .neverExpires }
+    if left <= urgentDays { return .urgent }
+    return left <= days ? .soon : .fine
   }
 
   /// In whole seconds, the precision of certificates.
@@ -58,7 +69,8 @@ extension Expiry {
   /// ``Band/notYetValid``, which does not depend on the end. Agrees with ``band(notBefore:notAfter:now:within:)``.
   package static func ends(of band: Band, now: Date, within days: Int = warningDays) -> ClosedRange<Int64>? {
     let second = Int64(now.timeIntervalSince1970.rounded(.down))
-    func last(_ days: Int) -> Int64 { (second + Int64(days * secondsPerDay)) * 1000 + 999 }
+    // The last millisecond with so many whole days left.
+    func last(_ days: Int) -> Int64 { (second + Int64((days + 1) * secondsPerDay)) * 1000 - 1 }
     switch band {
     case .expired: return 0...(second * 1000 - 1)
     case .urgent: return (second * 1000)...last(urgentDays)

@@ -34,7 +34,7 @@ extension ExpiryReport.Finding: JSONWritable {
   package func writeMembers(to json: inout JSONWriter) {
     item.writeMembers(to: &json)
     json.member("band", band.rawValue)
-    json.member("days_left", daysLeft)
+    json.member("days_left", Expiry.toldDays(daysLeft: daysLeft))
     json.member("forecast", missed)
     json.member("forecast_repeating", overruns)
   }

@@ -123,7 +123,7 @@ extension ExpiryReport {
     let parts = sorts.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }
     let text = parts.isEmpty ? "none expiring soon" : parts.joined(separator: ", ")
     // The ranges name the good values: at least this many days.
-    let least = findings.compactMap(\.daysLeft).min().map {
+    let least = Expiry.toldDays(daysLeft: findings.compactMap(\.daysLeft).min()).map {
       "days_left=\($0);\(withinDays + 1):;\(Expiry.urgentDays + 1):"
     }
     let performance: [String?] = [

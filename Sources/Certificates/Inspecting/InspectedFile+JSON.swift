@@ -21,7 +21,7 @@ package struct InspectedFileAnswer: JSONWritable {
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.members(of: file.facts)
-      json.member("days_left", Expiry.daysLeft(notAfter: file.notAfter, now: now))
+      json.member("days_left", Expiry.toldDays(notAfter: file.notAfter, now: now))
       json.member("band", Expiry.band(notBefore: file.notBefore, notAfter: file.notAfter, now: now).rawValue)
       json.array("warnings", file.warnings(now: now, keyID: keyID)) { json, warning in
         json.object { json in

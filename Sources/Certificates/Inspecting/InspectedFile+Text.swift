@@ -39,10 +39,12 @@ extension InspectedFile {
       facts += profile.entitlements.sorted { $0.key < $1.key }.map { ("Entitlement", "\($0.key) = \($0.value)") }
       facts += profile.certificates.map { ("Signed by", text("\($0.name), until \($0.notAfter.utcText)")) }
     }
+    let left = Expiry.daysLeft(notAfter: notAfter, now: now)
+    let term: Message = Expiry.daysSince(daysLeft: left) == nil ? "Days left" : "Expired"
     facts += [
       ("SHA-256", sha256), ("Valid from", notBefore?.utcText),
       ("Valid until", notAfter?.utcText ?? text("never expires")),
-      ("Days left", Expiry.daysLeft(notAfter: notAfter, now: now).map { text(Expiry.message(daysLeft: $0)) }),
+      (term, left.map { text(Expiry.message(daysLeft: $0)) }),
       ("Private key", profile == nil && keyPair == nil ? text(keyText) : nil),
       ("Encryption", encryption.isEmpty ? nil : encryption.joined(separator: ", ")),
     ]

@@ -42,7 +42,7 @@ package struct CertificateAnswer: JSONWritable, Sendable {
     json.member("kind", details.kind)
     json.member("name", details.name)
     json.member("state", Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now).rawValue)
-    json.member("days_left", Expiry.daysLeft(notAfter: details.notAfter, now: now))
+    json.member("days_left", Expiry.toldDays(notAfter: details.notAfter, now: now))
     json.member("app", app)
     json.member("topics", details.topics)
     json.member("environments", details.environments.map(\.rawValue))

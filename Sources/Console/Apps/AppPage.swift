@@ -96,26 +96,30 @@ enum AppPage {
       return band != .expired && band != .notYetValid
     }
     let proposed = credential == nil && usable.count == 1 ? usable.first : nil
-    let isForSimulator = credential == nil && usable.isEmpty && page.console.simulator != nil
-    let places = [provider.serviceWord, CredentialPlace.simulatorWord]
+    let hasSimulator = page.console.simulator != nil
+    let isForSimulator = credential == nil && usable.isEmpty && hasSimulator
     let endpoint =
       credential?.endpoint ?? (isForSimulator ? CredentialPlace.simulatorWord : provider.serviceWord)
-    let known = places.contains(endpoint)
+    let known = [provider.serviceWord, CredentialPlace.simulatorWord].contains(endpoint)
+    // What is sent to a simulator that does not run fails.
+    let offersSimulator = hasSimulator || endpoint == CredentialPlace.simulatorWord
+    let places = [provider.serviceWord] + (offersSimulator ? [CredentialPlace.simulatorWord] : [])
+    let none = endpoint == CredentialPlace.simulatorWord ? "apps.certificate_none" : "apps.certificate_choose"
     let active = facts.overview.count(environment: environment, provider: provider, state: .active)
     // The texts of APNs have no suffix.
     let suffix = provider == .apns ? "" : "_\(provider.rawValue)"
     return AppCredentialView(
       environment: environment, provider: provider, name: environment.word(texts), reach: provider.reachName,
       bound: credential.map { bound($0, page) }, active: active,
-      // An app without devices of a platform needs no credential for it.
-      isWanted: provider == .apns || active > 0,
-      isOpen: refused != nil || (credential == nil && (provider == .apns || active > 0)),
+      // Without a file and a simulator there is nothing to assign.
+      isAssignable: refused != nil || credential != nil || !fitting.isEmpty || hasSimulator,
+      isOpen: refused != nil || (credential == nil && (proposed != nil || active > 0)),
       bindFirst: texts("apps.bind_first\(suffix)"), certificateLabel: texts("apps.certificate\(suffix)"),
       certificateHint: texts("apps.certificate_hint\(suffix)"),
       problem: refused.map { $0.errors.others(bindFields) ?? texts("apps.nothing_bound") },
       errors: refused?.errors ?? FieldErrors(),
       certificates: ChoiceView.list(
-        [("", texts("apps.certificate_none"))]
+        [("", texts(none))]
           + fitting.map { (String($0.id), $0.label(among: fitting, texts, now: page.now)) },
         chosen: refused?.form["certificate"] ?? (credential?.certificateID ?? proposed?.id).map(String.init) ?? ""),
       endpoints: ChoiceView.list(
@@ -144,7 +148,8 @@ enum AppPage {
       credential: credential, state: state, name: credential.certificateName ?? texts("apps.certificate_none"),
       validity: validity, health: texts("apps.\(credential.health.rawValue)\(suffix)"),
       circuit: health.map { HealthWords(health: $0, texts: texts).text } ?? "",
-      address: texts.known("apps.endpoint_\(credential.endpoint)") ?? credential.endpoint, now: page.now)
+      address: texts.known("apps.endpoint_\(credential.endpoint)") ?? credential.endpoint,
+      isBlocked: health?.blockedSince != nil, now: page.now)
   }
 
   // MARK: Assigning a credential

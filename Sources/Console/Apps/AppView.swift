@@ -37,7 +37,10 @@ struct AppView: PageView {
     // The heading shows the worse state of the two environments.
     .flag("is_unbound") { $0.bound.isEmpty },
     .flag("is_failed") { $0.bound.contains(where: \.state.isFailed) },
-    .flag("is_soon") { $0.bound.contains(where: \.state.isSoon) && !$0.bound.contains(where: \.state.isFailed) },
+    .flag("is_blocked") { $0.isBlocked },
+    .flag("is_soon") { app in
+      app.bound.contains(where: \.state.isSoon) && !app.bound.contains(where: \.state.isFailed) && !app.isBlocked
+    },
     .flag("is_partly") { $0.isWell && $0.isPartly },
     .flag("is_fine") { $0.isWell && !$0.isPartly },
     .list("environments") { $0.environments },
@@ -50,7 +53,12 @@ struct AppView: PageView {
   ]
 
   private var bound: [BoundCredentialView] { environments.compactMap(\.bound) }
-  private var isWell: Bool { !bound.isEmpty && !bound.contains { $0.state.isFailed || $0.state.isSoon } }
+  private var isWell: Bool {
+    !bound.isEmpty && !bound.contains { $0.state.isFailed || $0.state.isSoon || $0.isBlocked }
+  }
+  private var isBlocked: Bool {
+    bound.contains(where: \.isBlocked) && !bound.contains(where: \.state.isFailed)
+  }
   /// Whether devices wait for a credential.
   private var isPartly: Bool { environments.contains { $0.bound == nil && $0.active > 0 } }
 }
@@ -89,8 +97,8 @@ struct AppCredentialView: View {
   let bound: BoundCredentialView?
   /// Devices that this credential can reach.
   let active: Int
-  /// Whether its lack is worth a warning.
-  let isWanted: Bool
+  /// Whether there is something to choose in the form.
+  let isAssignable: Bool
   let isOpen: Bool
   let bindFirst: String
   let certificateLabel: String
@@ -112,7 +120,7 @@ struct AppCredentialView: View {
     .text("provider") { $0.provider.rawValue },
     .text("environment") { $0.name },
     .text("reach") { $0.reach },
-    .flag("is_wanted") { $0.isWanted },
+    .flag("assignable") { $0.isAssignable },
     .text("bind_first") { $0.bindFirst },
     .text("certificate_label") { $0.certificateLabel },
     .text("certificate_hint") { $0.certificateHint },
@@ -126,6 +134,7 @@ struct AppCredentialView: View {
     .view("host") { FieldView(value: $0.host, error: $0.errors["host"]) },
     .view("trust") { FieldView(value: $0.trust, error: $0.errors["trust"]) },
     .flag("has_trust") { !$0.trust.isEmpty },
+    .flag("has_proxy") { !$0.proxy.isEmpty || !$0.errors["proxy"].isEmpty },
     .view("proxy") { FieldView(value: $0.proxy, error: $0.errors["proxy"]) },
   ]
 }
@@ -142,6 +151,8 @@ struct BoundCredentialView: View {
   let circuit: String
   /// Where it sends to: the service by its name, or another host.
   let address: String
+  /// Whether nothing is sent with it.
+  let isBlocked: Bool
   let now: Date
 
   static let fields: [Field<Self>] = [

@@ -4,6 +4,7 @@ package import JSON
 import Model
 import SQLite
 package import Store
+import Text
 
 enum AudienceAPI {
   /// Enough to count about ten million devices.
@@ -20,7 +21,13 @@ enum AudienceAPI {
       let question = try AudienceQuestion(json: try await call.body(), asksDevice: true)
       try await call.check(app: question.app)
       return APIContext.answer(
-        try await question.ask(call.store, now: call.now) { try AudienceAnswer(question, $0, $1, $2, apps: call.apps) })
+        try await question.ask(call.store, now: call.now) { database, query, app -> AudienceAnswer in
+          let answer = try AudienceAnswer(question, database, query, app, apps: call.apps)
+          if let device = question.device, answer.devices.isEmpty {
+            throw Problems([Problem("device", SegmentMessage.noDevice, ["device": device.abbreviated(to: 60)])])
+          }
+          return answer
+        })
     }
   }
 

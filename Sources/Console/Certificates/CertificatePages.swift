@@ -55,10 +55,15 @@ enum CertificatePages {
     // Both forms have fields of the same names: values typed into one are not shown in the other.
     let watchForm = upload.isRefused ? Form([]) : page.form
     let mayChange = page.may(.admin)
+    var form = watch.isEmpty ? page.form : Form([])
+    // From the page of an app: the file is for that app, and saving it leads back there.
+    if form.filled("app") == nil, let app = apps.first(where: { $0.bundleID == page.filled("app") }) {
+      form = Form([("app", String(app.id)), ("back", "app")])
+    }
     return page.answer(
       CertificateListView(
         list: try await CertificateList(page, apps: apps).view(), sealing: SealingPages.notice(sealing, page),
-        upload: mayChange ? upload.view(apps, watch.isEmpty ? page.form : Form([]), page.texts) : nil,
+        upload: mayChange ? upload.view(apps, form, page.texts) : nil,
         watch: mayChange
           ? WatchHostView(
             form: watchForm, errors: watch, protocols: HostForm.protocols(page.texts, chosen: watchForm["protocol"]))
@@ -126,7 +131,7 @@ enum CertificatePages {
   }
 
   /// What was typed beside a file, as far as it is no secret.
-  private static let repeated = ["key_id", "team_id", "take", "app", "made_by", "note"]
+  private static let repeated = ["key_id", "team_id", "take", "app", "made_by", "note", "back"]
 
   /// The app was deleted while the form was open.
   static let noApp = Problem("app", code: "certificate.no_app", "This app no longer exists. Choose another one.")
@@ -151,17 +156,25 @@ enum CertificatePages {
         if let uid = brought?.uid { try LockedFile.delete(database, uid: uid) }
         return kept
       }
-      return page.redirect(to: "/certificates/\(kept.id)", flash: "certificate_kept")
+      return page.redirect(
+        to: leading(page, app) ?? "/certificates/\(kept.id)",
+        flash: kept.details.notAfter == nil ? "certificate_kept_for_good" : "certificate_kept")
     } catch let problems as Problems {
       if problems.all.contains(where: { $0.code == "certificate.duplicate" }), let sha256 = file.sha256,
         let stored = try await page.store.read({ try TrackedCertificate.find($0, sha256: sha256).first })
       {
-        return page.redirect(to: "/certificates/\(stored.id)", flash: "certificate_known")
+        return page.redirect(
+          to: leading(page, app) ?? "/certificates/\(stored.id)", flash: "certificate_known")
       }
       return try await index(page, try await refused(page, problems, brought))
     } catch let mismatch as SealingMismatch {
       return try await index(page, CertificateUploadForm(problem: page.texts.text(mismatch)))
     }
+  }
+
+  /// The app's page, if the upload began there.
+  private static func leading(_ page: PageContext, _ app: Int64?) -> String? {
+    page.form["back"] == "app" ? app.map { "/apps/\($0)" } : nil
   }
 
   /// The form for a file that opens but cannot be saved. The file is held if only the other fields are wrong.

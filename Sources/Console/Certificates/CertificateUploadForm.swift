@@ -97,6 +97,7 @@ struct CertificateUploadView: View {
       }
     } + [
       .optional("problem") { $0.state.problem },
+      .optional("back") { $0.form.filled("back") },
       .view("locked") { $0.state.locked.map { LockedFileView(uid: $0.uid, name: $0.name) } },
       .flag("shows_more") { $0.hasAny(["take", "made_by", "note"]) },
       .flag("shows_jpush") { $0.hasAny(["app_key", "master_secret"]) },

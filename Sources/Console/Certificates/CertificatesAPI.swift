@@ -47,8 +47,9 @@ enum CertificatesAPI {
     if let band = query.choice("band", as: Expiry.Band.self) { filter = Expiry.filter(band, now: call.now) }
     if let text = query.text("within") {
       if let seconds = seconds(text) {
-        // Expired items are included; items without a known expiry date are not.
-        let end = Int64((call.now.timeIntervalSince1970 + seconds) * 1000)
+        // Expired items are included; items without a known expiry date are not. Whole days left are rounded down.
+        let rest = text.hasSuffix("h") ? 0 : Double(Expiry.secondsPerDay - 1)
+        let end = Int64((call.now.timeIntervalSince1970 + seconds + rest) * 1000)
         let lowest = max(0, filter.ends?.lowerBound ?? 0)
         filter.ends = lowest...max(lowest, min(end, filter.ends?.upperBound ?? .max))
         filter.withoutReplaced = true

@@ -8,7 +8,7 @@ import Store
 
 /// Expiry dates by week, with positions in hundredths of a percent of the picture.
 ///
-/// Always 62 bars, from 30 days ago to about 400 days ahead.
+/// Always 62 weeks, from today on, or from the oldest item that expired within the last 30 days.
 struct ExpiryTimeline: View {
   private static let week = 7 * 86_400.0
   private static let weeks = 62
@@ -33,8 +33,12 @@ struct ExpiryTimeline: View {
   ]
 
   init(_ database: Database, now: Date) throws {
-    let first = Date(
-      timeIntervalSince1970: (now.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400 - 30 * 86_400)
+    func midnight(_ date: Date) -> Date {
+      Date(timeIntervalSince1970: (date.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400)
+    }
+    let month = 30 * 86_400.0
+    let expired = try ExpiryList.stretches(database, from: now.addingTimeInterval(-month), before: now, length: month)
+    let first = midnight(expired.first?.earliest ?? now)
     let last = first.addingTimeInterval(Self.week * Double(Self.weeks))
     func x(_ date: Date) -> Int {
       Int((10_000 * date.timeIntervalSince(first) / (Self.week * Double(Self.weeks))).rounded())
@@ -43,13 +47,14 @@ struct ExpiryTimeline: View {
     let top = SendChart.rounded(stretches.map(\.count).max() ?? 0)
     weeks = stretches.map { stretch in
       let start = first.addingTimeInterval(Double(stretch.index) * Self.week)
-      let left = start.timeIntervalSince(now) / 86_400
+      // The worst of the week, as the list has it.
+      let band = Expiry.band(notBefore: nil, notAfter: stretch.earliest, now: now)
       return ExpiryWeek(
         stretch: stretch, start: start, end: start.addingTimeInterval(Self.week), x: x(start),
         width: 10_000 / Self.weeks - 30,
         // A minimum height keeps one item among thousands visible.
         height: max(300, 10_000 * stretch.count / top),
-        tone: left <= Double(Expiry.urgentDays) ? "f-fail" : left <= Double(Expiry.warningDays) ? "f-unknown" : "f-acc")
+        tone: band == .expired || band == .urgent ? "f-fail" : band == .soon ? "f-unknown" : "f-acc")
     }
     let today = x(now)
     // A mark close to today or to the edge has no room.

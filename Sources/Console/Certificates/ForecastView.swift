@@ -46,7 +46,7 @@ struct ForecastView: View {
       PlannedRow(
         href: "/schedules/\(schedule.uid)", name: schedule.title ?? schedule.uid,
         app: app(schedule, schedule.bundleID), isProduction: schedule.environment == .production,
-        at: schedule.nextAt, rule: texts.rule(schedule.recurrence.rule),
+        at: schedule.nextAt, rule: texts.rule(schedule.recurrence.rule, from: schedule.nextAt),
         overrun: overrun.map { OverrunView(overrun: $0, isOver: isOver) })
     }
     let rows =

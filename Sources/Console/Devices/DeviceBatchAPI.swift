@@ -62,12 +62,12 @@ struct DeviceBatchBody: Sendable {
     case .addTags, .removeTags:
       tags = fields.strings("tags", atMost: Self.tagLimit) { TagRule.problem(with: $0, rule: .none) }
       if json["tags"] == nil { fields.report("tags", Problem("", FieldMessage.required)) }
-      if json["tags"] == [] { fields.report("tags", Problem("", FieldMessage.empty)) }
+      if json["tags"] == [] { fields.report("tags", Problem("", FieldMessage.emptyRequired)) }
     case .setAlias:
       alias = fields.string("alias", limit: .bytes(AliasRule.none.limit), check: AliasRule.none.problem(with:))
       // Null removes the alias, and must be said.
       if json["alias"] == nil { fields.report("alias", Problem("", FieldMessage.required)) }
-      if json["alias"] == "" { fields.report("alias", Problem("", FieldMessage.empty)) }
+      if json["alias"] == "" { fields.report("alias", Problem("", FieldMessage.emptyRequired)) }
     case .merge: kept = fields.integer("keep", required: true, in: 1...Int.max).map(Int64.init)
     case .reactivate, .toDevelopment, .toProduction, .delete, nil: break
     }

@@ -19,7 +19,9 @@ enum DevicePages {
     routes.page(.get, "/devices") { page in try await index(page) }
     routes.page(.get, "/devices.csv") { page in try await export(page, "csv").csv() }
     routes.page(.get, "/devices.json") { page in try await export(page, "json").json() }
-    routes.page(.get, "/devices/new", role: .operator) { page in try await newPage(page, Form(), FieldErrors()) }
+    routes.page(.get, "/devices/new", role: .operator) { page in
+      try await newPage(page, Form([("app", page.filled("app") ?? "")]), FieldErrors())
+    }
     routes.page(.post, "/devices", role: .operator) { page in try await register(page) }
     DeviceImportPages.add(to: &routes)
     DeviceBatchPages.add(to: &routes)

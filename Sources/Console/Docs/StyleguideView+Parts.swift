@@ -2,6 +2,7 @@ import Certificates
 import Foundation
 import Model
 import Mustache
+import Reminders
 import Store
 
 /// The larger parts of pages, with made-up values.
@@ -16,6 +17,7 @@ extension StyleguideView {
     .view("incidents") { StyleIncidents(rows: $0.incidents) },
     .view("certificates") { StyleCertificates(rows: $0.certificates) },
     .view("guide") { StyleGuide(texts: $0.texts, now: $0.now) },
+    .view("ladder") { $0.ladder },
     .view("runs") { StyleRuns(texts: $0.texts) },
   ]
 
@@ -69,6 +71,16 @@ extension StyleguideView {
       StyleIncident(tone: "amber", state: texts("incidents.states.snoozed"), texts: texts, now: now),
       StyleIncident(tone: "", state: texts("incidents.states.closed"), texts: texts, now: now),
     ]
+  }
+
+  /// Ends in ten days: three steps are over, one of them not sent, and one is held back.
+  private var ladder: LadderView {
+    let end = now.addingTimeInterval(10 * 86_400)
+    let states: [LadderRung.State] = [.passed, .sent, .sent, .held, .next, .later, .later, .later]
+    let steps = zip(ReminderLadder.usual.steps, states).map { step, state in
+      (step: step, state: state, at: ReminderLadder.due(step, notAfter: end))
+    }
+    return LadderView(steps, times: steps.map(\.at), notAfter: end, now: now, [], texts)
   }
 
   private var certificates: [ExpiryRow] {

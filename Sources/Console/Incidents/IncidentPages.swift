@@ -71,11 +71,14 @@ enum IncidentPages {
         try Incident.counts(database, app: app, now: now), try AppOverview.all(database)
       )
     }
+    let credentials = apps.filter { app == nil || $0.id == app }.flatMap(\.credentials)
+    let blocked = try await BlockedCredential.all(state == .open ? credentials : [], page)
     let numbers: [IncidentState: Int] = [.open: counts.open, .snoozed: counts.snoozed, .closed: counts.closed]
     return page.answer(
       IncidentListView(
         heading: counts.open > 0
-          ? texts("incidents.open_count", count: counts.open) : texts("incidents.none_open"),
+          ? texts("incidents.open_count", count: counts.open)
+          : blocked.isEmpty ? texts("incidents.none_open") : texts("incidents.blocked", count: blocked.count),
         tabs: IncidentState.allCases.map { one in
           IncidentTab(
             href: "/incidents?state=\(one.rawValue)" + (app.map { "&app=\($0)" } ?? ""),
@@ -85,6 +88,9 @@ enum IncidentPages {
         rows: list.items.map { incident in
           let app = apps.first { $0.id == incident.place.app }
           return IncidentRow(words: IncidentWords(incident: incident, app: app, texts: texts, now: now))
+        },
+        attention: blocked.map { one in
+          one.attention(apps.first { $0.id == one.credential.appID }?.app, texts)
         }, empty: texts("incidents.empty.\(state.rawValue)"), exports: ExportLinks(page, "/incidents"),
         pager: PagerView(pager, next: list.next)))
   }

@@ -14,6 +14,8 @@ struct IncidentListView: PageView {
   let apps: [ChoiceView]
   let state: IncidentState
   let rows: [IncidentRow]
+  /// Blocked credentials, above the open incidents.
+  let attention: [AttentionItem]
   let empty: String
   let exports: ExportLinks
   let pager: PagerView
@@ -25,6 +27,8 @@ struct IncidentListView: PageView {
     .view("app") { FieldView(choices: $0.apps) },
     .text("state") { $0.state.rawValue },
     .list("rows") { $0.rows },
+    .list("attention") { $0.attention },
+    .flag("needs_attention") { !$0.attention.isEmpty },
     .flag("has_rows") { !$0.rows.isEmpty },
     .flag("filterable") { !$0.rows.isEmpty || $0.apps.contains(where: \.isSelected) },
     .text("empty") { $0.empty },

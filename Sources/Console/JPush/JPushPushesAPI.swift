@@ -72,7 +72,7 @@ enum JPushPushesAPI {
   }
 
   /// Names keys without effect, so that nothing is left out in silence.
-  private static func named(_ unused: [String], in response: Response) -> Response {
+  static func named(_ unused: [String], in response: Response) -> Response {
     var response = response
     if !unused.isEmpty { response.headers.append("X-Signalbox-Unused", unused.joined(separator: ", ")) }
     return response

@@ -53,6 +53,8 @@ struct AttentionList {
   var webhooks: [Webhook] = []
   /// What waits for a second person, and its number.
   var approvals: [Approval] = []
+  /// Credentials with which nothing can be sent although pushes wait.
+  var blocked: [BlockedCredential] = []
   /// The undeclared proxy that forwarded this request, shown to those who can declare it.
   var proxy: SocketAddress?
 
@@ -224,20 +226,27 @@ struct AttentionList {
           text: texts("attention.more_incidents", count: moreIncidents), detail: "", href: "/incidents", action: "show")
       )
     }
-    return items
+    return items + held(texts)
+  }
+
+  /// Whether an incident says already that a credential does not work.
+  private func isKnown(_ credential: Credential) -> Bool {
+    let place = IncidentPlace(
+      app: credential.appID, environment: credential.environment, provider: credential.provider)
+    return incidents.contains { $0.cause.kind == .credential && $0.place == place }
+  }
+
+  private func held(_ texts: Texts) -> [AttentionItem] {
+    blocked.filter { !isKnown($0.credential) }.map { one in
+      one.attention(apps.first { $0.id == one.credential.appID }?.app, texts)
+    }
   }
 
   private func refused(_ texts: Texts) -> [AttentionItem] {
     apps.flatMap { app in
       app.credentials.filter { credential in
-        // An incident says it already.
-        credential.health == .refused
-          && !incidents.contains {
-            $0.cause.kind == .credential
-              && $0.place
-                == IncidentPlace(
-                  app: credential.appID, environment: credential.environment, provider: credential.provider)
-          }
+        credential.health == .refused && !isKnown(credential)
+          && !blocked.contains { $0.credential.id == credential.id }
       }.map { credential in
         item(
           texts, label: texts("attention.refused_label"), failed: true,

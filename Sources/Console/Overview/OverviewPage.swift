@@ -14,14 +14,16 @@ enum OverviewPage {
   private static let days = 30
   private static let mostIncidents = 20
 
-  static let views: [any PageView.Type] = [OverviewView.self, FirstRunView.self]
+  static let views: [any PageView.Type] = [OverviewView.self, FirstRunView.self, SetUpView.self]
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/") { page in
       let sealer = page.store.sealer
       let facts = try await page.kept { try Found($0, sealer: sealer, now: $1) }
-      if let first = firstRun(facts, page) { return page.answer(first) }
-      return page.answer(view(facts, page))
+      let blocked = try await BlockedCredential.all(facts.apps.flatMap(\.credentials), page)
+      if let first = firstRun(facts, blocked, page) { return page.answer(first) }
+      if let steps = setUp(facts, blocked, page) { return page.answer(steps) }
+      return page.answer(view(facts, blocked, page))
     }
     routes.page(.post, "/first-run", role: .operator) { page in try await FirstRun.take(page) }
   }
@@ -76,25 +78,30 @@ enum OverviewPage {
     func app(_ id: Int64) -> App? { apps.first { $0.id == id }?.app }
   }
 
-  private static func attention(_ facts: Found, incidents: [Incident], _ page: PageContext) -> [AttentionItem] {
+  private static func attention(
+    _ facts: Found, _ blocked: [BlockedCredential], incidents: [Incident], _ page: PageContext
+  ) -> [AttentionItem] {
     AttentionList(
       report: facts.report, apps: facts.apps, pushes: facts.troubled, incidents: incidents,
       moreIncidents: incidents.isEmpty ? 0 : facts.incidentCounts.open - incidents.count, now: page.now,
       late: facts.late, taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
       schedules: facts.schedules, smokeTests: facts.smokeTests, webhooks: page.may(.admin) ? facts.webhooks : [],
-      approvals: facts.approvals, proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil
+      approvals: facts.approvals, blocked: blocked,
+      proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil
     ).items(page.texts)
   }
 
   /// Nil where nobody can take the first steps, or did, or where something needs attention: incidents aside, because a
   /// step opens one.
-  private static func firstRun(_ facts: Found, _ page: PageContext) -> FirstRunView? {
+  private static func firstRun(
+    _ facts: Found, _ blocked: [BlockedCredential], _ page: PageContext
+  ) -> FirstRunView? {
     guard let run = facts.firstRun, page.may(.operator), let simulator = page.console.simulator else { return nil }
     // Before the phone is read: what changes meanwhile is another event.
     let changes = simulator.phones.changeCount
     guard let phone = FirstRun.phone(simulator),
       let app = facts.apps.first(where: { $0.app.bundleID == phone.topic })?.app,
-      attention(facts, incidents: [], page).isEmpty
+      attention(facts, blocked, incidents: [], page).isEmpty
     else { return nil }
     let texts = page.texts
     return FirstRunView(
@@ -103,11 +110,25 @@ enum OverviewPage {
       uninstall: FirstRunStep(run.uninstall, isNext: run.hello != nil, texts), changes: changes)
   }
 
-  private static func view(_ facts: Found, _ page: PageContext) -> OverviewView {
+  /// Nil for those who cannot send, after the first push, and where something needs attention.
+  private static func setUp(_ facts: Found, _ blocked: [BlockedCredential], _ page: PageContext) -> SetUpView? {
+    guard facts.firstRun != nil, facts.pushes.isEmpty, page.may(.operator),
+      attention(facts, blocked, incidents: facts.incidents.items, page).isEmpty
+    else { return nil }
+    return SetUpView(apps: facts.apps, hasFiles: !facts.report.findings.isEmpty)
+  }
+
+  private static func view(_ facts: Found, _ blocked: [BlockedCredential], _ page: PageContext) -> OverviewView {
     let texts = page.texts
+    let held = blocked.pushes
     return OverviewView(
-      attention: attention(facts, incidents: facts.incidents.items, page), snoozed: facts.incidentCounts.snoozed,
-      pushes: facts.pushes.map { PushRow($0, app: facts.app($0.push.appID), texts: texts, now: page.now) },
+      attention: attention(facts, blocked, incidents: facts.incidents.items, page),
+      snoozed: facts.incidentCounts.snoozed,
+      pushes: facts.pushes.map { listed in
+        PushRow(
+          listed, app: facts.app(listed.push.appID), texts: texts, now: page.now,
+          isBlocked: held.contains(listed.push.id))
+      },
       chart: SendChart(sums: facts.sums, receipts: facts.receipts, firstDay: facts.firstDay, days: days).view(texts),
       apps: facts.apps.flatMap { app in Environment.allCases.map { AppHealth(app, $0, texts, now: page.now) } })
   }

@@ -16,7 +16,8 @@ enum PhonePages {
     routes.page(.get, "/phones") { page in try await index(page) }
     routes.page(.get, "/phones/events") { page in try events(page) }
     routes.page(.get, "/phones/new", role: .operator) { page in
-      try await newPage(
+      guard page.console.simulator != nil else { return page.answer(NoPhonesView()) }
+      return try await newPage(
         page,
         Form([
           ("app", page.filled("app") ?? ""), ("environment", "development"), ("register", "1"),

@@ -19,8 +19,13 @@ enum DeliveryPage {
       let waiting = done == nil ? try WaitingDelivery.find(database, push: push.id, device: id) : nil
       let item = done ?? waiting?.delivery(push: push.id)
       let provider = item?.device?.provider ?? .apns
+      let credential = try Credential.find(
+        database, app: push.appID, provider: provider, environment: push.environment)
+      let fcm = FCMFacts(
+        project: try credential.flatMap { try FCMFacts.project($0, database) },
+        name: try Delivery.name(database, push: push.id, device: id))
       return (
-        item, try Credential.find(database, app: push.appID, provider: provider, environment: push.environment),
+        item, credential, fcm,
         try SentJPushMessage.find(database, push: push.id, device: id),
         try Delivery.badge(database, push: push.id, device: id),
         try Delivery.lastSuccess(database, device: id, before: push.id),
@@ -32,7 +37,24 @@ enum DeliveryPage {
       throw PageError.notFound("delivery", list: "/pushes")
     }
     return page.answer(
-      view(push, item, found.1, found.2, badge: found.3, last: found.4, found.5, waiting: found.6, page))
+      view(
+        push, item, found.1, found.2, found.3, badge: found.4, last: found.5, found.6, waiting: found.7, page))
+  }
+
+  /// What is known of a request to FCM.
+  private struct FCMFacts: Sendable {
+    /// Of the present service account; nil: unknown.
+    let project: String?
+    /// Of the message; nil: FCM did not accept it, or it was not one of the first of its push.
+    let name: String?
+
+    static func project(_ credential: Credential, _ database: Database) throws -> String? {
+      guard credential.place != .simulator else { return "simulator" }
+      let contents = try credential.certificateID.flatMap {
+        try CertificateContents.find(database, certificate: $0)
+      }
+      return contents?.says["service_account"]?["project_id"]?.string
+    }
   }
 
   /// The text that a device got.
@@ -53,12 +75,14 @@ enum DeliveryPage {
   }
 
   private static func view(
-    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ message: SentJPushMessage?, badge: Int?,
-    last: Delivery.WithPush?, _ text: Text?, waiting: WaitingDelivery.Listed?, _ page: PageContext
+    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ fcm: FCMFacts,
+    _ message: SentJPushMessage?, badge: Int?, last: Delivery.WithPush?, _ text: Text?,
+    waiting: WaitingDelivery.Listed?, _ page: PageContext
   ) -> DeliveryView {
     let (texts, delivery) = (page.texts, item.delivery)
     let exchange = Exchange(
-      push: push, item: item, credential: credential, message: message, badge: badge, variant: text?.variant ?? 0,
+      push: push, item: item, credential: credential, fcm: fcm, message: message, badge: badge,
+      variant: text?.variant ?? 0,
       simulator: credential?.place == .simulator ? simulator(push, item.device, page) : nil)
     let isSimulated = credential?.place == .simulator && exchange.request != nil
     let isJPush = item.device?.provider == .jpush
@@ -81,7 +105,7 @@ enum DeliveryPage {
           clock: [.afterCredential, .resignOnce].contains(reason.retry) ? clock(credential, page) : "",
           isActiveAgain: delivery.outcome == .deadToken && item.device?.state == .active)
       },
-      facts: facts(push, item, credential, badge: badge, text, page),
+      facts: facts(push, item, credential, name: fcm.name, badge: badge, text, page),
       steps: waiting == nil ? DeliverySteps(push, item, name: nil, texts) : nil,
       attempt: exchange.request.map { request in
         DeliveryAttemptView(
@@ -119,7 +143,7 @@ enum DeliveryPage {
   }
 
   private static func facts(
-    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, badge: Int?, _ text: Text?,
+    _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, name: String?, badge: Int?, _ text: Text?,
     _ page: PageContext
   ) -> [FactView] {
     let (texts, device) = (page.texts, item.device)
@@ -136,6 +160,7 @@ enum DeliveryPage {
       FactView(texts("push.provider"), device?.provider.name),
       device?.provider ?? .apns == .apns
         ? FactView(texts("details.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description) : nil,
+      FactView(texts("details.message_name"), name),
       text.flatMap { text in
         let name = text.language?.text ?? texts("send.default_text")
         return FactView(
@@ -162,8 +187,8 @@ enum DeliveryPage {
     var curl: String?
 
     init(
-      push: Push, item: Delivery.WithDevice, credential: Credential?, message: SentJPushMessage?, badge: Int?,
-      variant: Int, simulator: String?
+      push: Push, item: Delivery.WithDevice, credential: Credential?, fcm: FCMFacts, message: SentJPushMessage?,
+      badge: Int?, variant: Int, simulator: String?
     ) {
       let delivery = item.delivery
       defer { address(credential, simulator) }
@@ -178,7 +203,7 @@ enum DeliveryPage {
       switch device.provider {
       case .apns: break
       case .fcm:
-        showFCM(draft, push, device, delivery, asked, credential)
+        showFCM(draft, push, device, delivery, asked, credential, fcm)
         return
       case .jpush:
         showJPush(draft, push, device, delivery, asked, credential, message)
@@ -259,7 +284,7 @@ enum DeliveryPage {
 
     private mutating func showFCM(
       _ draft: PushDraft, _ push: Push, _ device: Device, _ delivery: Delivery, _ asked: Date,
-      _ credential: Credential?
+      _ credential: Credential?, _ fcm: FCMFacts
     ) {
       let expiration = draft.expiration(sentAt: push.sentAt)
       let left = expiration.map { max(0, Int($0.timeIntervalSince(asked).rounded(.up))) }
@@ -267,15 +292,21 @@ enum DeliveryPage {
       message["token"] = .string(device.token.text)
       let body: JSONValue = ["message": .object(message)]
       let host = Self.server(credential) ?? ProviderKind.fcm.host(push.environment)
+      let project = fcm.project ?? "$PROJECT"
       request =
         [
-          "POST /v1/projects/$PROJECT/messages:send HTTP/2", "host: \(host)", "authorization: Bearer …",
+          "POST /v1/projects/\(project)/messages:send HTTP/2", "host: \(host)", "authorization: Bearer …",
           "content-type: application/json", "content-length: \(body.bytes.count)", "", body.text(pretty: true),
         ].joined(separator: "\n")
-      curl = Preview.fcmCommand(body, host: host)
+      curl = Preview.fcmCommand(body, host: host, project: project)
       guard delivery.status != 0 else { return }
-      answer = (["HTTP/2 \(delivery.status)"] + (delivery.reason.flatMap(Reason.said).map { ["", $0] } ?? [])).joined(
-        separator: "\n")
+      var lines = ["HTTP/2 \(delivery.status)"]
+      if let reason = delivery.reason.flatMap(Reason.said) {
+        lines += ["", reason]
+      } else if let name = fcm.name {
+        lines += ["", (["name": .string(name)] as JSONValue).text()]
+      }
+      answer = lines.joined(separator: "\n")
     }
   }
 }

@@ -191,6 +191,8 @@ struct DeliveryAnswer: JSONWritable {
   let push: Push
   /// The push's; nil: it cannot be read.
   let draft: PushDraft?
+  /// What FCM called its message; nil: nothing, or it was not kept.
+  let name: String?
 
   func write(to json: inout JSONWriter) {
     let delivery = row.delivery
@@ -207,6 +209,7 @@ struct DeliveryAnswer: JSONWritable {
         "apns_id",
         isSent && row.device?.provider ?? .apns == .apns
           ? APNsID(seed: push.seed, device: delivery.deviceID).description : nil)
+      json.member("message_name", name)
       json.member("language", draft?.language(of: row.variant)?.text)
       for kind in ReceiptKind.allCases {
         json.key(dynamic: "\(kind.name)_at")

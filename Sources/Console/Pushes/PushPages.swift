@@ -98,7 +98,8 @@ enum PushPages {
       // A page that is not full stopped at the search limit, not at the end of the history.
       let reached = list.items.count < pageSize ? list.next.flatMap(Int64.init) : nil
       return (
-        apps: try App.all(database), recent: try Push.count(database, since: now - week, now: now, most: mostCounted),
+        apps: try App.all(database), credentials: try Credential.all(database),
+        recent: try Push.count(database, since: now - week, now: now, most: mostCounted),
         matching: try Push.count(database, chosen, most: mostCounted),
         list: try list.map { try ListedPush.named(database, $0) },
         devices: try chosen.search.map { try Device.found(database, $0, tags: false, limit: mostDevices) } ?? [],
@@ -106,6 +107,7 @@ enum PushPages {
       )
     }
     let (apps, list) = (found.apps, found.list)
+    let blocked = try await BlockedCredential.all(found.credentials, page).pushes
     // Some words are states and outcomes.
     func labelled(_ name: String, _ word: String) -> String {
       texts.labelled(texts("pushes.\(name)"), texts("words.\(word)"))
@@ -129,7 +131,8 @@ enum PushPages {
             "source", PushSource.allCases.map { ($0.rawValue, texts("source.\($0.rawValue)").capitalizedFirst) }),
           isActive: isFiltered),
         devices: found.devices.map { LinkView(href: "/devices/\($0.id)", label: $0.heading) },
-        pushes: PushRow.byDay(list.items, apps: apps, texts: texts, now: page.now, mayAct: page.may(.operator)),
+        pushes: PushRow.byDay(
+          list.items, apps: apps, blocked: blocked, texts: texts, now: page.now, mayAct: page.may(.operator)),
         position: found.matching.flatMap {
           $0 > mostCounted ? nil : pager.position(list.items.count, size: pageSize, of: $0, texts)
         }, searchedTo: found.searchedTo.map { MomentView(date: $0) },

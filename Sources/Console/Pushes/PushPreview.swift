@@ -198,7 +198,7 @@ struct PushPreview: Sendable {
   /// The send time, for example “in 3 days, 2026-12-01 09:00 Europe/Berlin (08:00 UTC)”; nil means now.
   private func time(_ page: PageContext) -> String? {
     let texts = page.texts
-    if let rule = draft.recurrence { return texts.rule(rule) }
+    if let rule = draft.recurrence { return texts.rule(rule, from: draft.sendAt ?? page.now) }
     guard let sendAt = draft.sendAt else { return nil }
     let zone = (try? SendForm(form: page.form).zone()) ?? .utc  // cannot fail: the draft was read with it
     return texts(

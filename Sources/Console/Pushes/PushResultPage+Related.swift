@@ -32,7 +32,7 @@ extension PushResultPage {
         schedule.map { schedule in
           RelatedView(
             text: texts("schedules.of"), href: "/schedules/\(schedule.uid)",
-            label: schedule.draft?.recurrence.map { texts.rule($0) } ?? schedule.uid)
+            label: schedule.draft?.recurrence.map { texts.rule($0, from: schedule.startAt) } ?? schedule.uid)
         },
         parent.map { RelatedView(text: texts("push.repeats_push"), href: "/pushes/\($0.uid)", label: $0.uid) },
         child.map { RelatedView(text: texts("push.repeated_by"), href: "/pushes/\($0.uid)", label: $0.uid) },

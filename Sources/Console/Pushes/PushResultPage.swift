@@ -1,4 +1,5 @@
 import Calendar
+import Certificates
 import Delivery
 import Foundation
 import HTTPServer
@@ -164,6 +165,10 @@ enum PushResultPage {
       aliasRule: app?.rule ?? .none, uid: push.uid, signature: push.signature,
       jpush: services.contains(.jpush) ? draft.platforms : [])
     if !services.isEmpty { context.services = services }
+    if push.startedAt == nil, !push.state.isOver {
+      // What it will be sent with may have ended by then.
+      context.credential = try CredentialScope.find(database, app: push.appID, environment: push.environment)
+    }
     try context.findMissing(database, in: draft, app: push.appID)
     return Lint.findings(in: draft, context).filter { $0.severity != .error }
   }

@@ -20,6 +20,8 @@ struct PushRow: View {
   let now: Date
   /// Whether the reader may cancel and send again.
   var mayAct = false
+  /// Whether it waits for a credential that is blocked.
+  var isBlocked = false
   /// Whether the row is the first of its day in a list grouped by day.
   var beginsDay = false
   /// Whether the row is the first of those that are scheduled for later.
@@ -33,13 +35,14 @@ struct PushRow: View {
     .text("id") { $0.listed.push.uid },
     .text("title") { $0.title },
     .text("summary") { $0.listed.summary },
-    .view("state") { PushStateView($0.listed.push, now: $0.now) },
+    .view("state") { PushStateView($0.listed.push, now: $0.now, isBlocked: $0.isBlocked) },
     .text("app") { $0.app },
     .flag("production") { $0.listed.push.environment == .production },
     .text("audience") { $0.audience },
     .view("bar") { OutcomeBar($0.listed.push.counts, target: $0.listed.push.target ?? 0) },
     .text("source") { $0.source },
     .text("by") { $0.by },
+    .flag("is_blocked") { $0.isBlocked },
     // An audience without devices has no outcome to count.
     .flag("is_counted") { $0.listed.push.target ?? 0 > 0 },
     .number("target") { $0.listed.push.target ?? 0 },
@@ -114,20 +117,24 @@ final class ListedPush: Sendable {
 }
 
 extension PushRow {
-  init(_ listed: ListedPush, app: App?, texts: Texts, now: Date, mayAct: Bool = false) {
+  init(
+    _ listed: ListedPush, app: App?, texts: Texts, now: Date, mayAct: Bool = false, isBlocked: Bool = false
+  ) {
     self.init(
       listed: listed, app: app?.name ?? "", audience: listed.audience?.text(texts, names: listed.names) ?? "",
       title: listed.title ?? texts("pushes.no_text"), source: texts("source.\(listed.push.source.rawValue)"),
-      by: ActivityActor(listed.push.createdBy).name(texts), now: now, mayAct: mayAct)
+      by: ActivityActor(listed.push.createdBy).name(texts), now: now, mayAct: mayAct, isBlocked: isBlocked)
   }
 
   /// Groups the rows by day in UTC, because the server does not know the user's time zone. Pushes of the page that are
   /// scheduled for later come first, the next one at the top: the day of their creation says nothing of them.
   static func byDay(
-    _ pushes: [ListedPush], apps: [App], texts: Texts, now: Date, mayAct: Bool
+    _ pushes: [ListedPush], apps: [App], blocked: Set<Int64> = [], texts: Texts, now: Date, mayAct: Bool
   ) -> [PushRow] {
     func shown(_ listed: ListedPush) -> PushRow {
-      PushRow(listed, app: apps.first { $0.id == listed.push.appID }, texts: texts, now: now, mayAct: mayAct)
+      PushRow(
+        listed, app: apps.first { $0.id == listed.push.appID }, texts: texts, now: now, mayAct: mayAct,
+        isBlocked: blocked.contains(listed.push.id))
     }
     var (later, others): ([PushRow], [PushRow]) = ([], [])
     var last: Int?
@@ -157,8 +164,11 @@ struct PushStateView: View {
   let missed: Int
   let failed: Int
   let accepted: Int
+  /// Whether it waits for a credential that is blocked.
+  let isBlocked: Bool
 
-  init(_ push: Push, now: Date) {
+  init(_ push: Push, now: Date, isBlocked: Bool = false) {
+    self.isBlocked = isBlocked && push.state == .sending
     state = push.state
     isUndoable = push.isUndoable(now: now)
     isScheduled = push.state == .queued && push.waits(now: now) != nil && !isUndoable
@@ -172,7 +182,8 @@ struct PushStateView: View {
     .flag("scheduled") { $0.isScheduled },
     .flag("undoable") { $0.isUndoable },
     .flag("queued") { $0.state == .queued && !$0.isScheduled && !$0.isUndoable },
-    .flag("sending") { $0.state == .sending },
+    .flag("blocked") { $0.isBlocked },
+    .flag("sending") { $0.state == .sending && !$0.isBlocked },
     .flag("paused") { $0.state == .paused },
     .flag("finished") { $0.state == .finished },
     .flag("cancelled") { $0.state == .cancelled },
@@ -182,7 +193,7 @@ struct PushStateView: View {
 
   /// The CSS class of the dot: red if most answers are failures.
   var tone: String {
-    if state == .needsApproval { return "amber" }
+    if state == .needsApproval || isBlocked { return "amber" }
     if state == .failed || failed > accepted { return "red" }
     if missed > 0 { return "amber" }
     return state == .finished ? "" : "none"

@@ -9,10 +9,7 @@ import Store
 /// `/api/v1/pushes`.
 enum PushesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/pushes", reach: .handler, filters: ["app", "environment", "state", "outcome", "q", "schedule"]) {
-      call in
-      try await list(call)
-    }
+    routes.list("/pushes", reach: .handler, filters: filters) { call in try await list(call) }
     routes.call(.post, "/pushes", role: .operator, scope: .send, reach: .handler) { call in
       try await PushCreation.answer(call)
     }
@@ -63,6 +60,10 @@ enum PushesAPI {
 
   // MARK: Lists
 
+  private static let filters = [
+    "app", "environment", "state", "outcome", "source", "q", "from", "to", "schedule",
+  ]
+
   private static func list(_ call: APIContext) async throws -> Response {
     var query = APIQuery(call.request)
     let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
@@ -71,7 +72,9 @@ enum PushesAPI {
     found.environment = query.choice("environment")
     found.states = query.choice("state", as: PushState.self).map { [$0] } ?? []
     found.outcome = query.choice("outcome", OutcomeKind.allCases.map { ($0.name, $0) })
+    found.source = query.choice("source")
     found.search = query.text("q")
+    (found.from, found.before) = (query.day("from"), query.day("to", isEnd: true))
     try query.finish()
     let filter = found
     return try await call.kept { database in
@@ -99,15 +102,17 @@ enum PushesAPI {
     found.reason = query.text("reason")
     try query.finish()
     let filter = found
-    let (push, draft, page) = try await call.store.read { database in
+    let (push, draft, page, names) = try await call.store.read { database in
       let push = try find(database, call)
       let draft = push.draft
       let page = try Delivery.list(
         database, push: push.id, filter, isLocalized: draft?.languages != nil, cursor: cursor, limit: limit)
-      return (push, draft, page)
+      return (push, draft, page, try Delivery.names(database, push: push.id))
     }
     return APIContext.answer { json in
-      page.map { DeliveryAnswer(row: $0, push: push, draft: draft) }.writeMembers(to: &json)
+      page.map { row in
+        DeliveryAnswer(row: row, push: push, draft: draft, name: names[row.delivery.deviceID])
+      }.writeMembers(to: &json)
       json.member("details_removed_at", push.detailsRemovedAt)
     }
   }

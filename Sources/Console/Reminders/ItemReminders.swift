@@ -16,6 +16,9 @@ struct ItemReminders: Sendable {
   private let taken: Acknowledgement?
   /// Upcoming reminders, the next one first.
   private let coming: [(step: ReminderLadder.Step, at: Date)]
+  private let sent: Set<ReminderLadder.Step>
+  /// When each step is due; none for what never ends.
+  private let due: [(step: ReminderLadder.Step, at: Date)]
   private let hasReceivers: Bool
 
   /// An item without an end is never reminded about.
@@ -27,7 +30,15 @@ struct ItemReminders: Sendable {
     taken = try Acknowledgement.find(database, item.subject, now: now)
     hasReceivers = try Receiver.all(database).contains { $0.details.isActive }
     let settings = try ReminderSettings.load(database)
-    let sent = try (Reminder.steps(database)[item.subject] ?? []).map(ReminderLadder.Step.init)
+    sent = Set(try (Reminder.steps(database)[item.subject] ?? []).map(ReminderLadder.Step.init))
+    var due: [(step: ReminderLadder.Step, at: Date)] = []
+    if let end = item.notAfter, end < Expiry.never {
+      for step in settings.ladder.steps {
+        let at = ReminderLadder.firstTime(step, notAfter: end, hour: settings.hour, zone: settings.zone)
+        due.append((step, at))
+      }
+    }
+    self.due = due
     coming = settings.ladder.coming(
       notAfter: item.notAfter, now: now, sent: sent, hour: settings.hour, zone: settings.zone)
   }
@@ -49,10 +60,11 @@ struct ItemReminders: Sendable {
         "reminders.\(isOver ? "over" : "next")\(at <= page.now ? "_now" : "")",
         ["step": ReminderLog.step(next.step.rawValue, texts), "date": texts.minute(at)])
     }
+    let said = [nextText] + (taken.map { [Self.words($0, texts)] } ?? [])
     let suggestion = item.suggestion(now: page.now)
     let mayChange = page.may(.operator)
     return RemindersView(
-      key: item.subject.key, next: nextText, hasNoReceiver: ends && !hasReceivers,
+      key: item.subject.key, ladder: ladder(kept, said, page), next: nextText, hasNoReceiver: ends && !hasReceivers,
       taken: taken.map { Self.words($0, texts) },
       keptBack: kept.isEmpty ? "" : texts("reminders.kept_back", ["steps": words(kept, texts)]),
       mayResume: ends && mayChange, isLastDay: ends && !isOver && suggestion == nil && !coming.isEmpty,
@@ -61,6 +73,25 @@ struct ItemReminders: Sendable {
       today: page.now, latest: item.limit(now: page.now) ?? page.now,
       messages: log.messages(
         texts, showsItems: false, showsReceivers: page.may(.admin), itemKey: item.subject.key))
+  }
+
+  /// The steps as a picture; nil for what never ends.
+  ///
+  /// - Parameters:
+  ///   - kept: what is held back; the last of it goes out afterwards.
+  ///   - said: what the page says about the next reminder, and who handles the item.
+  private func ladder(
+    _ kept: [(step: ReminderLadder.Step, at: Date)], _ said: [String], _ page: PageContext
+  ) -> LadderView? {
+    guard let end = item.notAfter, !due.isEmpty else { return nil }
+    let next = kept.last?.step ?? coming.first?.step
+    let steps = due.map { step, at -> (step: ReminderLadder.Step, state: LadderRung.State, at: Date) in
+      if sent.contains(step) { return (step, .sent, at) }
+      guard let time = coming.first(where: { $0.step == step })?.at else { return (step, .passed, at) }
+      if step == next { return (step, .next, kept.isEmpty ? time : quiet ?? time) }
+      return (step, kept.contains { $0.step == step } ? .held : .later, time)
+    }
+    return LadderView(steps, times: due.map(\.at), notAfter: end, now: page.now, said, page.texts)
   }
 
   /// The reminders that the suggested day would hold back, as text.
@@ -100,6 +131,8 @@ struct ItemReminders: Sendable {
 struct RemindersView: View {
   /// The item's path, as `certificates/7`.
   let key: String
+  /// Nil for what never ends.
+  let ladder: LadderView?
   let next: String
   let hasNoReceiver: Bool
   /// Who handles it, if somebody does.
@@ -120,6 +153,7 @@ struct RemindersView: View {
 
   static let fields: [Field<Self>] = [
     .text("key") { $0.key },
+    .view("ladder") { $0.ladder },
     .text("next") { $0.next },
     .flag("no_receiver") { $0.hasNoReceiver },
     .optional("taken") { $0.taken },

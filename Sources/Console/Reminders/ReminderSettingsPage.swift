@@ -34,13 +34,17 @@ enum ReminderSettingsPage {
   private static func show(_ page: PageContext, _ form: Form, _ errors: FieldErrors) async throws -> Response {
     let texts = page.texts
     let pager = Pager(page.request, path: "/settings/reminders")
-    let (runs, log) = try await page.store.read { database in
-      (try CheckRun.all(database), try ReminderLog(database, cursor: pager.cursor, limit: 20))
+    let (runs, log, settings) = try await page.store.read { database in
+      (
+        try CheckRun.all(database), try ReminderLog(database, cursor: pager.cursor, limit: 20),
+        try ReminderSettings.load(database)
+      )
     }
     let late = Set(Watchman.late(runs, now: page.now).map(\.source))
     return page.answer(
       ReminderSettingsView(
-        form: form, errors: errors, zones: TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") },
+        form: form, errors: errors, ladder: LadderView(settings.ladder, texts),
+        zones: TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") },
         checks: CheckRun.Source.allCases.map { source in
           let run = runs.first { $0.source == source }
           let isLate = late.contains(source)

@@ -10,6 +10,8 @@ struct ReminderSettingsView: PageView {
 
   let form: Form
   let errors: FieldErrors
+  /// As it is saved.
+  let ladder: LadderView
   let zones: [String]
   let checks: [CheckRow]
   let command: String
@@ -20,6 +22,7 @@ struct ReminderSettingsView: PageView {
     .view("days") { FieldView(value: $0.form.raw("days"), error: $0.errors["days"]) },
     .view("hour") { FieldView(value: $0.form.raw("hour"), error: $0.errors["hour"]) },
     .view("zone") { FieldView(value: $0.form.raw("zone"), error: $0.errors["zone"]) },
+    .view("ladder") { $0.ladder },
     .list("zones") { $0.zones },
     .list("checks") { $0.checks },
     .text("command") { $0.command },

@@ -13,6 +13,8 @@ struct ScheduleRow: View {
   let app: App?
   let last: SchedulePushView?
   let title: String
+  /// What JPush’s clients call it; nil: it is none of theirs.
+  let name: String?
   /// The recurrence in words.
   let rule: String
   let audience: String
@@ -32,7 +34,8 @@ struct ScheduleRow: View {
     app = try App.find(database, id: schedule.appID)
     last = try Schedule.lastPush(database, id: schedule.id).map { SchedulePushView($0, texts, now: now) }
     title = [schedule.title, schedule.body].compactMap { $0 }.first { !$0.isEmpty } ?? texts("pushes.no_text")
-    rule = draft?.recurrence.map { texts.rule($0) } ?? ""
+    rule = draft?.recurrence.map { texts.rule($0, from: schedule.startAt) } ?? ""
+    name = schedule.source == .jpush ? try JPushSchedule.name(database, schedule: schedule.id) : nil
     audience = draft?.audience.text(texts) ?? ""
     stateText = texts("schedules.\(schedule.state.rawValue)")
     sums = texts("schedules.sums", ["sent": schedule.sent.grouped, "missed": schedule.missed.grouped])
@@ -48,6 +51,7 @@ struct ScheduleRow: View {
   static let fields: [Field<Self>] = [
     .text("id") { $0.schedule.uid },
     .text("title") { $0.title },
+    .optional("name") { $0.name },
     .text("app") { $0.app?.name ?? "" },
     .flag("production") { $0.schedule.environment == .production },
     .text("tone") { $0.tone },

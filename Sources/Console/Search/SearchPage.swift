@@ -21,8 +21,9 @@ enum SearchPage {
     let counts = await AudiencePages.counts(segments, page, within: Search.patience)
     let groups = try await page.store.read { try search.groups($0, segments, counts) }
     let hits = groups.flatMap(\.hits)
-    // Whoever pastes an ID wants its page.
-    if hits.count == 1, hits[0].isExact { return page.redirect(to: hits[0].href) }
+    // Whoever pastes an ID wants its page; but who still types stays here.
+    let isTyping = page.request.headers["X-Requested-With"] != nil
+    if !isTyping, hits.count == 1, hits[0].isExact { return page.redirect(to: hits[0].href) }
     return page.answer(SearchView(search: text, groups: groups))
   }
 }
@@ -55,7 +56,9 @@ struct Search: Sendable {
       ("tags", try tags(database, apps)), ("apps", hits(apps)), ("certificates", try certificates(database)),
       ("reasons", reasons), ("pages", pages),
     ]
-    return found.filter { !$0.1.isEmpty }.map { SearchGroup(name: texts("search.kinds.\($0.0)"), hits: $0.1) }
+    let groups = found.filter { !$0.1.isEmpty }
+      .map { SearchGroup(name: texts("search.kinds.\($0.0)"), hits: $0.1) }
+    return groups.filter(\.isExact) + groups.filter { !$0.isExact }
   }
 
   private func pushes(_ database: Database) throws -> [SearchHit] {

@@ -18,7 +18,15 @@ struct SearchView: PageView {
 /// Hits of one kind.
 struct SearchGroup: View {
   let name: String
+  /// What was named exactly comes first.
   let hits: [SearchHit]
+
+  init(name: String, hits: [SearchHit]) {
+    self.name = name
+    self.hits = hits.filter(\.isExact) + hits.filter { !$0.isExact }
+  }
+
+  var isExact: Bool { hits.first?.isExact == true }
 
   static let fields: [Field<Self>] = [.text("name") { $0.name }, .list("hits") { $0.hits }]
 }
@@ -34,5 +42,6 @@ struct SearchHit: View {
     .text("title") { $0.title },
     .optional("detail") { $0.detail.isEmpty ? nil : $0.detail },
     .text("href") { $0.href },
+    .flag("exact") { $0.isExact },
   ]
 }

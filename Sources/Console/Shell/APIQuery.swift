@@ -73,6 +73,16 @@ struct APIQuery {
     return nil
   }
 
+  /// A day in UTC, as on the pages, or a time as RFC 3339.
+  ///
+  /// - Parameter isEnd: of a day, its end is meant.
+  mutating func day(_ name: String, isEnd: Bool = false) -> Date? {
+    if let text = items[name], text.utf8.count == 10, let day = Timestamp.parse("\(text)T00:00:00Z") {
+      return isEnd ? day.addingTimeInterval(86_400) : day
+    }
+    return time(name)
+  }
+
   /// The page size.
   mutating func limit() -> Int { number("limit", in: Self.limits) ?? Self.usual }
 

@@ -163,6 +163,12 @@ extension Texts {
     return clauses(parts)
   }
 
+  /// The same; of a rule with one run, as JPush’s single triggers have, “once on 1 Dec 2026, 10:00 Asia/Shanghai”.
+  func rule(_ rule: RepeatRule, from start: Date) -> String {
+    guard rule.count == 1, let only = Recurrence(rule, from: start).first(from: start) else { return self.rule(rule) }
+    return self("when.once", ["time": moment(only, rule.zone)])
+  }
+
   /// As “at 500 a second” or “spread over 30 min, about 0.7 a second”; nil: as fast as possible.
   func speed(_ draft: PushDraft, devices: Int?) -> String? {
     if let rate = draft.options.rate { return self("when.at_rate", count: rate) }

@@ -10,6 +10,8 @@ final class Inbox: Sendable {
     let result: SendResult
     /// The message that this device and others got, if it is the first of them.
     var message: SentJPushMessage?
+    /// Names of messages to this device and others, by their IDs, if it is the first of them.
+    var names: [Int64: String] = [:]
   }
 
   private struct State {

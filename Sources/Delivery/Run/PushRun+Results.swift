@@ -12,6 +12,7 @@ extension PushRun {
     var places: [Int32] = []
     for item in items {
       if let message = item.message { batch.messages.append(message) }
+      if !item.names.isEmpty { batch.names.merge(item.names) { $1 } }
       guard let flight = flights.removeValue(forKey: item.device) else { continue }
       let leg = leg(of: flight.reach.provider)
       legs[leg].walk.finish(item.device)

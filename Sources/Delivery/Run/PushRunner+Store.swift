@@ -71,6 +71,7 @@ extension PushRunner {
         cursors: results.cursors, handedOut: results.foreseen, badges: badges, verdicts: verdicts,
         holdUps: results.holdUps, now: now)
       for message in results.messages { try SentJPushMessage.add(database, message) }
+      try Delivery.keep(database, names: results.names, push: id)
       if results.repeats.total > 0 { try Push.note(database, id: id, repeats: results.repeats) }
     }
   }

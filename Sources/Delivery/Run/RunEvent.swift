@@ -100,6 +100,8 @@ struct RunResults: Sendable {
   var repeats = Push.Repeats()
   /// JPush's messages.
   var messages: [SentJPushMessage] = []
+  /// Of FCM's messages, by device.
+  var names: [Int64: String] = [:]
   /// On the credentials of the routes.
   var verdicts: [(provider: ProviderKind, verdict: Credential.Verdict)] = []
   /// Why devices wait, by service; each once.

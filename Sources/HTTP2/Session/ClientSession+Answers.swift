@@ -76,7 +76,9 @@ extension ClientSession {
     guard slot.pointee.bodyCount <= configuration.maximumAnswerBytes else {
       return reset(slot, .cancel, .unknown(.tooLong))
     }
-    if configuration.keepsBodyOfSuccess || !(200..<300).contains(slot.pointee.status) {
+    if configuration.keepsBodyOfSuccess || !(200..<300).contains(slot.pointee.status)
+      || slot.pointee.index < slot.pointee.batch.storage.keptAnswers
+    {
       slot.pointee.body.append(contentsOf: part)
     }
     if endsStream { return complete(slot) }

@@ -131,7 +131,11 @@ package struct Request: Sendable {
   package func parameter<Value: LosslessStringConvertible>(_ name: String, as type: Value.Type = Value.self) throws
     -> Value
   {
-    guard let text = parameters[name], let value = Value(text) else { throw HTTPError(.notFound) }
+    guard let text = parameters[name] else { throw HTTPError(.notFound) }
+    guard let value = Value(text) else {
+      throw Value.self is any FixedWidthInteger.Type
+        ? HTTPError(.notFound, "“\(text.prefix(40))” is not an ID here: it must be a number.") : HTTPError(.notFound)
+    }
     return value
   }
 

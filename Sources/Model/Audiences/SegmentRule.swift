@@ -251,6 +251,7 @@ package enum SegmentMessage: String, MessageSet {
   case missing = "segment.missing"
   case missingSimilar = "segment.missing_similar"
   case subscribers = "audience.subscribers"
+  case noDevice = "audience.no_device"
 
   package var english: String {
     switch self {
@@ -265,6 +266,8 @@ package enum SegmentMessage: String, MessageSet {
     case .inUse:
       "Schedules and waiting pushes ({count}) name the segment like this. Change them first, or keep the name."
     case .subscribers: "Only the push service knows who subscribed, so nothing can be said about single devices."
+    case .noDevice:
+      "No device has “{device}” as its ID, token, alias, or registration ID, or as the beginning of its name."
     case .missing: "This app has no segment “{segment}”."
     case .missingSimilar: "This app has no segment “{segment}”. Did you mean “{similar}”?"
     }

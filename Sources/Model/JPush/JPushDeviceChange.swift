@@ -4,6 +4,8 @@ package import JSON
 package struct JPushDeviceChange: Sendable, Hashable {
   /// Nil: unchanged; an inner nil removes it.
   package private(set) var alias: String??
+  /// Fields without effect.
+  package let unused: [String]
   private var clearsTags = false
   private var added: [String] = []
   private var removed: [String] = []
@@ -16,9 +18,8 @@ package struct JPushDeviceChange: Sendable, Hashable {
   package init(_ json: JSONValue) throws(JPushError) {
     let fields = try JPushFields(json, known: ["tags", "alias", "mobile"])
     guard !fields.members.isEmpty else { throw JPushError(.invalid, "Send at least one of tags and alias.") }
-    if let mobile = fields["mobile"], mobile != "" {
-      throw JPushError(.invalid, "Signalbox keeps no phone numbers: mobile.")
-    }
+    // Servers that send phone numbers along still set tags and aliases. No number is kept, so there is none to delete.
+    unused = fields["mobile"].map { $0 == "" } == false ? ["mobile"] : []
     if let value = fields["alias"] {
       guard let text = value.string else { throw fields.invalid("alias", "must be a string.") }
       if !text.isEmpty, let problem = AliasRule.jpush.problem(with: text) {

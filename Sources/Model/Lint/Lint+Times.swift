@@ -16,6 +16,9 @@ extension Lint {
     }
     if let late = credentialEnd(draft, context) { findings.append(late) }
     guard let now = context.now else { return findings }
+    if let sendAt = draft.sendAt, sendAt > now.addingTimeInterval(PushLimits.ahead) {
+      return findings + [finding(.error, "send_at", .sendAtTooFar)]
+    }
     if let rule = draft.recurrence {
       let start = draft.sendAt ?? now
       if Recurrence(rule, from: start).first(from: now) == nil {
@@ -55,8 +58,8 @@ extension Lint {
     return finding(.warning, "repeat", .credentialEndsBetween, arguments)
   }
 
-  /// Seconds before the end: the 30 days of the warnings.
-  private static let nearEnd: TimeInterval = 30 * 86_400
+  /// Seconds before the end: the 30 whole days of the warnings.
+  private static let nearEnd: TimeInterval = 31 * 86_400
 
   private static func speed(_ draft: PushDraft) -> [Finding] {
     guard let minutes = draft.options.spreadMinutes, let seconds = draft.options.timeToLive, seconds > 0,

@@ -24,6 +24,7 @@ package enum LintMessage: String, MessageSet {
   case scheduledOnce = "lint.scheduled_without_storage"
   case sendAtPast = "lint.send_at_past"
   case sendAtTooLate = "lint.send_at_too_late"
+  case sendAtTooFar = "lint.send_at_too_far"
   case repeatNever = "lint.repeat_never"
   case repeatStartPast = "lint.repeat_start_past"
   case spreadOutlives = "lint.spread_outlives"
@@ -82,6 +83,7 @@ package enum LintMessage: String, MessageSet {
       This time is too far in the past: sending could start until {limit} at the latest, so nothing would be sent. To \
       send at once, leave the time out.
       """
+    case .sendAtTooFar: "This time is more than 10 years ahead. Check the year."
     case .repeatNever: "This never runs: it ends before its next run."
     case .repeatStartPast: "The start is in the past. Runs before now are skipped."
     case .spreadOutlives:

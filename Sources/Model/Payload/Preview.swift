@@ -47,11 +47,11 @@ package struct Preview: Sendable, Hashable {
     ].joined(separator: " \\\n  ")
   }
 
-  /// The request to FCM, with the placeholders `$PROJECT` and `$ACCESS_TOKEN`.
-  package static func fcmCommand(_ body: JSONValue, host: String) -> String {
+  /// The request to FCM, with the placeholder `$ACCESS_TOKEN`.
+  package static func fcmCommand(_ body: JSONValue, host: String, project: String) -> String {
     [
       "curl --http2 --header \"authorization: Bearer $ACCESS_TOKEN\"", "--header 'content-type: application/json'",
-      "--data-raw \(quoted(body.text()))", "\"https://\(host)/v1/projects/$PROJECT/messages:send\"",
+      "--data-raw \(quoted(body.text()))", "\"https://\(host)/v1/projects/\(project)/messages:send\"",
     ].joined(separator: " \\\n  ")
   }
 

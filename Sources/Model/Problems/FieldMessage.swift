@@ -4,6 +4,8 @@ package enum FieldMessage: String, MessageSet {
   case expected = "field.expected"
   case expectedChoice = "field.not_a_choice"
   case empty = "field.empty"
+  /// Of a field that cannot be left out.
+  case emptyRequired = "field.empty_required"
   case tooManyCharacters = "field.too_many_characters"
   case tooManyBytes = "field.too_many_bytes"
   case outOfRange = "field.out_of_range"
@@ -21,6 +23,7 @@ package enum FieldMessage: String, MessageSet {
     case .expected: "Expected a JSON {expected}, found {found}."
     case .expectedChoice: "Must be one of {choices}, not “{value}”."
     case .empty: "Must not be empty. Leave the field out instead."
+    case .emptyRequired: "Must not be empty."
     case .tooManyCharacters: "Must have at most {limit} characters, but has {count}."
     case .tooManyBytes: "Must have at most {limit} bytes of UTF-8, but has {count}."
     case .outOfRange: "Must be between {low} and {high}, not {value}."

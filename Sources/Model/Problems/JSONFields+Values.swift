@@ -109,7 +109,7 @@ extension JSONFields {
 
   /// A list of at least one row ID, without duplicates.
   package func ids(_ name: String, atMost limit: Int) -> [Int64] {
-    if present(name, required: true)?.array?.isEmpty == true { report(name, Problem("", FieldMessage.empty)) }
+    if present(name, required: true)?.array?.isEmpty == true { report(name, Problem("", FieldMessage.emptyRequired)) }
     return values(name, atMost: limit) { element throws(Problem) in
       guard let id = element.integer, id > 0 else {
         throw Problem("", FieldMessage.expected, ["expected": "positive integer", "found": element.typeName])

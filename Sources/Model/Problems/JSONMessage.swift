@@ -10,6 +10,7 @@ package enum JSONMessage: String, MessageSet {
   case surrogate = "json.surrogate"
   case encoding = "json.encoding"
   case number = "json.number"
+  case numberOf = "json.number_of"
   case repeatedKey = "json.repeated_key"
   case tooDeep = "json.too_deep"
 
@@ -23,7 +24,11 @@ package enum JSONMessage: String, MessageSet {
     case .escape: "Line {line}, column {column}: invalid escape after a backslash."
     case .surrogate: "Line {line}, column {column}: \\u starts a surrogate pair whose other half is missing."
     case .encoding: "Line {line}, column {column}: invalid UTF-8."
-    case .number: "Line {line}, column {column}: this number cannot be stored exactly. Write it as a string."
+    case .number:
+      "Line {line}, column {column}: this number cannot be stored exactly. Use a smaller one, or a string."
+    case .numberOf:
+      "{field}: this number cannot be stored exactly (line {line}, column {column}). Use a smaller one, or a string if "
+        + "the field takes text."
     case .repeatedKey: "Line {line}, column {column}: duplicate key “{key}”."
     case .tooDeep: "Line {line}, column {column}: the JSON is nested more than {limit} levels deep."
     }
@@ -46,7 +51,10 @@ extension Problem {
     case .escape: message = .escape
     case .surrogate: message = .surrogate
     case .encoding: message = .encoding
-    case .number: message = .number
+    case .number where error.path.isEmpty: message = .number
+    case .number:
+      message = .numberOf
+      arguments["field"] = error.path.abbreviated(to: 60)
     case .repeatedKey:
       message = .repeatedKey
       arguments["key"] = error.detail?.abbreviated(to: 60)

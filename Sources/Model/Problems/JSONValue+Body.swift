@@ -23,13 +23,13 @@ extension JSONValue {
     }
   }
 
-  /// The type's name in the JSON standard.
+  /// The type's name in the JSON standard. An integer is a number too, so others say what they are.
   var typeName: String {
     switch self {
     case .null: "null"
     case .bool: "boolean"
     case .integer: "integer"
-    case .double: "number"
+    case .double: "number with a fraction"
     case .string: "string"
     case .array: "array"
     case .object: "object"

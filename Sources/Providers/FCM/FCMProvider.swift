@@ -2,6 +2,7 @@ import Foundation
 import HTTP2
 import JSON
 import Model
+import Synchronization
 
 /// Sends pushes through FCM HTTP v1 with one service account: one request for each device, over as many connections as
 /// needed (docs/protocols.md §3).
@@ -20,7 +21,7 @@ package final class FCMProvider: LinkedProvider {
     clock = tools.clock
     let token = try AccessToken(account, trust: endpoint.trust, tools)
     var tools = tools
-    // Every success means the same, and has some 100 bytes.
+    // Every success means the same, and has some 100 bytes. The names of the first messages are read (NameBudget).
     tools.connections.connection.keepsBodyOfSuccess = false
     link = ServiceLink(FCMRules(), endpoint: try endpoint.endpoint(), authorization: token, tools: tools)
   }
@@ -56,11 +57,11 @@ package final class FCMProvider: LinkedProvider {
   }
 
   fileprivate func send(
-    _ message: FCMMessage, _ badge: Badge?, push: Int64, to devices: [ProviderDevice],
+    _ message: FCMMessage, _ badge: Badge?, push: Int64, to devices: [ProviderDevice], named: Int,
     noting notes: (any DepartureNotes)?
   ) {
     guard message.isCounted, let badge else {
-      return send(message, push: push, to: devices, noting: notes)
+      return send(message, push: push, to: devices, named: named, noting: notes)
     }
     // The gap reaches from the token to the badge: the members of a message are sorted, and `android` is the first.
     let body = CountedBody { Self.body(message.json(count: $0)).bytes }
@@ -68,7 +69,7 @@ package final class FCMProvider: LinkedProvider {
     let between = body.bytes[token..<count]
     var batch = RequestBatchBuilder(
       template: Self.template, tag: push, body: Array(body.bytes[..<token] + body.bytes[count...]), gap: token,
-      capacity: devices.count, notes: notes)
+      capacity: devices.count, notes: notes, keptAnswers: named)
     for device in devices {
       let number = badge.number(after: device.badge)
       batch.append(id: device.id, path: path, body: Self.quotable(device.token) + between + Array(String(number).utf8))
@@ -77,23 +78,26 @@ package final class FCMProvider: LinkedProvider {
   }
 
   private func send(
-    _ message: FCMMessage, push: Int64, to devices: [ProviderDevice], noting notes: (any DepartureNotes)?
+    _ message: FCMMessage, push: Int64, to devices: [ProviderDevice], named: Int,
+    noting notes: (any DepartureNotes)?
   ) {
     let (body, gap) = Self.body(message.json)
     var batch = RequestBatchBuilder(
-      template: Self.template, tag: push, body: body, gap: gap, capacity: devices.count, notes: notes)
+      template: Self.template, tag: push, body: body, gap: gap, capacity: devices.count, notes: notes,
+      keptAnswers: named)
     for device in devices { batch.append(id: device.id, path: path, body: Self.quotable(device.token)) }
     link.submit(batch.build())
   }
 
   /// One message to a topic or a condition, for the one member that stands for the subscribers.
   fileprivate func send(
-    _ message: FCMMessage, target: [String: JSONValue], push: Int64, to members: [ProviderDevice],
+    _ message: FCMMessage, target: [String: JSONValue], push: Int64, to members: [ProviderDevice], named: Int,
     noting notes: (any DepartureNotes)?
   ) {
     let body = JSONValue.object(["message": .object((message.json.object ?? [:]).merging(target) { $1 })])
     var batch = RequestBatchBuilder(
-      template: Self.template, tag: push, body: body.bytes, capacity: members.count, notes: notes)
+      template: Self.template, tag: push, body: body.bytes, capacity: members.count, notes: notes,
+      keptAnswers: named)
     for member in members { batch.append(id: member.id, path: path) }
     link.submit(batch.build())
   }
@@ -133,9 +137,23 @@ extension CharacterSet {
 }
 
 /// A push for FCM. Its time to live is counted from the moment of each batch, because FCM takes seconds.
+/// How many more messages of a push are asked for their names: the first ones, each time that it is begun or continued.
+private final class NameBudget: Sendable {
+  private let left = Mutex(200)
+
+  func take(atMost count: Int) -> Int {
+    left.withLock { left in
+      let taken = min(left, count)
+      left -= taken
+      return taken
+    }
+  }
+}
+
 private struct FCMPush: PreparedPush {
   let provider: FCMProvider
   let push: ProviderPush
+  private let names = NameBudget()
   private let messages: Variants<(draft: PushDraft, message: FCMMessage)>
 
   init(provider: FCMProvider, push: ProviderPush) {
@@ -155,9 +173,10 @@ private struct FCMPush: PreparedPush {
   }
 
   private func send(_ message: FCMMessage, to devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
+    let named = names.take(atMost: devices.count)
     if let target = push.draft.audience.topicTarget {
-      return provider.send(message, target: target, push: push.id, to: devices, noting: notes)
+      return provider.send(message, target: target, push: push.id, to: devices, named: named, noting: notes)
     }
-    provider.send(message, push.draft.notification.badge, push: push.id, to: devices, noting: notes)
+    provider.send(message, push.draft.notification.badge, push: push.id, to: devices, named: named, noting: notes)
   }
 }

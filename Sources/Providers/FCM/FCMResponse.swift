@@ -12,6 +12,12 @@ struct FCMRules: ServiceRules {
   /// A 403 may be about the token's project or about the service account.
   func provesCredential(_ status: Int) -> Bool { status == 400 || status == 429 }
 
+  /// As `projects/shop-1a2b3/messages/0:1500415314455276%31bd1c9631bd1c96`.
+  func name(ofMessage body: [UInt8]) -> String? {
+    let answer = try? JSONValue(parsing: body)  // nil: nothing to keep
+    return answer?["name"]?.string?.singleLine
+  }
+
   func reading(_ status: Int, _ detail: Answer.Detail?, now: Date) -> AnswerReading {
     let response = FCMResponse(status: status, body: detail?.body ?? [])
     let reason = response.reason

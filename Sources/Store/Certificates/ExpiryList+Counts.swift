@@ -50,28 +50,33 @@ extension ExpiryList {
     package let count: Int
     /// The name of one of them.
     package let name: String
+    /// When the first of them ends.
+    package let earliest: Date
   }
 
   /// The number of items that end in each of equal periods, without empty periods and replaced certificates.
   package static func stretches(
     _ database: Database, from: Date, before: Date, length: TimeInterval
   ) throws -> [Stretch] {
-    var sums: [Int: (count: Int, name: String)] = [:]
+    var sums: [Int: (count: Int, name: String, earliest: Date)] = [:]
     for (table, name, own) in [("certificates", "t.name", "AND \(inPlace)"), ("watched_hosts", "t.host", "")] {
       try database.forEach(
         """
-        SELECT s.stretch, s.count, (SELECT \(name) FROM \(table) t WHERE t.id = s.first) FROM (
-          SELECT (ends_key - ?1) / ?2 AS stretch, count(*) AS count, min(id) AS first
+        SELECT s.stretch, s.count, (SELECT \(name) FROM \(table) t WHERE t.id = s.first), s.earliest FROM (
+          SELECT (ends_key - ?1) / ?2 AS stretch, count(*) AS count, min(id) AS first, min(ends_key) AS earliest
           FROM \(table) t INDEXED BY \(table)_ends WHERE ends_key >= ?1 AND ends_key < ?3 \(own) GROUP BY stretch) s
         """, from, Int64(length * 1000), before
       ) { row in
         let index = row.int(0)
         sums[index] = (
-          (sums[index]?.count ?? 0) + row.int(1), sums[index]?.name ?? row.text(2).singleLine
+          (sums[index]?.count ?? 0) + row.int(1), sums[index]?.name ?? row.text(2).singleLine,
+          min(sums[index]?.earliest ?? .distantFuture, row.date(3))
         )
         return .continue
       }
     }
-    return sums.sorted { $0.key < $1.key }.map { Stretch(index: $0.key, count: $0.value.count, name: $0.value.name) }
+    return sums.sorted { $0.key < $1.key }.map { index, sum in
+      Stretch(index: index, count: sum.count, name: sum.name, earliest: sum.earliest)
+    }
   }
 }

@@ -92,7 +92,7 @@ package struct DeviceBatch: Sendable {
     let rules = Set(apps.values.map { $0.rule })
     switch action {
     case .addTags, .removeTags:
-      if tags.isEmpty { return [Problem("tags", FieldMessage.empty)] }
+      if tags.isEmpty { return [Problem("tags", FieldMessage.emptyRequired)] }
       guard action == .addTags else { return [] }
       return rules.flatMap { TagRule.problems(with: tags, rule: $0) }.map { $0.under("tags") }
     case .setAlias: return alias.map { alias in rules.compactMap { $0.problem(with: alias)?.under("alias") } } ?? []

@@ -1,3 +1,4 @@
+import Calendar
 package import JSON
 package import Model
 package import SQLite
@@ -64,7 +65,8 @@ package struct DeviceDetails: Sendable, Hashable {
         if let text = fields.string(name, limit: .characters(limit), check: check) { return .set(text) }
         return json[name] == .null ? .set(nil) : .keep
       }
-      (appVersion, timeZone) = (change("app_version"), change("time_zone"))
+      appVersion = change("app_version")
+      timeZone = change("time_zone") { DeviceDetails.problem(withTimeZone: $0) }
       language = change("language") { DeviceDetails.problem(withLanguage: $0) }
     }
 
@@ -80,6 +82,16 @@ package struct DeviceDetails: Sendable, Hashable {
         ON CONFLICT(device_id) DO UPDATE SET app_version = iif(?5, excluded.app_version, app_version),
           time_zone = iif(?6, excluded.time_zone, time_zone), language = iif(?7, excluded.language, language)
         """, device, version.text, zone.text, tag.text, version.isGiven, zone.isGiven, tag.isGiven)
+    }
+  }
+
+  /// Nil: a name of the IANA database, or an offset as phones report it that know no place, such as `GMT+8`.
+  package static func problem(withTimeZone text: String) -> Problem? {
+    do throws(NamedZoneError) {
+      _ = try NamedZone(text)
+      return nil
+    } catch {
+      return text.wholeMatch(of: #/(UTC|GMT)([+-][0-9]{1,2}(:?[0-9]{2})?)?/#) == nil ? Problem(error) : nil
     }
   }
 

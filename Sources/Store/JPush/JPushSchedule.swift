@@ -45,6 +45,11 @@ package struct JPushSchedule: Sendable, Hashable {
     }
   }
 
+  /// What JPush’s clients call a schedule; nil: it is none of theirs, or they have removed it.
+  package static func name(_ database: Database, schedule: Int64) throws -> String? {
+    try database.fetchOne("SELECT name FROM jpush_schedules WHERE schedule_id = ?", schedule) { $0.text(0) }
+  }
+
   /// Those of an app that have not ended, oldest first; at most ``liveLimit`` exist.
   package static func live(_ database: Database, app: Int64) throws -> [JPushSchedule] {
     try database.fetchAll(

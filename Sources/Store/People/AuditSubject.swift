@@ -35,7 +35,12 @@ package struct AuditSubject: Sendable, Hashable {
   }
 
   private static let places: [String: (table: String, key: String, title: String)] = [
-    "push": ("pushes", "uid", "title"), "schedule": ("schedules", "uid", "title"),
+    "push": ("pushes", "uid", "title"),
+    // The name that JPush’s clients gave it says more.
+    "schedule": (
+      "schedules", "uid",
+      "coalesce((SELECT j.name FROM jpush_schedules j WHERE j.schedule_id = schedules.id), title)"
+    ),
     "device": ("devices", "id", "name"), "certificate": ("certificates", "id", "name"),
     "host": ("watched_hosts", "id", "host"), "smoke_test": ("smoke_tests", "id", "name"),
     "template": ("push_templates", "id", "name"), "segment": ("segments", "id", "name"),

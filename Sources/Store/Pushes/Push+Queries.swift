@@ -62,6 +62,31 @@ extension Push {
     ) { try Push($0) }
   }
 
+  /// A push that is being sent, and one of the services that it needs.
+  package struct Need: Sendable, Hashable {
+    package let push: Int64
+    package let app: Int64
+    package let environment: Environment
+    package let provider: ProviderKind
+  }
+
+  /// What the pushes that are being sent need, oldest first.
+  package static func needs(_ database: Database, most: Int) throws -> [Need] {
+    // The planner recognises the index's condition by its text.
+    try database.fetchAll(
+      """
+      SELECT DISTINCT p.id, p.app_id, p.environment, t.provider
+      FROM pushes p INDEXED BY pushes_unfinished JOIN push_targets t ON t.push_id = p.id AND t.count > 0
+      WHERE p.state IN ('queued', 'sending') AND p.state = 'sending'
+      ORDER BY p.id LIMIT ?
+      """, most
+    ) { row in
+      Need(
+        push: row.int64(0), app: row.int64(1), environment: try row.value(2, as: Environment.self),
+        provider: try ProviderKind(code: row.int(3)))
+    }
+  }
+
   /// Row IDs of due pushes, oldest first. Fast for any number of pushes.
   package static func due(_ database: Database, now: Date) throws -> [Int64] {
     // The planner recognises the index's condition by its text.

@@ -27,7 +27,7 @@ extension WaitingDelivery {
   }
 
   /// Whether an attempt is under way, so that no time of the next one is known.
-  package var isUnderWay: Bool { dueAt.milliseconds >= Self.onItsWay - 1000 }
+  package var isUnderWay: Bool { dueAt >= Date(milliseconds: Self.onItsWay) }
 
   /// Whether another attempt follows: the next is under way, or what it goes to is still there and active.
   ///

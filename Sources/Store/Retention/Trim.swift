@@ -171,6 +171,7 @@ extension Trim {
       "DELETE FROM deliveries WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
     // At most one for each delivery, so that the step stays small.
     try database.run("DELETE FROM receipts WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
+    try database.run("DELETE FROM message_names WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
     try database.run(
       """
       UPDATE pushes SET has_details = ?1, details_removed = details_removed + ?2,
@@ -195,7 +196,7 @@ extension Trim {
       try database.run("UPDATE pushes SET parent_id = NULL WHERE parent_id = ?", push)
       for table in [
         "push_targets", "push_reasons", "push_latencies", "receipts", "receipt_counters", "jpush_messages",
-        "incident_pushes",
+        "incident_pushes", "message_names",
       ] {
         try database.run("DELETE FROM \(table) WHERE push_id = ?", push)
       }

@@ -132,6 +132,18 @@ extension Schema {
       ALTER TABLE push_targets ADD COLUMN cursor INTEGER;
       """)
 
+  /// What the service called its message to a device, of the first devices of a push.
+  static let messageNames = Migration(
+    id: "2026-11-27 message names",
+    sql: """
+      CREATE TABLE message_names(
+        push_id INTEGER NOT NULL,
+        device_id INTEGER NOT NULL,
+        name TEXT NOT NULL,                  -- projects/…/messages/…
+        PRIMARY KEY(push_id, device_id)
+      ) STRICT, WITHOUT ROWID;
+      """)
+
   /// How far a push that is sent at most once has come with each service.
   static let pushAnnouncements = Migration(
     id: "2026-11-23 push announcements",

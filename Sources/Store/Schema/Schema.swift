@@ -18,7 +18,7 @@ package enum Schema {
       firstRelease, jpush, receipts, proxies, channels, badges, pageRules, deviceProviders, deviceNames, topics,
       pushAnnouncements, deliveryBadges, incidents, topicChanges, smokeTests, drafts,
       templates, segments, webhooks, tokenLimits, auditChain, signIn, incidentMessages, enrollments, oidc, approvals,
-      incidentEnds, shownSecondSteps, localizations, incidentMoves, acceptedBefore,
+      incidentEnds, shownSecondSteps, localizations, incidentMoves, acceptedBefore, messageNames,
     ])
 
   /// The schema of the first release.

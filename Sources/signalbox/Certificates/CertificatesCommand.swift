@@ -88,9 +88,9 @@ enum CertificatesCommand {
 
   private static let list: Action = { values, io in
     let now = io.now()
-    let limit = values[within].map { now.addingTimeInterval(Double($0) * 86_400) }
     let found = try withStore(values, io) { store in try store.readSync { try find($0, now: now) } }.filter { item in
-      limit.map { limit in item.certificate.details.notAfter.map { $0 <= limit } ?? false } ?? true
+      let left = Expiry.daysLeft(notAfter: item.certificate.details.notAfter, now: now)
+      return values[within].map { limit in left.map { $0 <= limit } ?? false } ?? true
     }
     if values[CommonOptions.json] {
       io.print(found.map { answer($0, now) }.prettyJSON)

@@ -72,9 +72,12 @@ struct StoredFileText {
     if details.hasPrivateKey { key = algorithm.map { "yes, \($0)" } ?? "yes" }
     let end: String = details.notAfter?.text ?? io.text("never expires")
     let days = io.daysLeft(notAfter: details.notAfter, now: now)
+    let isOver = Expiry.band(notBefore: nil, notAfter: details.notAfter, now: now) == .expired
+    let term: Message = isOver ? "Expired" : "Days left"
     let encryption: [String] = (says["encryption"]?.array ?? []).compactMap(\.string)
     return [
-      ("Valid from", details.notBefore?.text), ("Valid until", end), ("Days left", days),
+      ("Valid from", details.notBefore?.text), ("Valid until", end),
+      (term, days),
       ("Private key", hasOwnKey ? io.text(key) : nil), ("Encryption", list(encryption, io)),
     ]
   }

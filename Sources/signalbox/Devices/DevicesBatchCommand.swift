@@ -104,7 +104,10 @@ enum DevicesBatchCommand {
     } else {
       for answer in answers {
         let action = io.word(answer.action.rawValue, "devices.batch.actions.")
-        io.say("\(action): changed \(answer.changed) of \(ids.count) devices.")
+        io.say(
+          Message(
+            count: ids.count, one: "\(action): changed \(answer.changed) of 1 device.",
+            other: "\(action): changed \(answer.changed) of \(ids.count) devices."))
       }
     }
     return missing.isEmpty ? ExitCode.done : ExitCode.failed

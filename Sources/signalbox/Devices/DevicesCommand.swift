@@ -144,7 +144,11 @@ enum DevicesCommand {
       }
     }
     for id in missing { io.complain("Device \(id) not found.") }
-    io.say("Deleted \(wanted.count - missing.count) of \(wanted.count) devices.")
+    let deleted = wanted.count - missing.count
+    io.say(
+      Message(
+        count: wanted.count, one: "Deleted \(deleted) of 1 device.",
+        other: "Deleted \(deleted) of \(wanted.count) devices."))
     return missing.isEmpty ? ExitCode.done : ExitCode.failed
   }
 }

@@ -73,17 +73,43 @@ struct SendReportText: JSONWritable {
     var lines = [io.text("\(subject): \(headline(io))")]
     if let error = push.error { lines.append("  \(singleLine(io.recorded(error)))") }
     for part in providers where providers.count > 1 {
-      let devices: Message = "\(part.provider.name): \(part.counts.accepted) of \(part.target) devices accepted"
+      let (name, accepted) = (part.provider.name, part.counts.accepted)
+      let devices = Message(
+        count: part.target, one: "\(name): \(accepted) of 1 device accepted",
+        other: "\(name): \(accepted) of \(part.target) devices accepted")
       lines.append("  " + io.text(devices))
     }
-    for reason in reasons {
+    for reason in outcomes {
       let count = "\(reason.count)"
       let padded = String(repeating: " ", count: max(0, 8 - count.count)) + count
-      var line = "\(padded)  \(io.word(reason.outcome.name, "words."))"
+      var line = "\(padded)  \(word(reason.outcome, io))"
       if let word = reason.reason { line += "  \(io.line(Reason.of(word)))" }
       lines.append(singleLine(line))
     }
     return lines
+  }
+
+  /// The reasons of all services together: those of each are above.
+  private var outcomes: [(outcome: OutcomeKind, reason: String?, count: Int)] {
+    reasons.reduce(into: []) { sums, reason in
+      if let place = sums.firstIndex(where: { $0.outcome == reason.outcome && $0.reason == reason.reason }) {
+        sums[place].count += reason.count
+      } else {
+        sums.append((reason.outcome, reason.reason, reason.count))
+      }
+    }
+  }
+
+  /// An outcome for people; the API's name of a token that is gone is no word.
+  private func word(_ outcome: OutcomeKind, _ io: CommandIO) -> String {
+    let word = io.word(outcome.name, "words.")
+    return word == OutcomeKind.deadToken.name ? "unregistered" : word
+  }
+
+  /// How many of the devices have their outcome.
+  private var done: Message {
+    let (total, target) = (push.counts.total, push.target ?? 0)
+    return Message(count: target, one: "\(total) of 1 device", other: "\(total) of \(target) devices")
   }
 
   private func headline(_ io: CommandIO) -> Message {
@@ -91,14 +117,13 @@ struct SendReportText: JSONWritable {
   }
 
   private func dryHeadline(_ io: CommandIO) -> Message {
-    let devices: Message = "\(push.counts.total) of \(push.target ?? 0) devices"
-    return switch push.state {
+    switch push.state {
     case .needsApproval: "dry run, needs approval; nothing is sent"
     case .queued:
       push.plannedAt.map { "dry run, scheduled for \($0.text); nothing is sent then" }
         ?? "dry run, queued; the running server checks each device, and nothing is sent"
     case .sending, .paused, .finished, .cancelled, .failed:
-      "dry run, \(io.word(push.state.rawValue, "words.")), \(devices); nothing is sent"
+      "dry run, \(io.word(push.state.rawValue, "words.")), \(done); nothing is sent"
     }
   }
 
@@ -108,10 +133,9 @@ struct SendReportText: JSONWritable {
     case .queued:
       push.plannedAt.map { "scheduled for \($0.text); the server sends it then if it is running" }
         ?? "queued; the running server delivers it"
-    case .sending: "sending, \(push.counts.total) of \(push.target ?? 0) devices\(waitingText)"
-    case .paused: "paused, \(push.counts.total) of \(push.target ?? 0) devices\(waitingText)"
-    case .finished, .cancelled, .failed:
-      "\(io.word(push.state.rawValue, "words.")), \(push.counts.total) of \(push.target ?? 0) devices"
+    case .sending: "sending, \(done)\(waitingText)"
+    case .paused: "paused, \(done)\(waitingText)"
+    case .finished, .cancelled, .failed: "\(io.word(push.state.rawValue, "words.")), \(done)"
     }
   }
 

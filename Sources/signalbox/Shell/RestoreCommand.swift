@@ -72,7 +72,10 @@ enum RestoreCommand {
 
   /// - Throws: ``CommandFailure`` if the file must not replace the database.
   private static func check(_ path: String, _ io: CommandIO) throws {
-    guard access(path, R_OK) == 0 else { throw CommandFailure("\(SystemError("open \(path)"))") }
+    guard access(path, R_OK) == 0 else {
+      let number = errno
+      throw CommandFailure("\(singleLine(path)): \(NamedFile.words(number))")
+    }
     io.progress("checking \(path)")
     defer { io.endProgress() }
     do {

@@ -112,7 +112,10 @@ enum SmokeCommand {
 
   private static func lines(_ test: SmokeTestAnswer, _ run: SmokeRun, _ io: CommandIO) -> [String] {
     let push: Message = run.pushUID.map { ", push \($0)" } ?? ""
-    let result = run.failure.map(io.recorded) ?? io.text("\(run.devices) of \(run.devices) devices as expected.")
+    let all = Message(
+      count: run.devices, one: "1 of 1 device as expected.",
+      other: "\(run.devices) of \(run.devices) devices as expected.")
+    let result = run.failure.map(io.recorded) ?? io.text(all)
     let state = io.word(run.state.rawValue, "smoketests.states.")
     let line = io.text("\(state): \(singleLine(test.test.name)): \(singleLine(result)) (run \(run.id)\(push))")
     return [line] + run.differences.map { "  " + io.text(Self.line($0, io)) }

@@ -280,6 +280,21 @@ struct SegmentTests {
     }
   }
 
+  @Test("the API says when nothing is known of the device that is asked for")
+  func unknownDevice() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      let question: JSONValue = [
+        "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+      ]
+      let path = "/api/v1/audience/explain"
+      let known = try await scene.call(.post, path, as: .viewer, json: question.with("device", "anna"))
+      #expect(known.status == 200 && known.json?["verdict"]?["reached"] == true, "\(known.text)")
+      let unknown = try await scene.call(.post, path, as: .viewer, json: question.with("device", "nobody"))
+      #expect(unknown.status == 422 && unknown.fields == ["device"] && unknown.text.contains("nobody"))
+    }
+  }
+
   @Test("the API compatible with JPush takes one segment by its name")
   func jpush() async throws {
     try await JPushScene.with { jpush in

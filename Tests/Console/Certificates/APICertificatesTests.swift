@@ -109,7 +109,7 @@ struct APICertificatesTests {
       let answer = try await upload(scene, key, name: "AuthKey_ABCDE12345.p8", [("team_id", "TEAM123456")])
       #expect(answer.status == 201 && answer.json?["state"] == "never_expires")
       #expect(answer.json?["days_left"] == .null && answer.json?["key_id"] == "ABCDE12345")
-      for days in [-1.0, 20, 40] {
+      for days in [-1.5, 20.5, 40] {
         let file = try CertificateSamples.p12(topic: "com.example.d\(Int(days + 1))", days: days)
         #expect(try await upload(scene, file, [("password", "secret")]).status == 201)
       }
@@ -119,7 +119,9 @@ struct APICertificatesTests {
       }
       #expect(try await left("") == [-1, 20, 40, nil])
       #expect(try await left("?within=30d") == [-1, 20])
-      #expect(try await left("?within=480h") == [-1, 20])
+      #expect(try await left("?within=20d") == [-1, 20], "whole days are counted")
+      #expect(try await left("?within=492h") == [-1, 20])
+      #expect(try await left("?within=491h") == [-1])
       #expect(try await left("?within=1h") == [-1])
       #expect(try await left("?within=6w") == [-1, 20, 40])
     }

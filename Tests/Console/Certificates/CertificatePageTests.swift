@@ -135,6 +135,39 @@ struct CertificatePageTests {
     }
   }
 
+  @Test("an upload from an app's page has the app chosen and leads back; only what expires is said to be watched")
+  func ofAnApp() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      var anna = try await scene.signIn(.admin)
+      let link = try #require(
+        ScenePage(try await anna.get("/apps/\(app.id)")).links.first { $0.hasPrefix("/certificates?") })
+      let form = ScenePage(try await anna.get(String(link.prefix { $0 != "#" })))
+      #expect(form.values("back") == ["app"])
+      #expect(form.values("app").contains("\(app.id)"))
+      let parts: [Multipart.Part] = [
+        .field("back", "app"), .field("app", "\(app.id)"), .field("password", "secret"),
+      ]
+      let wrong = try await anna.upload(
+        "/certificates", [Self.file("x".utf8, "push.p12"), .field("action", "keep")] + parts)
+      #expect(wrong.status == 422 && ScenePage(wrong).values("back") == ["app"], "\(wrong.text)")
+      let kept = try await anna.upload(
+        "/certificates",
+        [Self.file(try CertificateSamples.p12(days: 90), "push.p12"), .field("action", "keep")] + parts)
+      #expect(kept.status == 303 && kept.location == "/apps/\(app.id)")
+      #expect(try await anna.get("/apps/\(app.id)").text.contains("File saved. Its expiry is being watched."))
+
+      let key = try await anna.upload(
+        "/certificates",
+        [
+          Self.file(try PrivateKey.generateP256().pkcs8PEM.utf8, "AuthKey_ABCDE12345.p8"), .field("action", "keep"),
+          .field("team_id", "TEAM123456"),
+        ])
+      let page = try await anna.get(try #require(key.location)).text
+      #expect(page.contains("File saved. It never expires.") && !page.contains("is being watched"))
+    }
+  }
+
   @Test("an inspected file is held sealed, and saved without being chosen or opened again")
   func inspected() async throws {
     try await ConsoleScene.with { scene in
@@ -212,6 +245,70 @@ struct CertificatePageTests {
         "/certificates/1/successor", [.field("locked", waiting), .field("password", "secret")])
       #expect(preview.status == 303 && preview.location?.contains("/successor/") == true)
       #expect(try await scene.count("locked_files") == 0)
+    }
+  }
+
+  @Test(
+    "the bars of the timeline have the color of the worst that expires in their week; it starts today",
+    arguments: [
+      ([8.5, 9, 31.5], ["f-unknown", "f-acc"], "20 Nov 2026"), ([6.9, 40], ["f-fail", "f-acc"], "20 Nov 2026"),
+      ([29.5, 6, 3], ["f-fail", "f-unknown"], "20 Nov 2026"), ([-3, 9], ["f-fail", "f-unknown"], "17 Nov 2026"),
+      ([-40, 200], ["f-acc"], "20 Nov 2026"),
+    ] as [([Double], [String], String)])
+  func timeline(days: [Double], tones: [String], first: String) async throws {
+    try await ConsoleScene.with { scene in
+      let sealer = scene.store.sealer
+      try await scene.store.write { database in
+        for days in days {
+          var details = TrackedCertificate.Details(kind: "apns_certificate", name: "Shop \(days)", fileName: "x")
+          details.notAfter = ConsoleScene.noon + days * 86_400
+          _ = try TrackedCertificate.add(
+            database, details, material: [1], sealer: sealer, by: "test", now: ConsoleScene.noon)
+        }
+      }
+      var anna = try await scene.signIn(.viewer)
+      let page = ScenePage(try await anna.get("/certificates"))
+      let bars = page.tags.filter { $0.name == "rect" && $0.attributes["rx"] == "1.5" }
+      #expect(bars.compactMap { $0.attributes["class"] } == tones)
+      #expect(page.text.contains("between \(first) and"))
+    }
+  }
+
+  @Test("the ladder of reminders is drawn: what was sent, what is held back, what comes next; with a table")
+  func ladder() async throws {
+    try await ConsoleScene.with { scene in
+      let end = ConsoleScene.noon + 12.25 * 86_400
+      let sealer = scene.store.sealer
+      let subject = try await scene.store.write { database in
+        var details = TrackedCertificate.Details(kind: "apns_certificate", name: "Shop", fileName: "x")
+        details.notAfter = end
+        let kept = try TrackedCertificate.add(
+          database, details, material: [1], sealer: sealer, by: "test", now: ConsoleScene.noon)
+        let subject = Acknowledgement.Subject(key: "certificates/\(kept.id)", fingerprint: kept.details.sha256)
+        for step in [30, 14] {
+          _ = try Reminder.claim(database, subject, step: step, name: "Shop", now: ConsoleScene.noon)
+        }
+        return subject
+      }
+      var anna = try await scene.signIn(.admin)
+      func shapes(_ target: String) async throws -> [String] {
+        ScenePage(try await anna.get(target)).tags.filter { $0.name == "circle" && $0.attributes["cy"] == "28" }
+          .compactMap { $0.attributes["class"] }
+      }
+      #expect(
+        try await shapes("/\(subject.key)") == ["passed", "sent", "sent", "next", "later", "later", "later", "later"])
+      let page = ScenePage(try await anna.get("/\(subject.key)"))
+      let picture = try #require(page.tags.first { $0.attributes["class"] == "ladder" }?.attributes["aria-label"])
+      #expect(picture.contains("Sent: 30 days before, 14 days before. Next reminder: 7 days before, on"), "\(picture)")
+      #expect(picture.hasSuffix("It expires on 2 Dec 2026."), "\(picture)")
+      let rows = page.tags.filter { $0.name == "th" && $0.attributes["scope"] == "row" }.map(\.text)
+      #expect(rows.contains("60 days before") && rows.contains("expired"))
+
+      #expect(try await anna.post("/\(subject.key)/acknowledge", [("until", "2026-11-29")]).status == 303)
+      // The last of those that are held back goes out when the snooze ends.
+      let taken = try await shapes("/\(subject.key)")
+      #expect(taken == ["passed", "sent", "sent", "held", "next", "later", "later", "later"], "\(taken)")
+      #expect(try await shapes("/settings/reminders") == Array(repeating: "chosen", count: 8))
     }
   }
 

@@ -35,6 +35,16 @@ struct APIDevicesTests {
     }
   }
 
+  @Test("an address whose ID is no number says so", arguments: ["devices/abc", "certificates/1.5", "incidents/x"])
+  func notANumber(path: String) async throws {
+    try await ConsoleScene.with { scene in
+      let answer = try await scene.call(.get, "/api/v1/\(path)", as: .admin)
+      let word = path.split(separator: "/").last.map(String.init) ?? ""
+      #expect(answer.status == 404)
+      #expect(answer.json?["detail"]?.string == "“\(word)” is not an ID here: it must be a number.", "\(answer.text)")
+    }
+  }
+
   @Test("a device is changed, moved and set free; a dead one is not")
   func patched() async throws {
     try await ConsoleScene.with { scene in
@@ -48,9 +58,14 @@ struct APIDevicesTests {
         let told = try await scene.call(.patch, path, as: .operator, json: ["language": value])
         #expect(told.json?["language"] == language && told.json?["name"] == "One")
       }
+      for zone in ["Asia/Shanghai", "UTC", "GMT+8", "GMT+08:00"] {
+        let told = try await scene.call(.patch, path, as: .operator, json: ["time_zone": .string(zone)])
+        #expect(told.json?["time_zone"] == .string(zone), "\(told.text)")
+      }
       for (body, field) in [
         (["alias": "user-1"], "alias"), (["tags": ["a-b"]], "tags[0]"), (["alias": ""], "alias"),
         (["language": "Klingon"], "language"), (["time_zone": ""], "time_zone"),
+        (["time_zone": "Mars/Phobos"], "time_zone"), (["time_zone": "GMT+8 o’clock"], "time_zone"),
         (["token": "x"], "token"),
         (["environment": .null], "environment"), (["state": "dead"], "state"),
       ] as [(JSONValue, String)] {
@@ -70,7 +85,7 @@ struct APIDevicesTests {
       let dead = try await scene.call(
         .patch, "/api/v1/devices/\(devices[2].id)", as: .operator, json: ["state": "active"])
       #expect(dead.status == 422 && dead.codes == ["device.dead"])
-      #expect(try await scene.audit("device.update").count == 4)
+      #expect(try await scene.audit("device.update").count == 8)
     }
   }
 

@@ -80,6 +80,8 @@ struct DeviceBatchAPITests {
       ] as [(JSONValue, String)] {
         let answer = try await scene.call(.post, Self.path, as: .operator, json: body)
         #expect(answer.status == 422 && answer.fields == [field], "\(body.text()): \(answer.text)")
+        // What is left out is missed, too.
+        #expect(!answer.text.contains("Leave the field out"), "\(body.text())")
       }
       let many = JSONValue.array((1...1001).map { .integer($0) })
       let tooMany = try await scene.call(.post, Self.path, as: .operator, json: ["action": "delete", "devices": many])

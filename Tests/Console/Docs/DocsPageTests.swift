@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import Simulator
 import Store
 import Testing
 
@@ -42,6 +43,21 @@ struct DocsPageTests {
       #expect(try await vera.get("/docs/none").status == 404)
       let first = ScenePage(try await vera.get("/docs"))
       #expect(Set(first.links).isSuperset(of: scene.console.reference.sections.map { "/docs/\($0.slug)" }))
+    }
+  }
+
+  @Test("the example of a topic change runs on the demo")
+  func topicExample() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await DemoInstallation.install(store: scene.store, phones: phones, now: scene.now)
+      let operation = OpenAPIDocument.Operation(
+        method: "POST", path: "/api/v1/apps/{app}/topics/{environment}/changes")
+      let content = try OpenAPIDocument().description(operation)["requestBody"]?["content"]?["application/json"]
+      let example = try #require(content?["example"])
+      let answer = try await scene.call(
+        .post, "/api/v1/apps/\(ConsoleScene.bundleID)/topics/development/changes", as: .operator, json: example)
+      #expect(answer.status == 202, "\(answer.text)")
     }
   }
 

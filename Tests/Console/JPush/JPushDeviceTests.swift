@@ -29,6 +29,11 @@ struct JPushDeviceTests {
         let device = try await jpush.call(.get, "/v3/devices/r1").json
         #expect(device?["tags"] == tags && device?["alias"] == alias, "\(body.text())")
       }
+      let numbered = try await jpush.call(
+        .post, "/v3/devices/r1/", ["alias": "usr_2", "tags": ["add": ["d"]], "mobile": "13800000000"])
+      #expect(numbered.status == 200 && numbered.response.headers["X-Signalbox-Unused"] == "mobile")
+      let device = try await jpush.call(.get, "/v3/devices/r1").json
+      #expect(device?["tags"] == ["d"] && device?["alias"] == "usr_2" && device?["mobile"] == .null)
       let entry = try #require(try await jpush.scene.audit("device.update").first)
       #expect(entry.actor == "jpush \(jpush.appKey)")
     }
@@ -44,7 +49,7 @@ struct JPushDeviceTests {
         (["alias": "user-e6882cab-cedf-4335-9b7c-612cd5b4d37d"], "40"),
         (["alias": "e6882cab-cedf-4335-9b7c-612cd5b4d37d"], "-"), (["tags": ["add": ["a b"]]], "tags.add"),
         (["tags": ["add": many]], "100"), (["tags": ["add": bytes]], "1000"), (["tags": ["set": ["a"]]], "set"),
-        (["tags": ["a"]], "tags"), (["alias": 7], "alias"), (["mobile": "13800000000"], "mobile"), ([:], "alias"),
+        (["tags": ["a"]], "tags"), (["alias": 7], "alias"), ([:], "alias"),
         (["name": "x"], "name"), (["tags": ["add": [7]]], "tags.add"), ([], "object"),
       ] as [(JSONValue, String)] {
         let answer = try await jpush.call(.post, "/v3/devices/r1", body)

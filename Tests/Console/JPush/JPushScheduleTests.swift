@@ -57,6 +57,21 @@ struct JPushScheduleTests {
     }
   }
 
+  @Test("the console says that a single schedule runs once and when, and calls it by its name in JPush")
+  func shown() async throws {
+    try await JPushScene.with { jpush in
+      try await jpush.addDevices([])
+      let id = try await Self.schedule(jpush, try await Self.create(jpush)).uid
+      var anna = try await jpush.scene.signIn(.admin)
+      for path in ["/schedules", "/schedules/\(id)"] {
+        let text = ScenePage(try await anna.get(path)).text
+        #expect(text.contains("once on 20 Nov 2026, 20:00") && text.contains("Asia/Shanghai"), "\(path) \(text)")
+        #expect(!text.contains("every day") && text.contains("定时_1"), "\(path)")
+      }
+      #expect(ScenePage(try await anna.get("/activity")).text.contains("定时_1"))
+    }
+  }
+
   @Test("a schedule is read back as it was sent, paused, changed, and deleted")
   func life() async throws {
     try await JPushScene.with { jpush in

@@ -99,4 +99,61 @@ struct FirstRunTests {
       }
     }
   }
+
+  @Test("without the demo, the Overview leads from an app and its credential to a device and the first push")
+  func setUp() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      let fresh = ScenePage(try await anna.get("/"))
+      #expect(fresh.text.contains("Set up your first push") && !fresh.text.contains("All clear"))
+      #expect(fresh.links.filter { $0 == "/apps/new" } == ["/apps/new"], "one way to add an app")
+      let upload = "/certificates?app=com.example.shop#upload"
+      #expect(!fresh.links.contains(upload), "a step that cannot be taken yet has no button")
+
+      _ = try await anna.post(
+        "/apps",
+        [("name", "Shop"), ("bundle_id", ConsoleScene.bundleID), ("package_name", ""), ("alias_rule", "none")])
+      let app = try await scene.store.read { try App.get($0, id: 1) }
+      let page = ScenePage(try await anna.get("/apps/1"))
+      #expect(page.links.contains(upload) && !page.text.contains("cannot be reached"))
+      #expect(!page.links.contains { $0.hasPrefix("/phones/new") }, "there is no simulator")
+      #expect(page.values("endpoint") == [], "no file, nothing to assign")
+      #expect(ScenePage(try await anna.get("/")).links.contains(upload))
+
+      try await scene.store.write { database in
+        _ = try Credential.bind(
+          database, app: app.id, provider: .apns, environment: .development, certificate: nil, endpoint: "simulator",
+          now: ConsoleScene.noon)
+      }
+      let third = ScenePage(try await anna.get("/"))
+      #expect(third.text.contains("signalbox serve --demo") && !third.links.contains { $0.hasPrefix("/phones/new") })
+      let register = try #require(third.links.first { $0.hasPrefix("/devices/new") })
+      #expect(ScenePage(try await anna.get(register)).values("app") == [ConsoleScene.bundleID])
+      #expect(ScenePage(try await anna.get("/phones/new")).text.contains("The simulator is not running"))
+
+      try await scene.addDevices(1, of: app)
+      let last = ScenePage(try await anna.get("/"))
+      #expect(last.text.contains("Ready to send the first push"))
+      #expect(last.links.contains("/pushes/new?app=com.example.shop"))
+      var rita = try await scene.signIn(.viewer)
+      #expect(try await rita.get("/").text.contains("All clear"), "a viewer cannot take the steps")
+      #expect(try await anna.post("/first-run", [("step", "hidden")]).location == "/")
+      #expect(try await anna.get("/").text.contains("No pushes yet"))
+    }
+  }
+
+  @Test("where the simulator runs, its button assigns it, and a phone can be the first device")
+  func simulated() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let app = try await scene.store.write {
+        try App.add($0, bundleID: ConsoleScene.bundleID, name: "Shop", now: ConsoleScene.noon)
+      }
+      var anna = try await scene.signIn(.admin)
+      let path = "/apps/\(app.id)/credentials/development"
+      #expect(ScenePage(try await anna.get("/")).forms.contains { $0.attributes["action"] == path })
+      #expect(try await anna.post(path, [("provider", "apns"), ("endpoint", "simulator")]).status == 303)
+      let page = ScenePage(try await anna.get("/"))
+      #expect(page.links.contains("/phones/new?app=com.example.shop") && !page.text.contains("serve --demo"))
+    }
+  }
 }

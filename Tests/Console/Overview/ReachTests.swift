@@ -11,7 +11,7 @@ struct ReachTests {
   func unreachable() async throws {
     try await ConsoleScene.with { scene in
       let devices = try await scene.addDevices(18, of: try await scene.addApp())
-      var ben = try await scene.signIn(.operator)
+      var ben = try await scene.signIn(.viewer)
       func retire(_ range: Range<Int>, _ state: DeviceState) async throws {
         try await scene.store.write { database in
           let verdicts = devices[range].map {

@@ -240,7 +240,9 @@ struct PushControlTests {
       let uid = try #require(answer.json?["id"]?.string)
       #expect(answer.json?["send_at"] == .string(Timestamp.text(ConsoleScene.noon + 10)))
       var anna = try await scene.signIn(.operator)
-      #expect(try await anna.get("/pushes/\(uid)").text.contains(">Undo</button>"))
+      let held = ScenePage(try await anna.get("/pushes/\(uid)"))
+      let button = held.tags.first { $0.name == "button" && $0.text == "Undo" }
+      #expect(button?.attributes["autofocus"] != nil && button?.attributes["aria-describedby"] == "time-left")
       #expect(ScenePage(try await anna.get("/pushes/\(uid)")).text.contains("Scheduled"), "a time was chosen")
       #expect(try await scene.call(.post, "\(Self.api)/\(uid)/cancel", as: .operator).status == 200)
       let push = try await scene.finished(uid)

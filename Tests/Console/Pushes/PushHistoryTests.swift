@@ -47,6 +47,58 @@ struct PushHistoryTests {
     }
   }
 
+  @Test(
+    "the API filters the history as the page does: by where pushes came from, and by days or times",
+    arguments: [
+      ("source=api", 1), ("source=web", 0), ("from=2026-11-20&to=2026-11-20", 1), ("to=2026-11-19", 0),
+      ("from=2026-11-21", 0), ("from=2026-11-20T12:00:00Z", 1), ("to=2026-11-20T12:00:00Z", 0),
+      ("source=api&from=2026-11-19&to=2026-11-20T12:00:01Z", 1),
+    ])
+  func apiFilters(query: String, count: Int) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      let sent = try await scene.call(
+        .post, Self.api, as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+          "notification": ["body": "hello"],
+        ])
+      #expect(sent.status == 202, "\(sent.text)")
+      let found = try await scene.call(.get, "\(Self.api)?\(query)", as: .viewer)
+      #expect(found.json?["items"]?.array?.count == count, "\(found.text)")
+      for wrong in ["from=yesterday", "to=2026-13-01", "source=fax"] {
+        let refused = try await scene.call(.get, "\(Self.api)?\(wrong)", as: .viewer)
+        #expect(refused.status == 422 && refused.fields == [String(wrong.prefix { $0 != "=" })], "\(wrong)")
+      }
+    }
+  }
+
+  @Test("the page of a scheduled push says that its certificate ends before, and of another one nothing")
+  func credentialEnds() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      try await scene.addDevices(1, of: app)
+      let certificate = try await CertificateSamples.keep(scene, days: 20)
+      try await scene.store.write { database in
+        _ = try Credential.bind(
+          database, app: app.id, provider: .apns, environment: .development, certificate: certificate,
+          endpoint: "apple", now: ConsoleScene.noon)
+      }
+      var anna = try await scene.signIn(.viewer)
+      for (days, isLate) in [(19.0, false), (21, true)] {
+        let sent = try await scene.call(
+          .post, Self.api, as: .operator,
+          json: [
+            "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+            "platforms": ["ios"], "notification": ["body": "hello"], "send_at": .time(scene.now + days * 86_400),
+          ])
+        let uid = try #require(sent.json?["id"]?.string, "\(sent.text)")
+        let page = ScenePage(try await anna.get("/pushes/\(uid)")).text
+        #expect(page.contains("which sends this push, expires on 2026-12-10") == isLate, "\(days) \(page)")
+      }
+    }
+  }
+
   @Test("what is scheduled for later stands above the days, the next push first")
   func scheduled() async throws {
     try await ConsoleScene.with { scene in

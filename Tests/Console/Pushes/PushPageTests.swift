@@ -198,6 +198,47 @@ struct PushPageTests {
     }
   }
 
+  @Test("the delivery to an Android device names the project, and the message as FCM called it")
+  func messageName() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      let dayBefore = Self.dayBefore
+      let sealer = scene.store.sealer
+      try await scene.store.write { database in
+        let phones = ["cXyz:APA91bHun4MxP5egoKMwt2KZFBaFUH", "dXyz:APA91bHun4MxP5egoKMwt2KZFBaFUH"].map {
+          Registration(token: DeviceToken(bytes: Array($0.utf8)), environment: .development, platform: .android)
+        }
+        _ = try Device.register(database, app: app.id, phones, now: dayBefore)
+        let account = try TrackedCertificate.add(
+          database, .init(kind: "fcm_service_account", name: "shop", fileName: "shop.json"), material: [1],
+          sealer: sealer, by: "test", now: dayBefore)
+        try CertificateContents.add(
+          database, certificate: account.id, says: ["service_account": ["project_id": "shop-1a2b3"]],
+          .init(madeBy: nil, note: nil))
+        try Credential.bind(
+          database, app: app.id, provider: .fcm, environment: .development, certificate: account.id,
+          endpoint: "google", now: dayBefore)
+      }
+      var draft = Self.draft("Hello")
+      draft.platforms = [.android]
+      let push = try await scene.send(draft)
+      let name = "projects/shop-1a2b3/messages/0:1500415314455276%31bd1c9631bd1c96"
+      try await scene.store.write { try Delivery.keep($0, names: [1: name], push: push.id) }
+      var anna = try await scene.signIn(.viewer)
+      let page = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/1")).text
+      for text in ["FCM message name", name, "POST /v1/projects/shop-1a2b3/messages:send", "{\"name\":"] {
+        #expect(page.contains(text), "\(text)")
+      }
+      #expect(!page.contains("$PROJECT"))
+      #expect(try await !anna.get("/pushes/\(push.uid)/deliveries/2").text.contains("FCM message name"))
+      let list = try await scene.call(.get, "/api/v1/pushes/\(push.uid)/deliveries", as: .viewer)
+      let items = try #require(list.json?["items"]?.array)
+      #expect(items.map { $0["message_name"] } == [.string(name), .null])
+      #expect(try document.errors(list, to: .init(method: "GET", path: "/api/v1/pushes/{id}/deliveries")) == [])
+    }
+  }
+
   @Test("a badge that is counted is shown with the number that each device got")
   func badge() async throws {
     try await ConsoleScene.with { scene in

@@ -60,23 +60,24 @@ struct SendPageTests {
     }
   }
 
+  private static func heading(_ answer: SceneAnswer) -> String? {
+    ScenePage(answer).tags.first { $0.name == "h1" }?.text.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
   @Test("the review's heading asks what its button does, in both languages; a problem is no question")
   func question() async throws {
-    func heading(_ answer: SceneAnswer) -> String? {
-      ScenePage(answer).tags.first { $0.name == "h1" }?.text.trimmingCharacters(in: .whitespacesAndNewlines)
-    }
     try await ConsoleScene.with { scene in
       let app = try await scene.addApp()
       try await scene.addDevices(5, of: app)
       try await scene.addDevices(2, of: app, environment: .production)
       var ben = try await scene.signIn(.operator)
       let production = Self.changed([("environment", "production")])
-      #expect(try await heading(ben.post("/pushes/preview", Self.fields)) == "Send to 2 devices?")
-      #expect(try await heading(ben.post("/pushes/preview", production)) == "Send to 1 device in production?")
+      #expect(try await Self.heading(ben.post("/pushes/preview", Self.fields)) == "Send to 2 devices?")
+      #expect(try await Self.heading(ben.post("/pushes/preview", production)) == "Send to 1 device in production?")
       let nobody = Self.changed([("tag", "nobody")])
-      #expect(try await heading(ben.post("/pushes/preview", nobody)) == "Review and send")
+      #expect(try await Self.heading(ben.post("/pushes/preview", nobody)) == "Review and send")
       _ = try await ben.post("/language", [("lang", "zh-Hans"), ("return", "/")])
-      #expect(try await heading(ben.post("/pushes/preview", production)) == "确定发送到生产环境的 1 台设备？")
+      #expect(try await Self.heading(ben.post("/pushes/preview", production)) == "确定发送到生产环境的 1 台设备？")
     }
   }
 

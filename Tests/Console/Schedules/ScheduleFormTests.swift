@@ -2,6 +2,7 @@ import Calendar
 import Foundation
 import JSON
 import Model
+import Store
 import Testing
 
 @testable import Console

@@ -97,6 +97,30 @@ struct SearchPageTests {
     }
   }
 
+  @Test("while somebody types, an exact hit is offered first; what was sent leads there")
+  func typing() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: try await scene.addApp())
+      _ = try await scene.call(
+        .post, "/api/v1/pushes", as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+          "notification": ["title": "The tag Forbidden is gone"],
+        ])
+      var vera = try await scene.signIn(.viewer)
+      func exact(_ text: String) async throws -> [String?] {
+        let typed = try await vera.get("/search?q=\(text)", headers: ["X-Requested-With": "fetch"])
+        #expect(typed.status == 200 && typed.location == nil, "\(text)")
+        return ScenePage(typed).tags.filter { $0.name == "a" && $0.attributes["class"] == "title" }
+          .map { $0.attributes["data-exact"] == nil ? nil : $0.attributes["href"] }
+      }
+      #expect(try await exact("baddevicetoken") == ["/codes/BadDeviceToken"])
+      let found = try await exact("Forbidden")
+      #expect(found.first == "/codes/Forbidden" && found.count > 1, "\(found)")
+      #expect(try await Self.find(&vera, "baddevicetoken").location == "/codes/BadDeviceToken")
+    }
+  }
+
   @Test("a device is found by the beginning of its name before a token that happens to begin alike")
   func names() async throws {
     try await ConsoleScene.with { scene in

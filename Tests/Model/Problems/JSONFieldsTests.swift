@@ -30,6 +30,14 @@ struct JSONFieldsTests {
     #expect(problems?.all[2].arguments == ["suggestion": "count"])
   }
 
+  @Test("a number with a fraction in place of an integer is called one")
+  func fraction() {
+    let fields = JSONFields(["badge": .double(1.5)])
+    #expect(fields.integer("badge") == nil)
+    let problems = #expect(throws: Problems.self) { try fields.finish() }
+    #expect(problems?.all.map(\.text) == ["Expected a JSON integer, found number with a fraction."])
+  }
+
   @Test("null counts as absent, an empty text too")
   func absent() throws {
     let fields = JSONFields(["a": .null, "b": "", "c": .null, "d": .null])

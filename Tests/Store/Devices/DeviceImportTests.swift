@@ -69,6 +69,8 @@ struct DeviceImportTests {
       #expect(try take("") == all, "left out")
       let second = try take(#","time_zone":null,"language":"de""#)
       #expect(second == DeviceDetails(appVersion: "2.4.1", language: "de"))
+      let nowhere = parse(String(good.dropLast()) + #","time_zone":"No/Where"}"#, .ndjson).rejected
+      #expect(nowhere.count == 1 && nowhere[0].contains("time_zone: “No/Where” is not a time zone"))
       let wrong = parse(String(good.dropLast()) + #","language":"Klingon, of course"}"#, .ndjson).rejected
       #expect(wrong.count == 1 && wrong[0].contains("language: “Klingon, of course” is not a language"))
     }
@@ -80,7 +82,7 @@ struct DeviceImportTests {
     let (read, rejected) = parse("\(good)\n{\"app\":1}\nnonsense\n\(dead)\n\(good)\n", .ndjson)
     #expect(read.map(\.number) == [1, 5])
     #expect(rejected.count == 3)
-    #expect(rejected[0].hasPrefix("line 2: app: Expected a JSON string, found integer.; environment: Choose one of"))
+    #expect(rejected[0].hasPrefix("line 2: app: Expected a JSON string, found integer; environment: Choose one of"))
     #expect(rejected[1].hasPrefix("line 3: "))
     #expect(
       rejected[2]

@@ -174,7 +174,11 @@ struct DeviceProviderTests {
       #expect(moments == [120, 600, 3600, 21_600, 86_400])
       let kept = try #require(try SentJPushMessage.all(database, push: push.id).first)
       #expect(kept.result == ["ios_apns_sent": 4] && kept.resultAt == noon + 120)
+      try Delivery.keep(database, names: [4: "projects/p/messages/1", 5: "projects/p/messages/2"], push: push.id)
+      #expect(try Delivery.name(database, push: push.id, device: 5) == "projects/p/messages/2")
+      #expect(try Delivery.name(database, push: push.id, device: 6) == nil)
       try App.delete(database, id: app.id)
+      #expect(try database.int("SELECT count(*) FROM message_names") == 0)
       #expect(try database.int("SELECT count(*) FROM jpush_messages") == 0)
     }
   }

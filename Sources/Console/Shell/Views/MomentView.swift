@@ -75,6 +75,21 @@ extension Output {
     write(day: Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient)
   }
 
+  /// As `20 Nov`, in Chinese as `11月20日`: where the year is clear and room is scarce.
+  mutating func write(shortDay date: Date) {
+    let days = Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient
+    let (_, month, day) = CivilDate(number: days).parts
+    guard isChinese else {
+      write(day)
+      write(byte: UInt8(ascii: " "))
+      return write(CivilDate.monthNames[month - 1])
+    }
+    write(month)
+    write("月" as StaticString)
+    write(day)
+    write("日" as StaticString)
+  }
+
   /// As `Nov 2026`, in Chinese as `2026年11月`.
   mutating func write(month date: Date) {
     let days = Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400).quotient

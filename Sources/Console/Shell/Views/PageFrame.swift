@@ -39,6 +39,8 @@ struct PageFrame: View {
   /// When certificates were last checked; nil: never.
   var lastCheck: MomentView?
   var isCheckLate = false
+  /// Whether the built-in simulator runs: only then is a simulated phone offered.
+  var hasSimulator = false
   let version: String
   /// The path of scripts, styles and images.
   let assets: String
@@ -66,6 +68,7 @@ struct PageFrame: View {
       .flag("has_incidents") { $0.openIncidents > 0 },
       .view("last_check") { $0.lastCheck },
       .flag("check_late") { $0.isCheckLate },
+      .flag("has_simulator") { $0.hasSimulator },
       .list("languages") { $0.languages },
       .optional("language_form") { $0.languageForm },
       .text("language_action") { $0.languageAction },

@@ -97,6 +97,7 @@ extension PageContext {
     frame.openIncidents = shell.openIncidents
     frame.lastCheck = shell.lastCheck.map { MomentView(date: $0, now: now) }
     frame.isCheckLate = shell.isCheckLate
+    frame.hasSimulator = console.simulator != nil
     frame.isGated = isGated
     // Used right now, by this request.
     frame.sessionSeconds = session.map { session in

@@ -1,5 +1,6 @@
 package import JSON
 package import Model
+import Text
 
 /// The API's schema `ImportResult`.
 package struct DeviceImportReport: Sendable {
@@ -44,8 +45,7 @@ extension DeviceImportReport: JSONWritable {
       json.member("rejected", rejected)
       json.array("errors", errors.sorted { $0.line < $1.line }) { json, line in
         // A single wrong field is named in its column; several are named in the message.
-        let text =
-          line.problems.count == 1 ? line.problems[0].text : line.problems.map(\.description).joined(separator: "; ")
+        let text = line.problems.count == 1 ? line.problems[0].text : line.problems.phrases
         json.object { json in
           json.member("line", line.line)
           json.member("message", text)
@@ -101,5 +101,12 @@ package struct RejectedLine: Error, Sendable, Hashable, CustomStringConvertible 
   }
 
   /// As `line 3: token: …; alias: …`.
-  package var description: String { "line \(line): " + problems.map(\.description).joined(separator: "; ") }
+  package var description: String { "line \(line): " + problems.phrases }
+}
+
+extension [Problem] {
+  /// As `token: …; alias: ….`
+  fileprivate var phrases: String {
+    (dropLast().map(\.description.withoutFullStop) + suffix(1).map(\.description)).joined(separator: "; ")
+  }
 }
