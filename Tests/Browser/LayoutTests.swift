@@ -37,6 +37,19 @@ extension PagesInBrowser {
       }
     }
 
+    @Test("on a phone, what tells certificates of one name apart is whole")
+    func certificates() async throws {
+      let isWhole = """
+        const lines = [...document.querySelectorAll('.expiring .row .cut')];
+        return lines.length > 0 && lines.every((line) => line.scrollWidth <= line.clientWidth);
+        """
+      try await BrowserScene.run { scene in
+        try await scene.browser.pretend(width: 400, dark: false)
+        try await scene.open("/certificates")
+        #expect(try await scene.browser.run(script: isWhole) as? Bool == true)
+      }
+    }
+
     @Test("a phone of the shelf that gets the focus comes wholly into view")
     func shelf() async throws {
       let focus = """
