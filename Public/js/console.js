@@ -22,6 +22,8 @@ forgetDrafts();
 // Not before the page is there: no session ends in its first moments.
 if (document.readyState === 'complete') watchSession();
 else addEventListener('load', watchSession, { once: true });
+const shortcut = document.querySelector('[data-jump] kbd');
+if (shortcut) shortcut.textContent = /Mac|iP/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
 document.addEventListener('keydown', (event) => {
   if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return;
   const link = document.querySelector('[data-jump]');

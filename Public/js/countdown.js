@@ -1,6 +1,7 @@
 // The undo window: how many seconds are left, counted from when the page was made, whatever this computer's clock says.
 
-import { announce, reloadWhenIdle } from './page.js';
+import { announce } from './page.js';
+import { reloadWhenIdle } from './refresh.js';
 
 /** Counts down in every element with data-countdown, and then reads the page anew. */
 function start() {

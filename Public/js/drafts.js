@@ -1,5 +1,6 @@
 // The send form's values, kept in this tab until the push is sent: nothing typed is lost to a stray click.
 
+import { isChanged } from './changes.js';
 import { isForgotten, key } from './forget.js';
 import { makeRows } from './languages.js';
 import { debounced } from './page.js';
@@ -61,16 +62,10 @@ function restore(form) {
     else if (field.localName === 'select') {
       if ([...field.options].some((option) => option.value === given[0])) field.value = given[0];
     } else if (given.length > 0) field.value = given[0];
-    if (given.some(Boolean) && differs(field)) field.closest('details')?.setAttribute('open', '');
+    // What is folded away must not be sent unseen.
+    if (given.some(Boolean) && isChanged(field)) field.closest('details')?.setAttribute('open', '');
   }
   return true;
-}
-
-// What is folded away must not be sent unseen.
-function differs(field) {
-  if (field.localName === 'select') return !field.selectedOptions[0]?.defaultSelected;
-  if (field.type === 'radio' || field.type === 'checkbox') return field.checked !== field.defaultChecked;
-  return field.value !== field.defaultValue;
 }
 
 function write(text) {

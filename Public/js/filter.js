@@ -1,6 +1,7 @@
 // Filters without a reload: the same page is fetched with the new query, and its results are put in place.
 
-import { announce, debounced, fetchPage, swap } from './page.js';
+import { announce, debounced } from './page.js';
+import { fetchPage, swap } from './refresh.js';
 
 /**
  * Makes every form with data-filter answer at once. Without script its button does the same. Typing never leaves the

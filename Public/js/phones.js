@@ -1,7 +1,7 @@
 // The simulator's phones: what arrives is shown without a reload, and what is chosen without leaving the page.
 
 import { listen } from './events.js';
-import { fetchPage, reloadWhenIdle, swap } from './page.js';
+import { fetchPage, reloadWhenIdle, swap } from './refresh.js';
 
 const narrow = matchMedia('(max-width: 860px)');
 const region = document.querySelector('#phones');
@@ -22,6 +22,10 @@ function start() {
     }, lost);
     addEventListener('popstate', refresh);
     region?.addEventListener('click', (event) => choose(event, refresh));
+    // Browsers leave a link where it is if a part of it is in view.
+    region?.addEventListener('focusin', ({ target }) => {
+      if (target.closest('.shelf')) target.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    });
   });
   showCurrent();
   showClocks();

@@ -42,8 +42,14 @@ function combobox(input, kind, typed, choose) {
   list.setAttribute('aria-label', input.labels[0]?.textContent.trim() ?? '');
   list.hidden = true;
   const box = Object.assign(document.createElement('div'), { className: 'pick' });
+  // A field that is moved loses the focus, and somebody may be in it.
+  const caret = document.activeElement === input ? [input.selectionStart, input.selectionEnd] : undefined;
   input.replaceWith(box);
   box.append(input, list);
+  if (caret) {
+    input.focus({ preventScroll: true });
+    input.setSelectionRange(...caret);
+  }
   for (const [name, value] of [
     ['role', 'combobox'], ['aria-autocomplete', 'list'], ['aria-controls', list.id], ['aria-expanded', 'false'],
     ['autocomplete', 'off'],

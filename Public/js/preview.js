@@ -1,6 +1,7 @@
 // The send form's preview as one types: sentence, lock screen, exact request, lint. It never sends a push.
 
-import { debounced, icon } from './page.js';
+import { isChanged } from './changes.js';
+import { debounced } from './page.js';
 
 /** Follows the form with data-preview. */
 export function startPreview() {
@@ -17,7 +18,8 @@ export function startPreview() {
     if (preview) show(form, preview, touched);
   };
   const soon = debounced(update);
-  const begun = new Set();
+  // What was typed before this came.
+  const begun = new Set([...form.elements].filter(isChanged).map(({ name }) => name).filter(Boolean));
   const changed = (event) => {
     if (event.target.name) begun.add(event.target.name);
     soon();
@@ -42,9 +44,12 @@ export function startPreview() {
     soon();
   });
   // Going back, the browser fills fields by itself and tells nobody. An empty form has no preview to ask for.
-  addEventListener('pageshow', () => {
+  const look = () => {
     if (!('fresh' in form.dataset) || [...form.elements].some(isChanged)) soon();
-  });
+  };
+  addEventListener('pageshow', look);
+  // This comes with the first sign of a person, whose first letters are in the form already.
+  look();
 }
 
 // A choice is left with its whole step: what it asks for stands in the fields below.
@@ -52,15 +57,6 @@ function place(form, name) {
   const found = form.elements[name];
   const field = found instanceof RadioNodeList ? found[0] : found;
   return field?.matches('[type=radio], [type=checkbox]') ? field.closest('.step') ?? field : field;
-}
-
-function isChanged(field) {
-  if (field.localName === 'select') {
-    const own = [...field.options].find((one) => one.defaultSelected) ?? field.options[0];
-    return !own?.selected;
-  }
-  if (field.type === 'radio' || field.type === 'checkbox') return field.checked !== field.defaultChecked;
-  return field.type !== 'hidden' && 'defaultValue' in field && field.value !== field.defaultValue;
 }
 
 async function ask(form, signal) {
@@ -195,13 +191,10 @@ function returnTo(form) {
     // As above.
   }
   if (!name) return;
-  // Other scripts put lists around fields, and a field that is moved loses the focus.
-  document.addEventListener('DOMContentLoaded', () => {
-    const found = document.getElementById(name) ?? form.elements[name];
-    const field = found instanceof RadioNodeList ? found[0] : found;
-    field?.closest('details')?.setAttribute('open', '');
-    field?.focus();
-  }, { once: true });
+  const found = document.getElementById(name) ?? form.elements[name];
+  const field = found instanceof RadioNodeList ? found[0] : found;
+  field?.closest('details')?.setAttribute('open', '');
+  field?.focus();
 }
 
 const note = (name, kind) => (name ? document.getElementById(`${name}-${kind}`) : null);
@@ -225,4 +218,15 @@ function mark(name, text) {
   if (!field) return;
   if (text) field.setAttribute('aria-invalid', 'true');
   else field.removeAttribute('aria-invalid');
+}
+
+/** A symbol of the page's own set of icons. */
+function icon(symbol) {
+  const [svg, use] = ['svg', 'use'].map((name) => document.createElementNS('http://www.w3.org/2000/svg', name));
+  const set = document.querySelector('.icon use')?.getAttribute('href').split('#')[0];
+  svg.setAttribute('class', 'icon');
+  svg.setAttribute('aria-hidden', 'true');
+  use.setAttribute('href', `${set}#${symbol}`);
+  svg.append(use);
+  return svg;
 }

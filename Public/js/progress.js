@@ -1,7 +1,8 @@
 // The result page while its push runs: numbers, bars and reasons live, then one reload for the final rows.
 
 import { listen } from './events.js';
-import { announce, fetchPage, reloadWhenIdle, swap } from './page.js';
+import { announce } from './page.js';
+import { fetchPage, reloadWhenIdle, swap } from './refresh.js';
 
 // In threes with commas, as the server writes them: a number must not change its look on its first event.
 const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ',');

@@ -1,6 +1,6 @@
 // The list of keyboard shortcuts: a section of the search page, shown in a dialog.
 
-import { fetchPage } from './page.js';
+import { fetchPage } from './refresh.js';
 
 const page = '/search';
 

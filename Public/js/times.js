@@ -17,6 +17,8 @@ const day = new Intl.DateTimeFormat(dates, { dateStyle: 'medium', timeZone: 'UTC
 const relative = new Intl.RelativeTimeFormat(language, { numeric: 'always' });
 const short = new Intl.RelativeTimeFormat(language, { numeric: 'always', style: 'short' });
 const now = new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(0, 'second');
+// As the server writes it.
+const justNow = { en: 'just now', 'zh-Hans': '刚刚' }[language] ?? now;
 // Unit, its seconds, and from how many of it on it is used: 45 days are said as days.
 const spans = [
   ['year', 31_536_000, 2], ['month', 2_592_000, 3], ['day', 86_400, 1], ['hour', 3600, 1], ['minute', 60, 1],
@@ -92,7 +94,7 @@ function distance(date) {
   const [unit, length] = spans.find(([, length, least]) => Math.abs(seconds) >= length * least) ?? [];
   // Towards zero: "in 12 days" must not promise a day that is not there.
   const count = Math.trunc(seconds / length);
-  if (!unit) return now;
+  if (!unit) return seconds > 0 ? now : justNow;
   // As the server writes them: "4 min ago", "2 h ago", "3 days ago".
   if (seconds < 0 && length <= 3600) return short.format(count, unit).replace('hr.', 'h').replace('min.', 'min');
   return relative.format(count, unit);

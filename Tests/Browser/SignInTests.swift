@@ -59,6 +59,8 @@ extension InBrowser {
           try await scene.sees("Wrong email or password.")
           #expect(try await scene.value("email") == BrowserScene.name)
           #expect(try await scene.value("password") == "")
+          let focused = try await scene.browser.run(script: "return document.activeElement.id") as? String
+          #expect(focused == "password")
           try await scene.open("/session/new")
         }
         // The right one too: a guesser learns nothing.

@@ -47,6 +47,11 @@ extension WebDriver {
       ["features": [["name": "prefers-color-scheme", "value": dark ? "dark" : "light"]]])
   }
 
+  /// Shows pages in the few colors that a person chose, as contrast themes do, until ``pretend(width:height:dark:)``.
+  func forceColors() async throws {
+    try await command("Emulation.setEmulatedMedia", ["features": [["name": "forced-colors", "value": "active"]]])
+  }
+
   /// Runs a script in every page from now on, before the page's own.
   func add(script: String) async throws {
     try await command("Page.addScriptToEvaluateOnNewDocument", ["source": script])

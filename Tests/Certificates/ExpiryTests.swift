@@ -95,7 +95,7 @@ struct ExpiryReportTests {
         "UNKNOWN  old.p12: Wrong password.",
         "EXPIRED  Shop: Over (production): expired on 2026-11-17 00:00:00 UTC, 3 days ago, serial AB",
         "EXPIRED  Shop: Just over (production): expired on 2026-11-20 00:00:00 UTC, less than a day ago, serial AB",
-        "URGENT   Shop: Last (production): less than a day left, until 2026-11-21 00:00:00 UTC, serial AB",
+        "URGENT   Shop: Last (production): last day, until 2026-11-21 00:00:00 UTC, serial AB",
         "URGENT   Shop: One (production): 1 day left, until 2026-11-21 12:00:00 UTC, serial AB",
         "URGENT   Shop: Evil OK       all fine: 6 days left, until 2026-11-27 00:00:00 UTC, serial AB",
         "SOON     Soon Shop (production): 29 days left, until 2026-12-20 09:36:00 UTC, serial AB",

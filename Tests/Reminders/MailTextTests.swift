@@ -33,6 +33,23 @@ struct MailTextTests {
     }
   }
 
+  @Test(
+    "a date is written as on the pages",
+    arguments: [("en", "5 Dec 2026, 00:30 (UTC)"), ("zh-Hans", "2026年12月5日 00:30（UTC）")])
+  func date(language: String, expected: String) async throws {
+    try await ReminderScene.with { scene in
+      let item = TrackedExpiry(
+        key: "certificates/1", name: "Shop", kind: .apnsCertificate, app: "Shop", topics: [], serial: "1", sha256: "AB",
+        notAfter: try Date("2026-12-05T00:30:00Z", strategy: .iso8601))
+      let content = ReminderContent(
+        [.init(item: item, uses: [])], texts: scene.courier.texts[language], zone: .gmt, address: nil, identifier: "m",
+        now: ReminderScene.noon)
+      let from = try #require(MailAddress("a@example.com"))
+      let mail = try scene.courier.message(content, from: from, to: from)
+      #expect(mail.text.contains(expected), "\(mail.text)")
+    }
+  }
+
   @Test("names out of files are escaped in HTML, and stand on one line of the text", arguments: ["en", "zh-Hans"])
   func hostile(language: String) async throws {
     try await ReminderScene.with { scene in

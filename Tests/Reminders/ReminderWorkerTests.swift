@@ -80,8 +80,8 @@ struct ReminderWorkerTests {
       }
       #expect(try await scene.worker(.cron).look(now: Self.noon).sent == 1)
       let text = try #require(try server.mails().first?.text)
-      #expect(text.contains("Scheduled after expiry: 1 push, on 2026-11-23 12:00 (UTC)"), "\(text)")
-      #expect(text.contains("Repeating after expiry: 1 push, first failure on 2026-11-23 09:00 (UTC)"), "\(text)")
+      #expect(text.contains("Scheduled after expiry: 1 push, on 23 Nov 2026, 12:00 (UTC)"), "\(text)")
+      #expect(text.contains("Repeating after expiry: 1 push, first failure on 23 Nov 2026, 09:00 (UTC)"), "\(text)")
     }
   }
 

@@ -83,7 +83,7 @@ extension ExpiryReport.Finding {
     guard let daysLeft, let notAfter = item.notAfter else { return "never expires" }
     if band == .expired { return "expired on \(notAfter.utcText), \(Expiry.message(daysLeft: daysLeft))" }
     if band == .notYetValid, let notBefore = item.notBefore { return "not valid before \(notBefore.utcText)" }
-    guard daysLeft != 0 else { return "less than a day left, until \(notAfter.utcText)" }
+    guard daysLeft != 0 else { return "last day, until \(notAfter.utcText)" }
     return Message(
       count: daysLeft, one: "1 day left, until \(notAfter.utcText)",
       other: "\(daysLeft) days left, until \(notAfter.utcText)")

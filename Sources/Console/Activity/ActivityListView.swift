@@ -176,6 +176,7 @@ struct ActivityDetail {
       case "required": ["people.required_of.\(text)"]
       case "state": ["state.\(text)", "people.states.\(text)"]
       case "link", "step", "with": ["activity.values.\(text)"]
+      case "reason": ["activity.values.\(text.replacing(" ", with: "_"))"]
       default: [String]()
       }
     return keys.lazy.compactMap(texts.known).first ?? texts.localized(text)

@@ -84,6 +84,8 @@ struct ActivityActor {
     switch word {
     case "token" where !rest.isEmpty: (source, written) = (.api, rest)
     case "jpush" where !rest.isEmpty: (source, written) = (.jpush, rest)
+    // A refused call: `app key unknown`, or the key whose secret was wrong.
+    case "app" where rest.hasPrefix("key "): (source, written) = (.jpush, String(rest.dropFirst(4)))
     case "cli": (source, written) = (.cli, rest)
     case "signalbox" where rest.isEmpty, "retention" where rest.isEmpty: (source, written) = (.server, "")
     default: (source, written) = (.console, actor)
@@ -95,6 +97,7 @@ struct ActivityActor {
     case .cli: written.isEmpty ? texts("activity.command_line") : written
     case .server: texts("layout.product")
     case .console where written == "anonymous": texts("activity.nobody")
+    case .jpush where written == "unknown": texts("activity.unknown_key")
     case .console, .api, .jpush: written
     }
   }

@@ -148,6 +148,7 @@ enum AppPage {
       credential: credential, state: state, name: credential.certificateName ?? texts("apps.certificate_none"),
       validity: validity, health: texts("apps.\(credential.health.rawValue)\(suffix)"),
       circuit: health.map { HealthWords(health: $0, texts: texts).text } ?? "",
+      address: texts.known("apps.endpoint_\(credential.endpoint)") ?? credential.endpoint,
       isBlocked: health?.blockedSince != nil, now: page.now)
   }
 

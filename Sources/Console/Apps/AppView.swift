@@ -149,6 +149,8 @@ struct BoundCredentialView: View {
   let health: String
   /// What the circuit breaker holds back for this credential.
   let circuit: String
+  /// Where it sends to: the service by its name, or another host.
+  let address: String
   /// Whether nothing is sent with it.
   let isBlocked: Bool
   let now: Date
@@ -172,7 +174,7 @@ struct BoundCredentialView: View {
     .view("last_accepted") { bound in
       bound.credential.lastAcceptedAt.map { MomentView(date: $0, now: bound.now) }
     },
-    .text("address") { $0.credential.endpoint },
+    .text("address") { $0.address },
     .flag("own_trust") { $0.credential.trustPEM != nil },
     .optional("own_proxy") { $0.credential.proxy?.text },
   ]

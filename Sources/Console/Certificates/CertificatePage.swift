@@ -73,7 +73,7 @@ enum CertificatePage {
       requests: requests(facts, page),
       upload: [
         FactView(texts("certificates.file_name"), details.fileName),
-        FactView(texts("certificates.uploaded_by"), certificate.uploadedBy),
+        FactView(texts("certificates.uploaded_by"), ActivityActor(certificate.uploadedBy).name(texts)),
         FactView(texts("certificates.uploaded_at"), at: certificate.createdAt),
         FactView(texts("certificates.made_by"), facts.notes?.madeBy),
         FactView(texts("certificates.note_text"), facts.notes?.note),

@@ -57,7 +57,7 @@ struct FileDetailRows {
     }
     if kind?.neverExpires == true { add("not_after", texts("certificates.never")) }
     add("private_key", secret.map { texts("certificates.\($0)") })
-    add("format", says["format"]?.string)
+    add("format", says["format"]?.string.map { texts.known("certificates.formats.\($0)") ?? $0 })
     add("encryption", encryption(texts))
     let others = (says["other_certificates"]?.array ?? []).compactMap { $0["subject"]?.string }
     add("others", others.joined(separator: "; "))

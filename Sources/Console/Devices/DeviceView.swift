@@ -200,7 +200,7 @@ extension DeviceEventRow {
       return names.isEmpty ? nil : texts("devices.events.\(name)", ["tags": texts.list(names)])
     }
     let dropped = event.kind == .merged ? event.detail?["alias"]?.string : nil
-    let by = event.detail?["by"]?.string.map { texts("devices.events.by", ["who": $0]) }
+    let by = event.detail?["by"]?.string.map { texts("devices.events.by", ["who": ActivityActor($0).name(texts)]) }
     self.init(
       text: texts(
         "devices.events.\(event.kind.rawValue)",

@@ -101,7 +101,7 @@ extension HostView {
       row("not_after", at: seen?.notAfter), row("names", seen.map { texts.list($0.names) }, isMono: true),
       row("subject", seen?.subject), row("issuer", seen?.issuer), row("serial", seen?.serial, isMono: true),
       row("sha256", seen?.sha256, isMono: true),
-      row("added", since: host.createdAt), row("added_by", host.createdBy),
+      row("added", since: host.createdAt), row("added_by", ActivityActor(host.createdBy).name(texts)),
       row("note", host.note),
     ]
     return rows.compactMap { $0 }

@@ -172,7 +172,7 @@ struct StoryStep: View {
   static func list(_ item: ReceivedNotification, _ origin: NotificationOrigin?, _ texts: Texts) -> [StoryStep] {
     var steps: [(date: Date, text: String, isDone: Bool)] = []
     if let push = origin?.push {
-      let source = texts.clauses([texts("source.\(push.source.rawValue)"), push.createdBy])
+      let source = texts.clauses([texts("source.\(push.source.rawValue)"), ActivityActor(push.createdBy).name(texts)])
       steps.append((push.createdAt, texts("phones.story_created", ["source": source]), false))
     }
     if let sent = origin?.sentAt { steps.append((sent, texts("phones.story_sent"), false)) }

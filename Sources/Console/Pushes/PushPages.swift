@@ -99,8 +99,8 @@ enum PushPages {
       let reached = list.items.count < pageSize ? list.next.flatMap(Int64.init) : nil
       return (
         apps: try App.all(database), credentials: try Credential.all(database),
-        recent: try Push.count(database, since: now - week, most: mostCounted),
-        matching: isFiltered ? try Push.count(database, chosen, most: mostCounted) : nil,
+        recent: try Push.count(database, since: now - week, now: now, most: mostCounted),
+        matching: try Push.count(database, chosen, most: mostCounted),
         list: try list.map { try ListedPush.named(database, $0) },
         devices: try chosen.search.map { try Device.found(database, $0, tags: false, limit: mostDevices) } ?? [],
         searchedTo: try reached.map { try Push.get(database, id: $0).createdAt }
@@ -108,23 +108,25 @@ enum PushPages {
     }
     let (apps, list) = (found.apps, found.list)
     let blocked = try await BlockedCredential.all(found.credentials, page).pushes
+    // Some words are states and outcomes.
+    func labelled(_ name: String, _ word: String) -> String {
+      texts.labelled(texts("pushes.\(name)"), texts("words.\(word)"))
+    }
     func choices(_ name: String, _ choices: [(String, String)]) -> [ChoiceView] {
       let chosen = page.query[name] ?? ""
       return choices.map { ChoiceView(value: $0.0, label: $0.1, isSelected: $0.0 == chosen) }
     }
     return page.answer(
       PushListView(
-        heading: heading(found.recent, matching: found.matching, isEmpty: list.items.isEmpty, texts),
+        heading: heading(
+          found.recent, matching: isFiltered ? found.matching : nil, isEmpty: list.items.isEmpty, texts),
         filter: PushFilterView(
           search: page.filled("q") ?? "", from: page.filled("from") ?? "", to: page.filled("to") ?? "",
           apps: choices("app", apps.map { (String($0.id), $0.name) }),
           environments: choices(
             "environment", Environment.allCases.map { ($0.rawValue, $0.word(texts).capitalizedFirst) }),
-          states: choices("state", PushState.allCases.map { ($0.rawValue, texts("words.\($0.rawValue)")) }),
-          outcomes: choices(
-            // Some words are states, too.
-            "outcome",
-            OutcomeKind.allCases.map { ($0.name, texts.labelled(texts("pushes.outcome"), texts("words.\($0.name)"))) }),
+          states: choices("state", PushState.allCases.map { ($0.rawValue, labelled("state", $0.rawValue)) }),
+          outcomes: choices("outcome", OutcomeKind.allCases.map { ($0.name, labelled("outcome", $0.name)) }),
           sources: choices(
             "source", PushSource.allCases.map { ($0.rawValue, texts("source.\($0.rawValue)").capitalizedFirst) }),
           isActive: isFiltered),

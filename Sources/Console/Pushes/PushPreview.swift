@@ -89,6 +89,12 @@ struct PushPreview: Sendable {
 
   var providers: [ProviderKind] { Self.providers(check) }
 
+  /// The platforms of the audience's devices; none if they are not known.
+  private var reached: Set<Platform> {
+    guard check.unknown == 0, let count = check.count else { return [] }
+    return Set(draft.platforms.filter { count.reachable($0) > 0 })
+  }
+
   /// Checks a draft. If counting the audience takes longer than 2 seconds, the count is shown as “many”.
   ///
   /// - Parameter isOpen: whether the app is not chosen yet, so that the draft's stands in for it.
@@ -232,7 +238,7 @@ struct PushPreview: Sendable {
     let isSimulated = credentials.contains { $0.provider == .apns && $0.place == .simulator }
     return PushPreviewView(
       sentence: sentence(page), times: times(page),
-      lockScreen: LockScreenView(payload, shown, app: isOpen ? nil : app, texts),
+      lockScreen: LockScreenView(payload, shown, app: isOpen ? nil : app, texts).shown(on: reached),
       findings: found,
       limit: request.limit, bytes: request.size,
       bytesText: texts("send.bytes_of", ["bytes": request.size.grouped, "limit": request.limit.grouped]),

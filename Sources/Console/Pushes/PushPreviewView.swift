@@ -41,7 +41,7 @@ struct PushPreviewView: View {
     .text("headers") { $0.headers },
     .text("payload") { $0.payload },
     .text("reachable") { $0.reachable },
-    .text("unreachable") { $0.unreachable },
+    .optional("unreachable") { $0.unreachable == "0" ? nil : $0.unreachable },
     .list("dialects") { $0.dialects },
     .list("callbacks") { $0.callbacks },
     .text("callbacks_text") { $0.callbacksText },

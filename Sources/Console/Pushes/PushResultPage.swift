@@ -19,6 +19,8 @@ enum PushResultPage {
     let app: App?
     let reasons: [Delivery.ReasonCount]
     let providers: [Delivery.ProviderCounts]
+    /// The platforms of its devices; none until they are counted.
+    let reached: Set<Platform>
     let jpush: [SentJPushMessage]
     let waiting: [(reason: String, count: Int)]
     let latencies: LatencyHistogram
@@ -55,11 +57,12 @@ enum PushResultPage {
       let app = try App.find(database, id: push.appID)
       let reasons = try Delivery.reasonCounts(database, push: push.id)
       let providers = try Delivery.providerCounts(database, push: push.id, reasons)
+      let reached = Set(try Push.targets(database, id: push.id).keys.map(\.platform))
       let deliveries = try Delivery.list(
         database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
         limit: pageSize)
       return Found(
-        push: push, app: app, reasons: reasons, providers: providers,
+        push: push, app: app, reasons: reasons, providers: providers, reached: reached,
         jpush: try SentJPushMessage.all(database, push: push.id),
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
@@ -145,7 +148,8 @@ enum PushResultPage {
       badge: payload?.badge.flatMap { $0.isRelative ? texts("push.badge_counted", ["badge": $0.text]) : nil },
       command: draft.map { DialectText($0, in: .signalbox, sentAt: page.now, address: page.address).text },
       lockScreen: found.app.flatMap { app in
-        payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app, texts) } }
+        payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app, texts).shown(on: found.reached) }
+        }
       },
       devices: devices(found, pager, page))
   }
@@ -326,7 +330,9 @@ enum PushResultPage {
           let tags = draft.notification.localizations.map(\.language.text)
           return tags.isEmpty ? nil : texts.list(tags)
         }),
-      FactView(texts("details.source"), "\(texts("source.\(push.source.rawValue)")) · \(push.createdBy)"),
+      FactView(
+        texts("details.source"),
+        "\(texts("source.\(push.source.rawValue)")) · \(ActivityActor(push.createdBy).name(texts))"),
       FactView(texts("details.created"), at: push.createdAt), approval?.fact,
       FactView(texts("details.started"), at: push.startedAt),
       FactView(texts("details.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),

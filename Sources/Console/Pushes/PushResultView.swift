@@ -208,6 +208,16 @@ struct LockScreenView: View {
 }
 
 extension LockScreenView {
+  /// Without the platforms that no device of the audience has.
+  ///
+  /// - Parameter reached: empty: not known.
+  func shown(on reached: Set<Platform>) -> Self {
+    guard !reached.isEmpty else { return self }
+    var view = self
+    view.platforms.formIntersection(reached)
+    return view
+  }
+
   /// What a form holds so far, before it is a push.
   ///
   /// - Parameter app: nil: not chosen yet.

@@ -15,6 +15,8 @@ struct PushRow: View {
   let title: String
   /// Where it came from, as “console”.
   let source: String
+  /// Who created it, as the activity log names them.
+  let by: String
   let now: Date
   /// Whether the reader may cancel and send again.
   var mayAct = false
@@ -39,9 +41,10 @@ struct PushRow: View {
     .text("audience") { $0.audience },
     .view("bar") { OutcomeBar($0.listed.push.counts, target: $0.listed.push.target ?? 0) },
     .text("source") { $0.source },
-    .text("by") { $0.listed.push.createdBy },
+    .text("by") { $0.by },
     .flag("is_blocked") { $0.isBlocked },
-    .flag("is_counted") { $0.listed.push.target != nil },
+    // An audience without devices has no outcome to count.
+    .flag("is_counted") { $0.listed.push.target ?? 0 > 0 },
     .number("target") { $0.listed.push.target ?? 0 },
     .number("accepted") { $0.listed.push.counts.accepted },
     .number("failed") { $0.listed.push.counts.failed },
@@ -119,8 +122,8 @@ extension PushRow {
   ) {
     self.init(
       listed: listed, app: app?.name ?? "", audience: listed.audience?.text(texts, names: listed.names) ?? "",
-      title: listed.title ?? texts("pushes.no_text"), source: texts("source.\(listed.push.source.rawValue)"), now: now,
-      mayAct: mayAct, isBlocked: isBlocked)
+      title: listed.title ?? texts("pushes.no_text"), source: texts("source.\(listed.push.source.rawValue)"),
+      by: ActivityActor(listed.push.createdBy).name(texts), now: now, mayAct: mayAct, isBlocked: isBlocked)
   }
 
   /// Groups the rows by day in UTC, because the server does not know the user's time zone. Pushes of the page that are

@@ -53,6 +53,12 @@ enum AboutPage {
 }
 
 extension AboutPage {
+  /// The number of steps that made the tables, with the day of the newest.
+  private static func schema(_ migrations: JSONValue?, _ texts: Texts) -> String? {
+    guard let steps = migrations?.array, let last = steps.last?["id"]?.string else { return nil }
+    return texts.noted("\(steps.count)", texts.localized(String(last.prefix(10))))
+  }
+
   private static func show(_ page: PageContext) async throws -> Response {
     let (files, report) = try await page.store.read { (try SupportBundle.files($0), try IntegrityReport.last($0)) }
     func member(_ file: String, _ name: String) -> JSONValue? { files.first { $0.name == file }?.json[name] }
@@ -63,8 +69,7 @@ extension AboutPage {
         version: page.console.configuration.version,
         facts: [
           FactView(texts("about.database"), bytes),
-          FactView(
-            texts("about.schema"), member("schema.json", "migrations")?.array?.last?["id"]?.string, isMono: true),
+          FactView(texts("about.schema"), schema(member("schema.json", "migrations"), texts)),
           FactView(texts("about.sqlite"), member("schema.json", "sqlite")?.string),
         ].compactMap { $0 }, files: files.map(\.name),
         check: IntegrityView(

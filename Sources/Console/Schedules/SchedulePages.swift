@@ -116,7 +116,7 @@ enum SchedulePages {
       FactView(texts("schedules.speed"), row.draft.flatMap { texts.speed($0, devices: nil) }),
       FactView(texts("details.ttl"), row.draft?.options.timeToLive.map { "\($0) s" }),
       FactView(texts("schedules.starts"), at: schedule.startAt),
-      FactView(texts("details.source"), "\(schedule.createdBy), \(texts("source.\(schedule.source.rawValue)"))"),
+      FactView(texts("details.source"), "\(row.who), \(texts("source.\(schedule.source.rawValue)"))"),
       FactView(texts("details.created"), at: schedule.createdAt), approval?.fact,
       FactView(texts("schedules.ended_at"), at: schedule.endedAt),
     ].compactMap { $0 }

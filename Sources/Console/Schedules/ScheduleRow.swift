@@ -45,6 +45,9 @@ struct ScheduleRow: View {
   /// The schedule's time zone; UTC if the draft cannot be read.
   var zone: NamedZone { draft?.recurrence?.zone ?? .utc }
 
+  /// Who created it, as the activity log names them.
+  var who: String { ActivityActor(schedule.createdBy).name(texts) }
+
   static let fields: [Field<Self>] = [
     .text("id") { $0.schedule.uid },
     .text("title") { $0.title },
@@ -55,7 +58,7 @@ struct ScheduleRow: View {
     .text("state_text") { $0.stateText },
     .text("rule") { $0.rule },
     .text("sums") { $0.sums },
-    .text("who") { $0.schedule.createdBy },
+    .text("who") { $0.who },
     .text("audience") { $0.audience },
     .view("next") { row in row.schedule.nextAt.map { MomentView(date: $0, now: row.now) } },
     .text("next_text") { $0.nextText },

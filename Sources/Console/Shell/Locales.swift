@@ -121,7 +121,7 @@ package struct Texts: Sendable {
       let dated = problem.arguments.reduce(into: problem.arguments) { all, one in
         if Self.dates.contains(one.key) { all[one.key] = localized(one.value) }
       }
-      return Problem("", code: problem.code, problem.template, dated).text
+      return Problem("", code: problem.code, Self.curled(problem.template), dated).text
     }
     return filled(template, problem.code, arguments(of: problem))
   }
@@ -135,9 +135,23 @@ package struct Texts: Sendable {
   }
 
   /// Why a push was not accepted.
-  package func cause(_ reason: Reason) -> String { flat["messages." + reason.causeCode] ?? reason.cause }
+  package func cause(_ reason: Reason) -> String { flat["messages." + reason.causeCode] ?? Self.curled(reason.cause) }
   /// What to do about it.
-  package func remedy(_ reason: Reason) -> String { flat["messages." + reason.remedyCode] ?? reason.remedy }
+  package func remedy(_ reason: Reason) -> String {
+    flat["messages." + reason.remedyCode] ?? Self.curled(reason.remedy)
+  }
+
+  /// With the apostrophes of pages: terminals and programs get the sources' straight ones. Quotes in examples, such as
+  /// `'news' in topics`, stay.
+  private static func curled(_ text: String) -> String {
+    guard text.utf8.contains(UInt8(ascii: "'")) else { return text }
+    var characters = Array(text)
+    for place in characters.indices.dropFirst().dropLast()
+    where characters[place] == "'" && characters[place - 1].isLetter && characters[place + 1].isLetter {
+      characters[place] = "’"
+    }
+    return String(characters)
+  }
 
   /// Arguments of problems that may be dates.
   private static let dates: Set = ["begin", "date", "due", "end", "first", "limit", "new", "old"]

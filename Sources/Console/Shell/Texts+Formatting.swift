@@ -44,7 +44,7 @@ extension Texts {
   func daysLeft(_ days: Int?) -> String {
     guard let days else { return self("time.never_expires") }
     return switch Expiry.daysSince(daysLeft: days) {
-    case nil: self("time.days_left", count: days)
+    case nil: days == 0 ? self("time.last_day") : self("time.days_left", count: days)
     case 0?: self("time.expired_today")
     case let past?: self("time.expired_days", count: past)
     }

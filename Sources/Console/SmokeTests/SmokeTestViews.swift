@@ -84,7 +84,7 @@ enum SmokeWords {
 
   /// As “ada@example.com, console”.
   static func starter(_ run: SmokeRun, _ texts: Texts) -> String {
-    texts.clauses([run.startedBy, texts("source.\(run.source.rawValue)")])
+    texts.clauses([ActivityActor(run.startedBy).name(texts), texts("source.\(run.source.rawValue)")])
   }
 
   /// An answer in words; a provider's code stays as it is.
@@ -202,7 +202,8 @@ struct SmokeTestView: PageView {
       FactView(
         texts("smoketests.displayed_fact"),
         expected.displayedWithin.map { texts("smoketests.seconds", count: $0) }),
-      FactView(texts("details.source"), test.createdBy), FactView(texts("details.created"), at: test.createdAt),
+      FactView(texts("details.source"), ActivityActor(test.createdBy).name(texts)),
+      FactView(texts("details.created"), at: test.createdAt),
       FactView(texts("smoketests.changed"), at: test.changedAt == test.createdAt ? nil : test.changedAt),
     ].compactMap { $0 }
   }

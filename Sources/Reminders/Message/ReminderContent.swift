@@ -100,7 +100,7 @@ package struct ReminderContent: Sendable {
     return texts(
       "date",
       [
-        "year": "\(parts.year ?? 0)", "month": two(parts.month), "day": two(parts.day),
+        "year": "\(parts.year ?? 0)", "month": texts("months.\(parts.month ?? 1)"), "day": "\(parts.day ?? 0)",
         "time": "\(two(parts.hour)):\(two(parts.minute))", "zone": zone,
       ])
   }

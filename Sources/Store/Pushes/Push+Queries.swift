@@ -100,13 +100,20 @@ extension Push {
     ) { $0.int64(0) }
   }
 
-  /// How many pushes were created since then.
+  /// How many pushes were created since then, without those that are scheduled for later.
   ///
   /// - Parameter most: more are not counted: the answer is one more.
-  package static func count(_ database: Database, since: Date, most: Int) throws -> Int {
-    try database.int(
+  package static func count(_ database: Database, since: Date, now: Date, most: Int) throws -> Int {
+    let all = try database.int(
       "SELECT count(*) FROM (SELECT 1 FROM pushes INDEXED BY pushes_created WHERE created_at >= ? LIMIT ?)", since,
       most + 1)
+    guard all <= most else { return all }
+    let scheduled = try database.int(
+      """
+      SELECT count(*) FROM pushes p INDEXED BY pushes_unfinished
+      WHERE p.state IN ('queued', 'sending') AND p.state = 'queued' AND p.send_at > ? AND p.created_at >= ?
+      """, now, since)
+    return all - scheduled
   }
 
   /// The outcomes of all pushes created in a period.

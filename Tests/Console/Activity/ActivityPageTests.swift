@@ -91,6 +91,8 @@ struct ActivityPageTests {
         ActivityDetail(json: json, texts: scene.console.locales[code]).text
       }
       #expect(text(["with": "password"], "zh-Hans") == "方式：密码")
+      #expect(text(["reason": "wrong key pair"], "zh-Hans") == "原因：密钥对错误")
+      #expect(text(["reason": "wrong key pair"]) == "reason: wrong key pair")
       #expect(text(["step": "first_start", "provider": "apns"]) == "push service: APNs, step: first start")
       #expect(text(["until": "2026-11-20T09:30:00Z"]) == "until: 20 Nov 2026, 09:30 UTC")
       #expect(text(["before": ["role": "viewer"], "after": ["role": "admin"]]) == "role: Viewer → Admin")
@@ -100,6 +102,19 @@ struct ActivityPageTests {
       #expect(text(["name": "viewer", "merged": ["alias": "usr_1"]]) == "name: viewer")
       #expect(text(["before": ["alias": "usr_1"], "after": ["alias": ""]]) == "alias: usr_1 → –")
       #expect(text(["before": .null, "after": ["alias": "usr_1"]]) == "alias: – → usr_1")
+    }
+  }
+
+  @Test("who calls with an app key comes through the JPush API, also if refused")
+  func appKeys() async throws {
+    try await ConsoleScene.with { scene in
+      for (actor, code, name) in [
+        ("app key unknown", "en", "Unknown app key"), ("app key unknown", "zh-Hans", "未知 AppKey"),
+        ("app key 24db75", "en", "24db75"), ("jpush 24db75", "en", "24db75"),
+      ] {
+        let found = ActivityActor(actor)
+        #expect(found.source == .jpush && found.name(scene.console.locales[code]) == name, "\(actor)")
+      }
     }
   }
 

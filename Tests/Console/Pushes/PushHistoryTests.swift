@@ -223,7 +223,7 @@ struct PushHistoryTests {
       var anna = try await scene.signIn(.viewer)
       for (target, texts) in [
         ("/pushes?q=winter", ["2 pushes match", "1–2 of 2"]), ("/pushes?state=queued", ["0 pushes match"]),
-        ("/pushes", ["3 pushes in the last 7 days"]), ("/devices", ["1–50 of 120"]),
+        ("/pushes", ["3 pushes in the last 7 days", "1–3 of 3", "State: Finished"]), ("/devices", ["1–50 of 120"]),
         ("/devices?state=active", ["1–50 of 120"]), ("/devices?state=dead", []),
         ("/pushes/\(uid)?outcome=accepted", ["1–50 of 120"]),
       ] {
@@ -239,11 +239,26 @@ struct PushHistoryTests {
     }
   }
 
-  @Test("Android's shade stands beside the lock screen where Android is among the platforms")
+  @Test("Android's shade stands beside the lock screen where Android is among the platforms, and a device has it")
   func shade() async throws {
     try await ConsoleScene.with { scene in
-      try await scene.addDevices(1, of: scene.addApp())
+      let app = try await scene.addApp()
+      try await scene.addDevices(1, of: app)
       var ben = try await scene.signIn(.operator)
+      let both = [
+        ("app", ConsoleScene.bundleID), ("environment", "development"), ("audience", "all"), ("title", "Hello"),
+        ("platforms", "ios"), ("platforms", "android"),
+      ]
+      let apple = ScenePage(try await ben.post("/pushes/preview", both))
+      let shade = try #require(apple.tags.first { $0.attributes["data-platform"] == "android" })
+      #expect(shade.attributes["hidden"] != nil, "the only device is an iPhone")
+      #expect(!apple.text.contains("Unreachable"), "none is")
+      let token = DeviceToken(bytes: Array("phone:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8vSsdtQ".utf8))
+      _ = try await scene.store.write { database in
+        try Device.register(
+          database, app: app.id, [Registration(token: token, environment: .development, platform: .android)],
+          now: ConsoleScene.noon)
+      }
       for platforms in [["ios"], ["ios", "android"], ["android"]] {
         let fields =
           [

@@ -380,4 +380,22 @@ struct SendPageTests {
       #expect(try await scene.audit("push.cancel").count == 1)
     }
   }
+
+  @Test("who cancels before anything was sent is not told of remaining devices")
+  func cancelEarly() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(4, of: scene.addApp())
+      var ben = try await scene.signIn(.operator)
+      let sent = try await scene.call(
+        .post, "/api/v1/pushes", as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+          "notification": ["title": "x"], "options": ["undo_seconds": 60],
+        ])
+      let target = "/pushes/\(try #require(sent.json?["id"]?.string))"
+      #expect(try await ben.post("\(target)/cancel").location == target)
+      let page = ScenePage(try await ben.get(target)).text
+      #expect(page.contains("Push canceled.") && !page.contains("remaining devices"))
+    }
+  }
 }

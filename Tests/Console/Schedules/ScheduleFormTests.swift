@@ -168,8 +168,8 @@ struct ScheduleFormTests {
         return list.filter { $0.name == "option" }.compactMap { $0.attributes["value"] }
       }
       let first = ScenePage(try await lin.get("/pushes/new"))
-      #expect(offered(first).first == "UTC" && offered(first).contains("Europe/Berlin") && offered(first).count < 60)
-      #expect(offered(first).contains { ["Asia/Calcutta", "Asia/Kolkata"].contains($0) } && offered(first).count > 40)
+      #expect(offered(first).first == "UTC" && offered(first).contains("Europe/Berlin") && offered(first).count < 20)
+      #expect(offered(first).contains { ["Asia/Calcutta", "Asia/Kolkata"].contains($0) } && offered(first).count > 12)
       #expect(Set(offered(first)).isSubset(of: NamedZone.names))
       let typed = [("title", "Hello"), ("when", "at"), ("send_at", "2030-03-19T09:00")]
       let all = ScenePage(try await lin.post("/pushes/preview", typed + [("all_zones", "1")]))
@@ -178,7 +178,7 @@ struct ScheduleFormTests {
       #expect(!all.tags.contains { $0.attributes["name"] == "all_zones" })
       let rare = typed + [("time_zone", "America/Boise"), ("edit", "1")]
       let again = ScenePage(try await lin.post("/pushes/preview", rare))
-      #expect(again.values("time_zone") == ["America/Boise"] && offered(again).count < 60)
+      #expect(again.values("time_zone") == ["America/Boise"] && offered(again).count < 20)
     }
   }
 }

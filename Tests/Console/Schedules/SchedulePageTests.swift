@@ -170,7 +170,7 @@ struct SchedulePageTests {
       #expect(!ScenePage(try await anna.get("/schedules")).text.contains("Undo window"))
       let target = try #require(try await ben.post("/pushes", SendPageTests.fields).location)
       let page = ScenePage(try await ben.get(target))
-      #expect(page.text.contains("Sending in 5 seconds.") && page.text.contains("Undo"))
+      #expect(page.text.contains("Sending in 5 s.") && page.text.contains("Undo"))
       #expect(page.forms.count { $0.attributes["action"] == "\(target)/cancel" } == 1)
       let uid = String(target.dropFirst("/pushes/".count))
       let json = try await scene.call(.get, "/api/v1/pushes/\(uid)", as: .viewer).json

@@ -372,6 +372,12 @@ struct ChinesePageTests {
       let refused = ScenePage(try await ben.post("/devices", [("app", ConsoleScene.bundleID)]))
       let offersLanguage = refused.tags.contains { $0.attributes["name"] == "lang" }
       #expect(!offersLanguage)
+      // A page that only says what went wrong holds nothing typed: the switch leads back.
+      for (referer, back) in [("http://localhost/devices?state=active", "/devices?state=active"), (nil, "/")] {
+        let wrong = ScenePage(
+          try await ben.post("/devices/99999/release", [], headers: referer.map { ["Referer": $0] } ?? [:]))
+        #expect(wrong.text.contains("404") && wrong.values("return") == [back])
+      }
 
       let fields = SendPageTests.fields.filter { $0.0 != "tag" } + [("tag", "nobody")]
       let form = ScenePage(try await ben.get("/pushes/new"))
@@ -433,6 +439,8 @@ struct ChinesePageTests {
       ["name": "Shop", "environment": "production", "environments": "development, production"])
     #expect(texts.text(problem) == "“Shop”适用于开发环境、生产环境，不适用于生产环境。")
     #expect(locales["en"].text(problem) == problem.text)
+    let quoted = Problem("", code: "x", "This machine's DNS: 'news' in topics")
+    #expect(locales["en"].text(quoted) == "This machine’s DNS: 'news' in topics", "as the pages write it")
     #expect(texts.remedy(Reason.of("JPush 1004")) != Reason.of("JPush 1004").remedy)
     #expect(texts.cause(Reason.of("Expired (ServiceUnavailable)")) == texts.cause(Reason.of("Expired")))
   }

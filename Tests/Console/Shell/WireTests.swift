@@ -63,6 +63,8 @@ struct WireTests {
     var paths = Set(links.compactMap { $0?.split(separator: "#").first.map(String.init) })
     let style = paths.first { $0.contains("/css/") } ?? ""
     let folder = "/" + style.split(separator: "/").prefix(2).joined(separator: "/")
+    // A blank send form shows no notification, and no wallpaper behind it: `[data-fresh]` in the style sheet.
+    guard !page.forms.contains(where: { $0.attributes["data-fresh"] != nil }) else { return paths }
     for tag in page.tags {
       let names = tag.attributes["class"]?.split(separator: " ") ?? []
       guard names.contains("screen") else { continue }
@@ -71,10 +73,9 @@ struct WireTests {
     return paths
   }
 
-  /// With all that they bring these are larger than 30 kB for who opens them first: the form with every choice of a push,
-  /// the API's whole reference, an app with the code for it, and every component. From the Overview, as people come to
-  /// them, they are not.
-  private static let larger = ["/pushes/new": 37_000, "/docs": 36_000, "/apps/:id": 32_000, "/styleguide": 33_000]
+  /// With all that they bring an app, with the code for it, and every component may be larger than 30 kB for who opens
+  /// them first. From the Overview, as people come to them, they are not.
+  private static let larger = ["/apps/:id": 30_500, "/styleguide": 32_000]
 
   @Test(
     "every page, with all that belongs to it and the head of each answer: at most 30 kB in 7 requests for who opens it first; from the Overview the page and one file at most"

@@ -141,6 +141,22 @@ import Testing
     }
   }
 
+  @Test("pushes since a time are counted without those that are scheduled for later")
+  func count() throws {
+    try withApp { database, app in
+      _ = try Push.create(database, newPush(app, uid: "now"), now: noon)
+      var later = newPush(app, uid: "later")
+      later.sendAt = noon + 3600
+      _ = try Push.create(database, later, now: noon)
+      func count(at now: Date, most: Int = 10) throws -> Int {
+        try Push.count(database, since: noon - 60, now: now, most: most)
+      }
+      #expect(try count(at: noon) == 1)
+      #expect(try count(at: noon + 3601) == 2)
+      #expect(try count(at: noon, most: 1) == 2, "more than are counted")
+    }
+  }
+
   @Test("sums by day are what the chart shows")
   func sums() throws {
     try withApp { database, app in

@@ -1,0 +1,8 @@
+// What the send form needs once somebody is at it.
+
+import './picker.js';
+import { startPreview } from './preview.js';
+
+// The phones get their wallpapers.
+document.querySelector('form[data-preview]')?.classList.add('begun');
+startPreview();

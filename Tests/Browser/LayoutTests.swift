@@ -1,0 +1,116 @@
+import Testing
+
+@testable import signalbox
+
+extension PagesInBrowser {
+  @Suite("Layout")
+  struct LayoutTests {
+    /// The links, buttons and boxes of the page that are smaller than 24 px, and those that something else covers.
+    private static let small = """
+      const small = [];
+      for (const one of document.querySelectorAll(arguments[0])) {
+        const area = one.closest('label') ?? one;
+        area.scrollIntoView({ block: 'center' });
+        const box = area.getBoundingClientRect();
+        const name = one.outerHTML.slice(0, 80);
+        if (box.width < 24 || box.height < 24) small.push(`${name} ${box.width} × ${box.height}`);
+        const hits = [box.left + 1, box.right - 1].map((x) => document.elementFromPoint(x, box.top + box.height / 2));
+        if (!hits.every((hit) => area.contains(hit))) small.push(`${name} is covered`);
+      }
+      return small.concat(document.querySelector(arguments[0]) ? [] : ['nothing found']);
+      """
+
+    @Test(
+      "what a finger hits has 24 px: boxes of rows, breadcrumbs, and links beside headings",
+      arguments: [
+        ("/", ".sec-head a"), ("/devices", ".choose"), ("/devices/1", ".crumbs a"),
+        ("/apps/1", ".crumbs a, .sec-head a"),
+      ])
+    func targets(path: String, selector: String) async throws {
+      try await BrowserScene.run { scene in
+        for width in [400, 1280] {
+          try await scene.browser.pretend(width: width, dark: false)
+          try await scene.open(path)
+          let small = try await scene.browser.run(script: Self.small, selector) as? [String]
+          #expect(small == [], "\(path) at \(width) px")
+        }
+      }
+    }
+
+    @Test("on a phone, what tells certificates of one name apart is whole")
+    func certificates() async throws {
+      let isWhole = """
+        const lines = [...document.querySelectorAll('.expiring .row .cut')];
+        return lines.length > 0 && lines.every((line) => line.scrollWidth <= line.clientWidth);
+        """
+      try await BrowserScene.run { scene in
+        try await scene.browser.pretend(width: 400, dark: false)
+        try await scene.open("/certificates")
+        #expect(try await scene.browser.run(script: isWhole) as? Bool == true)
+      }
+    }
+
+    @Test("a phone of the shelf that gets the focus comes wholly into view")
+    func shelf() async throws {
+      let focus = """
+        const [shelf, links] = [document.querySelector('.shelf'), document.querySelectorAll('.shelf a')];
+        const edge = shelf.getBoundingClientRect().right;
+        const cut = [...links].find((one) => one.getBoundingClientRect().right > edge);
+        if (!cut) return 'none is cut';
+        // A part of it is in view: such a link the browser leaves where it is.
+        shelf.scrollLeft += cut.getBoundingClientRect().left + 20 - edge;
+        cut.focus();
+        return cut.getBoundingClientRect().right <= edge ? '' : 'still cut';
+        """
+      try await BrowserScene.run { scene in
+        try await scene.browser.pretend(width: 400, dark: false)
+        try await scene.open("/phones")
+        #expect(try await scene.browser.run(script: focus) as? String == "")
+      }
+    }
+
+    @Test("the buttons below the form are seen in the order of the keyboard, and Enter in a field presses Review")
+    func order() async throws {
+      let order = """
+        const lefts = [...document.querySelectorAll('.send-bar .actions > *')].map((one) => one.getBoundingClientRect().left);
+        return lefts.length > 2 && lefts.every((left, place) => place === 0 || left > lefts[place - 1]);
+        """
+      try await BrowserScene.run { scene in
+        try await scene.open("/pushes/new?app=com.example.shop")
+        #expect(try await scene.browser.run(script: order) as? Bool == true)
+        try await scene.choose("environment", "development")
+        try await scene.choose("audience", "all")
+        try await scene.fill("title", "Hello\u{e007}")
+        try await scene.heading("Review and send")
+        #expect(try await scene.browser.find("kbd").attribute("textContent") == "Ctrl K")
+      }
+    }
+
+    @Test("in forced colors, what is chosen differs from what is not")
+    func forcedColors() async throws {
+      let ground = """
+        const ground = (one) => getComputedStyle(one).backgroundColor;
+        const [chosen, other] = [arguments[0], arguments[1]].map((selector) => document.querySelector(selector));
+        return chosen && other ? ground(chosen) !== ground(other) : false;
+        """
+      try await BrowserScene.run { scene in
+        try await scene.browser.forceColors()
+        for (path, chosen, other) in [
+          ("/pushes", ".tabs [aria-current]", ".tabs a:not([aria-current])"),
+          ("/pushes", ".nav [aria-current]", ".nav a:not([aria-current])"),
+          ("/phones", ".shelf a[aria-current]", ".shelf a:not([aria-current], .button)"),
+        ] {
+          try await scene.open(path)
+          let differs = try await scene.browser.run(script: ground, chosen, other) as? Bool
+          #expect(differs == true, "\(chosen) of \(path)")
+        }
+        try await scene.open("/pushes/new")
+        try await scene.choose("environment", "development")
+        let differs =
+          try await scene.browser.run(script: ground, ".seg label:has(:checked)", ".seg label:not(:has(:checked))")
+          as? Bool
+        #expect(differs == true)
+      }
+    }
+  }
+}
