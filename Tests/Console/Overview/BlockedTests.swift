@@ -1,5 +1,6 @@
 import Console
 import Foundation
+import HTTPServer
 import JSON
 import Model
 import Providers

@@ -1,7 +1,8 @@
 import Foundation
+import HTTPServer
 import JSON
-import Providers
 import Model
+import Providers
 import SQLite
 import Store
 import Testing
