@@ -155,6 +155,13 @@ enum TemplatePages {
     }
     guard let way = form.filled("as") else { return nil }
     let name = (name: "name", value: form.raw("name"))
+    // Nothing is written yet: the other way begins blank, too.
+    if way == asJSON, !form.has("content"), SendPages.fields(of: form).allSatisfy({ form[$0].isEmpty }) {
+      return try await formPage(page, Form([name, ("content", blank)]), of: id)
+    }
+    if way == asFields, form.has("content"), ["", blank].contains(form["content"]) {
+      return try await formPage(page, Form([name]), of: id)
+    }
     var errors = FieldErrors()
     do {
       let message = try written(form, texts)
@@ -164,19 +171,13 @@ enum TemplatePages {
       if let fields = fields(of: message) { return try await formPage(page, Form(fields.all + [name]), of: id) }
       errors.add("content", texts("templates.not_in_fields"))
     } catch let wrong as FieldErrors {
-      // Nothing is written yet: what may be is.
-      if way == asJSON, SendPages.fields(of: form).allSatisfy({ form[$0].isEmpty }) {
-        return try await formPage(page, Form([name, ("content", blank.text(pretty: true))]), of: id)
-      }
-      if way == asFields, form["content"].isEmpty || form["content"] == blank.text(pretty: true) {
-        return try await formPage(page, Form([name]), of: id)
-      }
       errors = wrong
     }
     return try await formPage(page, form, of: id, errors: errors)
   }
 
-  private static let blank: JSONValue = ["notification": ["title": "", "body": ""]]
+  /// What the JSON of a new template begins with.
+  private static let blank = (["notification": ["title": "", "body": ""]] as JSONValue).text(pretty: true)
 
   private static func save(_ page: PageContext, id: Int64?) async throws -> Response {
     if let response = try await changed(page, id: id) { return response }

@@ -94,7 +94,7 @@ struct PushHistoryTests {
           ])
         let uid = try #require(sent.json?["id"]?.string, "\(sent.text)")
         let page = ScenePage(try await anna.get("/pushes/\(uid)")).text
-        #expect(page.contains("which sends this push, expires on 2026-12-10") == isLate, "\(days) \(page)")
+        #expect(page.contains("which sends this push, expires on 10 Dec 2026") == isLate, "\(days) \(page)")
       }
     }
   }
