@@ -83,7 +83,7 @@ package enum LintMessage: String, MessageSet {
       This time is too far in the past: sending could start until {limit} at the latest, so nothing would be sent. To \
       send at once, leave the time out.
       """
-    case .sendAtTooFar: "This time is more than 10 years ahead. Check the year."
+    case .sendAtTooFar: "This time is more than 100 years ahead. Check the year."
     case .repeatNever: "This never runs: it ends before its next run."
     case .repeatStartPast: "The start is in the past. Runs before now are skipped."
     case .spreadOutlives:

@@ -30,8 +30,8 @@ package enum PushLimits {
   package static let repeatCount = 1...10_000
   /// Seconds by which a push without a time to live may be late.
   package static let grace: Double = 3600
-  /// Seconds by which a push or the start of a schedule may lie ahead: ten years. A later year is a typing error.
-  package static let ahead: Double = 3653 * 86_400
+  /// Seconds by which a push or the start of a schedule may lie ahead: a hundred years. A later year is a typing error.
+  package static let ahead: Double = 36_525 * 86_400
   /// Bytes of a collapse id (Apple: "must not exceed 64 bytes").
   package static let collapseID = 64
 }

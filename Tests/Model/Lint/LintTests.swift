@@ -321,10 +321,10 @@ struct LintTests {
       $0.options.timeToLive = 3601
     }
     #expect(lines(stillGood) == ["hint send_at lint.send_at_past"])
-    let tenYears = now.addingTimeInterval(PushLimits.ahead)
-    #expect(found(context) { $0.sendAt = tenYears } == [])
+    let farthest = now.addingTimeInterval(PushLimits.ahead)
+    #expect(found(context) { $0.sendAt = farthest } == [])
     #expect(
-      lines(found(context) { $0.sendAt = tenYears.addingTimeInterval(1) }) == ["error send_at lint.send_at_too_far"])
+      lines(found(context) { $0.sendAt = farthest.addingTimeInterval(1) }) == ["error send_at lint.send_at_too_far"])
     let daily = RepeatRule(.daily, minute: 0, zone: .utc)
     #expect(found(context) { $0.recurrence = daily } == [])
     #expect(
