@@ -23,8 +23,7 @@ extension PagesInBrowser {
     @Test(
       "what a finger hits has 24 px: boxes of rows, breadcrumbs, and links beside headings",
       arguments: [
-        ("/", ".sec-head a"), ("/devices", ".choose"), ("/devices/1", ".crumbs a"),
-        ("/apps/1", ".crumbs a, .sec-head a"),
+        ("/devices", ".choose"), ("/devices/1", ".crumbs a"), ("/apps/1", ".crumbs a, .sec-head a"),
       ])
     func targets(path: String, selector: String) async throws {
       try await BrowserScene.run { scene in
@@ -82,7 +81,8 @@ extension PagesInBrowser {
         try await scene.choose("audience", "all")
         try await scene.fill("title", "Hello\u{e007}")
         try await scene.heading("Review and send")
-        #expect(try await scene.browser.find("kbd").attribute("textContent") == "Ctrl K")
+        let shortcut = try await scene.browser.run(script: "return document.querySelector('kbd').textContent")
+        #expect(shortcut as? String == "Ctrl K")
       }
     }
 
