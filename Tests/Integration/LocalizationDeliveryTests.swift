@@ -63,6 +63,14 @@ struct LocalizationDeliveryTests {
     #expect(tally.isWhole && tally.outcomes == ["accepted": 2500] && tally.doubles == 0, "\(tally)")
   }
 
+  /// The kill may come while the trail notes the devices of a request, before it is sent. Those that are noted then go
+  /// out in one request, and the others in a second.
+  private func expectWhole(_ messages: [SentJPushMessage], requests: Int) {
+    let devices = messages.map(\.devices)
+    #expect(devices.count == requests || devices.count == requests + 1, "\(devices)")
+    #expect(devices.reduce(0, +) == 2500, "\(devices)")
+  }
+
   private static func body(_ notification: ReceivedNotification) -> String? { notification.alert.body }
 
   @Test("killed and resumed: each device shows its language, and JPush sends nothing twice")
@@ -118,7 +126,7 @@ struct LocalizationDeliveryTests {
       #expect(mistakes.isEmpty, "\(mistakes.count) wrong: \(mistakes.prefix(5))")
       // Three pages in three languages.
       let messages = try await scene.store.read { try SentJPushMessage.all($0, push: push.id) }
-      #expect(messages.count == 9 && messages.reduce(0) { $0 + $1.devices } == 2500, "\(messages.map(\.devices))")
+      expectWhole(messages, requests: 9)
     }
   }
 
@@ -133,7 +141,7 @@ struct LocalizationDeliveryTests {
         options: [:], notification: ["content_available": true, "extras": ["order": "7"]])
       try await killAndResume(scene, push, phones, answered: 500, hasTrail: hasTrail)
       let messages = try await scene.store.read { try SentJPushMessage.all($0, push: push.id) }
-      #expect(messages.count == 6 && messages.reduce(0) { $0 + $1.devices } == 2500, "\(messages.map(\.devices))")
+      expectWhole(messages, requests: 6)
     }
   }
 }
