@@ -7,17 +7,16 @@ import Testing
 
 @testable import signalbox
 
-/// What people do in a browser, one flow after the other: each has a whole Chromium to itself, and at most one is beside
-/// it, that of ``PagesInBrowser``.
+/// What people do in a browser, one flow after the other: each has a whole Chromium to itself, and at most the two of
+/// ``PagesInBrowser`` are beside it.
 @Suite(
   "In a browser", .serialized, .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
 enum InBrowser {}
 
-/// How every page looks to those who see or hear it otherwise. A chain of its own: whatever runs one after the other
-/// waits for all other tests between two steps, so that one chain alone would leave a core idle at the end.
+/// How every page looks to those who see or hear it otherwise: two long walks beside the flows. Whatever runs one after
+/// the other waits for all other tests between two steps, so that a chain would leave a core idle at the end.
 @Suite(
-  "Pages in a browser", .serialized,
-  .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
+  "Pages in a browser", .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
 enum PagesInBrowser {}
 
 /// The whole product in this process, with the demo, and a browser before it.

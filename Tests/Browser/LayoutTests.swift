@@ -2,7 +2,7 @@ import Testing
 
 @testable import signalbox
 
-extension PagesInBrowser {
+extension InBrowser {
   @Suite("Layout")
   struct LayoutTests {
     /// The links, buttons and boxes of the page that are smaller than 24 px, and those that something else covers.
