@@ -40,7 +40,7 @@ extension InBrowser {
         try await scene.browser.find("#file").type(path)
         try await scene.fill("password", "open barley")
         try await scene.press("Save")
-        try await scene.sees("is held here, encrypted, for 15 minutes. You don’t have to choose it again.")
+        try await scene.sees("is kept here, encrypted, for 15 minutes. You don’t have to choose it again.")
         try await scene.sees("password", beside: "password")
         #expect(try await kept(scene) == before)
 

@@ -44,7 +44,7 @@ extension InBrowser {
         try await scene.browser.click(xpath: "//tbody//td[@class='row']/a")
         try await scene.sees("Retired since")
         try await scene.sees("Retired since")
-        try await scene.sees("Retired by the provider")
+        try await scene.sees("Retired by the push service")
 
         try await scene.openPhone(Self.phone)
         try await press(scene, "Reinstall app")

@@ -38,7 +38,7 @@ extension InBrowser {
         try await scene.open("/certificates/\(id)/undo")
         try await scene.audit("undo")
         try await scene.press("Switch back")
-        try await scene.sees("The old one is in use again.")
+        try await scene.sees("The old credential is in use again.")
         try await scene.open("/certificates/requests")
         try await scene.sees("CN=com.example.shop")
         try await scene.audit("signing requests")

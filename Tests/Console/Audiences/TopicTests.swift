@@ -163,7 +163,7 @@ struct TopicTests {
       ]
       let review = try await ben.post("/pushes/preview", form)
       #expect(review.status == 200, "\(review.text)")
-      #expect(review.text.contains("whose number FCM does not give") && review.text.contains("Send to the topic"))
+      #expect(review.text.contains("FCM does not say how many") && review.text.contains("Send to the topic"))
       let bad = form.map { $0.0 == "topic" ? ("topic", "/topics/news") : $0 }
       let refused = try await ben.post("/pushes/preview", bad)
       #expect(refused.status == 422 && refused.text.contains("Leave out /topics/."))

@@ -59,7 +59,7 @@ struct CertificatePageTests {
       let list = try await anna.get("/certificates").text
       #expect(list.contains(" data-zoned>30 Dec 2026, 12:00 UTC</time>"), "a time in a sentence names its zone")
       let known = ScenePage(try await anna.upload("/certificates", [Self.file(made.pem.utf8)]))
-      #expect(known.text.contains("This file is already stored") && !known.text.contains("The file was not kept"))
+      #expect(known.text.contains("This file is already stored") && !known.text.contains("The file was not saved"))
       #expect(known.values("return") == ["/certificates/1"], "in another language, its own page")
       let twice = try await anna.upload("/certificates", keep)
       #expect(twice.status == 303 && twice.location == "/certificates/1")
@@ -239,7 +239,7 @@ struct CertificatePageTests {
         try await anna.upload(
           "/certificates/1/successor",
           [.field("locked", waiting), .field("password", "secret"), .field("proof", ConsoleScene.password)]))
-      #expect(late.text.contains("The held file has expired"))
+      #expect(late.text.contains("The file is no longer kept here"))
       scene.clock.advance(-901)
       let preview = try await anna.upload(
         "/certificates/1/successor", [.field("locked", waiting), .field("password", "secret")])

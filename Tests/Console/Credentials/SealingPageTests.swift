@@ -21,7 +21,7 @@ struct SealingPageTests {
         try database.run("UPDATE certificates SET sealed = x'01020304'")
       }
       var anna = try await scene.signIn(.admin)
-      #expect(try await anna.get("/").text.contains("cannot be opened. Pushes with it fail"))
+      #expect(try await anna.get("/").text.contains("cannot be decrypted. Pushes with it fail"))
       let list = ScenePage(try await anna.get("/certificates"))
       #expect(list.text.contains("Upload each file again") && list.links.contains("/certificates/1#replace"))
       let page = try await anna.get("/certificates/1")
@@ -35,7 +35,7 @@ struct SealingPageTests {
       let material = try await scene.store.read { try TrackedCertificate.material($0, id: 1, sealer: sealer) }
       #expect(String(decoding: material, as: UTF8.self).contains("PRIVATE KEY"))
       #expect(try await scene.audit("certificate.refill").count == 1)
-      #expect(!(try await anna.get("/")).text.contains("cannot be opened"))
+      #expect(!(try await anna.get("/")).text.contains("cannot be decrypted"))
     }
   }
 
@@ -62,7 +62,7 @@ struct SealingPageTests {
       #expect(list.links.count { $0.hasSuffix("#replace") } == 20 && list.text.contains("and 5 more"))
       let overview = try await anna.get("/").text
       // Once more as what is most urgent.
-      #expect(overview.components(separatedBy: "cannot be opened. Pushes with it fail").count == 22)
+      #expect(overview.components(separatedBy: "cannot be decrypted. Pushes with it fail").count == 22)
       #expect(overview.contains("5 more items"))
     }
   }

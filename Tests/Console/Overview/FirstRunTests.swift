@@ -39,7 +39,7 @@ struct FirstRunTests {
       scene.provider.answer { _ in .outcome(.accepted) }
       #expect(try await ben.post("/first-run", [("step", "hello")]).location == "/")
       let greeted = try await ben.get("/").text
-      #expect(greeted.contains("Ada’s iPhone said hello. Now break it.") && greeted.contains("Accepted in"))
+      #expect(greeted.contains("Ada’s iPhone got the push. Now make one fail.") && greeted.contains("Accepted in"))
       let hello = try #require(try await scene.store.read { try Push.list($0, PushFilter(), limit: 2).items.first })
       #expect(hello.counts.accepted == 1 && greeted.contains("/pushes/\(hello.uid)/deliveries/1"))
 

@@ -132,7 +132,7 @@ struct OIDCPeopleTests {
       #expect(!page.text.contains("name=\"password\"") && page.text.contains("signalbox oidc allow-passwords"))
       let refused = try await guest.post(
         "/session", [("email", "ben@example.com"), ("password", ConsoleScene.password)])
-      #expect(refused.status == 422 && refused.text.contains("password is switched off"))
+      #expect(refused.status == 422 && refused.text.contains("Password sign-in is off"))
       #expect(try await guest.get(String(path)).status == 422)
       let chosen = "a brand new long sentence"
       let token = String(path.split(separator: "=").last ?? "")
@@ -141,7 +141,7 @@ struct OIDCPeopleTests {
       // A password no longer confirms, either.
       scene.clock.advance(900)
       let confirm = try await ben.post("/session/confirm", [("proof", ConsoleScene.password)])
-      #expect(confirm.status == 422 && confirm.text.contains("password is switched off"))
+      #expect(confirm.status == 422 && confirm.text.contains("Password sign-in is off"))
       let account = try await ben.get("/account")
       #expect(!account.text.contains("/account/password"))
       provider.change { $0.now += 900 }

@@ -149,7 +149,7 @@ struct PasskeyTests {
         try await scene.requireSecondStep(.admins)
         #expect(try await anna.get("/account").location?.hasPrefix("/session/second-step") == true)
         let refused = try await anna.post("/account/passkeys", [("attestation", "AA")])
-        #expect(refused.status == 422 && refused.text.contains("A second step is required"))
+        #expect(refused.status == 422 && refused.text.contains("Two-step verification is required"))
         #expect(try await register(device, &anna).location == "/account")
         #expect(try await anna.get("/account").status == 200, "adding it counts")
 

@@ -124,7 +124,7 @@ struct ProofTests {
       #expect(!list.text.contains("data-upload") && list.text.contains("/session/confirm?return=/certificates"))
       let file = Multipart.Part.file("file", name: "push.p12", try CertificateSamples.p12(days: 20))
       let late = try await anna.upload("/certificates", [file, .field("password", "secret"), .field("action", "keep")])
-      #expect(late.status == 403 && late.text.contains("Choose the file again after this"))
+      #expect(late.status == 403 && late.text.contains("Choose the file again after you confirm"))
       let done = try await anna.post(
         "/session/confirm", [("return", "/certificates"), ("proof", ConsoleScene.password)])
       #expect(done.status == 303 && done.location == "/certificates")

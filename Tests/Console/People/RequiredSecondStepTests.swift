@@ -48,7 +48,7 @@ struct RequiredSecondStepTests {
       let held = try await anna.get("/settings/people?a=b")
       #expect(held.status == 303 && held.location == Self.gate + "?return=/settings/people%3Fa%3Db")
       let asked = try await ben.get(Self.gate)
-      #expect(asked.status == 200 && asked.text.contains("A second step is required"))
+      #expect(asked.status == 200 && asked.text.contains("Two-step verification is required"))
       #expect(asked.text.contains("/session/end") && asked.text.contains("/language"))
       #expect(!asked.text.contains("href=\"/devices\""), "the navigation would lead nowhere")
       let chinese = try await ben.post("/language", [("lang", "zh-Hans"), ("return", Self.gate)])

@@ -173,7 +173,7 @@ struct PhonePageTests {
       #expect(found == [7])
       let named = try await titles("/phones?q=ben")
       #expect(named == own, "a phone's name finds what it received")
-      #expect(try await reader.get("/phones?q=nobody").text.contains("Nothing that arrived matches"))
+      #expect(try await reader.get("/phones?q=nobody").text.contains("No push in the inbox matches"))
       // A chosen notification puts its phone on the stage.
       let chosen = try #require(phones.phone(ben.id)?.received.dropFirst().first)
       let page = ScenePage(try await reader.get("/phones?n=\(chosen.id)"))
@@ -316,7 +316,7 @@ struct PhonePageTests {
       #expect(try await act("channel_off", "orders") == 303)
       #expect(try await act("action", "doze") == 303)
       #expect(try #require(phones.phone(1)?.android).mutedChannels == ["orders"])
-      #expect(try await ben.get("/phones").text.contains("Dozing"))
+      #expect(try await ben.get("/phones").text.contains("In Doze"))
       #expect(try await act("action", "wake") == 303)
       #expect(try await act("channel_on", "orders") == 303)
       #expect(try #require(phones.phone(1)?.android) == AndroidState())

@@ -244,7 +244,7 @@ struct ApprovalPageTests {
       let own = ScenePage(try await ben.get(path))
       #expect(own.text.contains("You asked for this yourself") && own.text.contains("Withdraw"))
       #expect(own.links.contains(path + "/cancel") && !own.text.contains("End schedule"))
-      #expect(ScenePage(try await ben.get(path + "/cancel")).text.contains("nobody has to decide on it"))
+      #expect(ScenePage(try await ben.get(path + "/cancel")).text.contains("no one has to decide on it"))
       #expect(!ScenePage(try await cleo.get(path)).links.contains(path + "/cancel"), "cleo decides instead")
       #expect(ScenePage(try await cleo.get("/")).text.contains("1 schedule needs approval"))
       #expect(try await ben.post(path + "/approve").status == 403)

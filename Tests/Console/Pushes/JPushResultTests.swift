@@ -139,7 +139,7 @@ struct JPushResultTests {
       #expect(page.contains(" data-providers>") && script.contains("'data-providers'"))
       let delivery = try await ben.get("/pushes/\(uid)/deliveries/\(deviceID)").text
       #expect(delivery.contains("POST /v3/push") && delivery.contains(Self.id))
-      #expect(delivery.contains("this one named only this device") && delivery.contains("1828256757"))
+      #expect(delivery.contains("This one named only this device") && delivery.contains("1828256757"))
       #expect(delivery.contains("built-in simulator"))
     }
   }

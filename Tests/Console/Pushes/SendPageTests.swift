@@ -122,7 +122,7 @@ struct SendPageTests {
       let answer = try await ben.post("/pushes/paste", typed + [("pasted", text)])
       let page = ScenePage(answer)
       #expect(answer.status == 200 && page.text.contains("Filled in from JPush v3"))
-      #expect(page.text.contains("notification.voip") && page.text.contains("Not taken over as it stands"))
+      #expect(page.text.contains("notification.voip") && page.text.contains("Not copied exactly"))
       for (name, value) in [
         ("app", ConsoleScene.bundleID), ("environment", "development"), ("platforms", "android"), ("tag", "new"),
         ("tag_not", ""), ("body", "Pasted"), ("title", "Typed"), ("sound", "ping"), ("send_at", "2026-12-01T09:00"),

@@ -196,7 +196,7 @@ struct SchedulePageTests {
       let schedule = try #require(found)
       var ben = try await scene.signIn(.operator)
       let missed = ScenePage(try await ben.get("/"))
-      #expect(missed.text.contains("missed its time on") && missed.text.contains("the server was down or busy"))
+      #expect(missed.text.contains("missed its run on") && missed.text.contains("the server was down or busy"))
       #expect(missed.text.contains("Next run: 21 Nov 2026, 12:00 Europe/Berlin"))
       #expect(missed.links.contains("/schedules/\(schedule.uid)"))
       let metrics = try await scene.call(.get, "/metrics", as: .viewer).text
@@ -231,7 +231,7 @@ struct SchedulePageTests {
       let list = ScenePage(try await ben.get("/schedules"))
       #expect(list.links.contains(target) && list.text.contains("every day at 12:00, Europe/Berlin"))
       #expect(try await ben.post("\(target)/resume").location == target)
-      #expect(ScenePage(try await ben.get(target)).text.contains("Nothing was changed"))
+      #expect(ScenePage(try await ben.get(target)).text.contains("your action was not carried out"))
       _ = try await ben.post("\(target)/pause")
       #expect(try await scene.store.read { try Schedule.get($0, id: schedule.id).state } == .paused)
       #expect(ScenePage(try await ben.get("/schedules?state=active")).text.contains("No schedules match"))
