@@ -214,7 +214,7 @@ package final class CredentialRoutes: RouteFinder {
       return ProxyRules(
         always: ProxyServer(host: server.host, port: server.port, user: proxy.user, password: password))
     } catch let error where error is SealingError || error is SealingMismatch {
-      throw NoRoute("The password of the credential's proxy cannot be opened. Enter it again on the app's page.")
+      throw NoRoute("The password of the credential's proxy cannot be decrypted. Enter it again on the app's page.")
     }
   }
 
@@ -229,7 +229,7 @@ package final class CredentialRoutes: RouteFinder {
         return (certificate, try TrackedCertificate.material(database, id: id, sealer: sealer))
       } catch let error where error is SealingError || error is SealingMismatch {
         throw NoRoute(
-          "The private key of \(certificate.details.name) cannot be opened. See its page for the cause, and upload it "
+          "The private key of \(certificate.details.name) cannot be decrypted. See its page for the cause, and upload it "
             + "again there.")
       }
     }

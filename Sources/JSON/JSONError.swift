@@ -56,7 +56,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
       case .surrogate: "\\u gives half a character"
       case .encoding: "invalid UTF-8"
       case .number: "a number that cannot be represented exactly"
-      case .repeatedKey: "the member\(subject) stands twice in one object"
+      case .repeatedKey: "the member\(subject) appears twice in one object"
       case .tooDeep: "nested more than \(detail ?? "") levels deep"
       }
     return "line \(line), column \(column): \(words)"

@@ -95,11 +95,11 @@ package enum SealingError: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .doesNotOpen:
-      "The secret cannot be decrypted: it was sealed with another key file, belongs to another record, or was changed. "
+      "The secret cannot be decrypted: it was encrypted with another key file, belongs to another record, or was changed. "
         + "Restore the key file that belongs to this database."
-    case .damaged: "The sealed secret is damaged: it is too short."
+    case .damaged: "The encrypted secret is damaged: it is too short."
     case .unknownVersion(let version):
-      "The secret was sealed in format version \(version), which this version does not support. Use a newer version."
+      "The secret was encrypted in format version \(version), which this version does not support. Use a newer version."
     }
   }
 }

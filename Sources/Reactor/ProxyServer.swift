@@ -29,7 +29,7 @@ package struct ProxyServer: Sendable, Hashable, CustomStringConvertible, CustomD
     var rest = text[...]
     if let end = rest.range(of: "://") {
       guard rest[..<end.lowerBound].lowercased() == "http" else {
-        throw BadProxy("must begin with http://; proxies that are spoken to by TLS or SOCKS are not supported")
+        throw BadProxy("must begin with http://; proxies that use TLS or SOCKS are not supported")
       }
       rest = rest[end.upperBound...]
     }

@@ -252,8 +252,8 @@ final class Service: Sendable {
       state == .fits
       ? "Upload them again on their pages."
       : "Restore the right file and restart. If it is lost, start over with a new key at \(url)/certificates/key."
-    let sealed: Message = closed.isEmpty ? "Nothing is sealed yet." : "Cannot be opened: \(names)."
-    options.log.error("stored private keys cannot be opened", ["count": closed.count, "reason": what.description])
+    let sealed: Message = closed.isEmpty ? "Nothing is encrypted yet." : "Cannot be decrypted: \(names)."
+    options.log.error("stored private keys cannot be decrypted", ["count": closed.count, "reason": what.description])
     return "\(what). \(sealed) \(way)"
   }
 

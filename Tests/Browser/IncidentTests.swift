@@ -54,7 +54,7 @@ extension InBrowser {
         if javaScript { try await scene.audit("an open incident") }
         try await open(scene, "Close")
         try await scene.press("Close")
-        try await scene.sees("Say why you close it.", beside: "remark")
+        try await scene.sees("Enter why you are closing it.", beside: "remark")
         if javaScript { try await scene.audit("an incident with an error") }
         // A refused form has an address that only takes forms.
         try await scene.open("/incidents/1")

@@ -85,7 +85,7 @@ struct ChineseCommandTests {
         (["send", "--app", "a", "--environment", "test"], "的值“test”无效：应为 development 或 production。"),
         (["simulate", "--faults", "speed=1"], "无效：不是有效的故障列表：未知故障“speed”。"),
         (["tokens", "list", "more"], "多余的参数“more”。"),
-        (["backup"], "请给出一个文件，或用 --to 给出文件夹。"),
+        (["backup"], "请给出一个文件，或用 --to 给出目录。"),
       ]
       for (words, text) in cases {
         let result = await box.run(words, environment: Self.chinese)

@@ -36,7 +36,7 @@ struct IncidentsCommandTests {
       #expect(shown.code == 0 && shown.output.contains("more than 4096 bytes"))
       #expect(await box.run("incidents", "show", "2").code == 1)
       let mute = await box.run("incidents", "close", "1")
-      #expect(mute.code == 64 && mute.errors.contains("Say why you close it."))
+      #expect(mute.code == 64 && mute.errors.contains("Enter why you are closing it."))
       await box.run("users", "add", "grace@example.com", "--role", "operator")
       let given = await box.run("incidents", "assign", "1", "--to", "grace@example.com")
       #expect(given.code == 0 && given.output.contains("Assigned to grace@example.com"))

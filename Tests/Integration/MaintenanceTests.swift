@@ -201,7 +201,7 @@ struct MaintenanceTests {
       await box.run("apps", "add", "com.example.one", "--name", "One", environment: elsewhere)
       let other = await box.run("restore", backup, environment: elsewhere)
       #expect(other.code == 0 && other.errors.contains("cannot decrypt it. Put the backup's key there"))
-      #expect(other.errors.contains("Closed: AuthKey_ABCDE12345"))
+      #expect(other.errors.contains("Affected: AuthKey_ABCDE12345"))
       let doctor = await box.run("doctor", environment: elsewhere)
       #expect(doctor.code == 1 && doctor.output.contains("secret.key is not the key it was encrypted with"))
     }

@@ -209,7 +209,7 @@ struct SwitchTests {
       let child = try await scene.serve()
       // It says so after it has said where it listens.
       try await eventually("the warning") { child.errorText.contains("start over with a new key") || !child.isRunning }
-      #expect(child.errorText.contains("secret.key is missing. Cannot be opened: AuthKey_ABCDE12345."))
+      #expect(child.errorText.contains("secret.key is missing. Cannot be decrypted: AuthKey_ABCDE12345."))
       #expect(child.errorText.contains("start over with a new key at http"))
       #expect(child.errorText.contains("/certificates/key."))
       let limits = try String(contentsOfFile: "/proc/\(try #require(child.pid))/limits", encoding: .utf8)

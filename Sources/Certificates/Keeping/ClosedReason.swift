@@ -26,17 +26,17 @@ package enum ClosedReason: Sendable, Hashable {
     case .missing:
       Problem(
         "", code: "sealed.missing",
-        "Its private key cannot be opened because the key file (secret.key) is missing. Restore the file and restart. If "
+        "Its private key cannot be decrypted because the key file (secret.key) is missing. Restore the file and restart. If "
           + "it is lost, start over with a new key and upload this file again.")
     case .other:
       Problem(
         "", code: "sealed.other",
-        "Its private key cannot be opened because the key file (secret.key) does not match this database. Restore the "
+        "Its private key cannot be decrypted because the key file (secret.key) does not match this database. Restore the "
           + "right file and restart. If it is lost, start over with this one and upload this file again.")
     case .damaged:
       Problem(
         "", code: "sealed.damaged",
-        "Its private key cannot be opened with this installation's key. It was encrypted with an earlier key, or the "
+        "Its private key cannot be decrypted with this installation's key. It was encrypted with an earlier key, or the "
           + "row is damaged. Upload this file again.")
     }
   }

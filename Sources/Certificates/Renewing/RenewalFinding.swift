@@ -57,7 +57,7 @@ package enum RenewalMessage: String, MessageSet {
     switch self {
     case .sameFile: "This is the file you are replacing. Upload the new one."
     case .kind:
-      "It is of a different kind ({new}) than the current one ({old}). Upload it as a separate file."
+      "Its kind ({new}) differs from the current one ({old}). Upload it as a separate file."
     case .toKey:
       "A key (.p8) replaces a certificate. It never expires, sends to every topic of its team, and signs a "
         + "token for each connection. Device tokens stay the same."
@@ -90,7 +90,7 @@ package enum RenewalMessage: String, MessageSet {
     case .complete: "This is the stored certificate with its private key. The key is added to it."
     case .replaced:
       "It was already replaced by “{name}” (certificate {id}) on {date}. Replace that one, or undo its renewal first."
-    case .refill: "This is the stored file, whose private key can no longer be opened. Only the key is restored."
+    case .refill: "This is the stored file, whose private key can no longer be decrypted. Only the key is restored."
     }
   }
 

@@ -53,7 +53,7 @@ enum CalendarPages {
   // MARK: The feed
 
   private static let needsKey = HTTPError(
-    .unauthorized, "Send the key of your calendar link as the password. The link is made on the page Certificates.",
+    .unauthorized, "Send the key of your calendar link as the password. Create the link on the Certificates page.",
     headers: ["WWW-Authenticate": "Basic realm=\"Signalbox calendar\", charset=\"UTF-8\""])
 
   private static func feed(_ request: Request, _ console: Console) async throws -> Response {

@@ -60,7 +60,7 @@ struct DevicePatch: Sendable {
       problems.append(
         Problem(
           isReleased ? "state" : "environment", code: "device.dead",
-          "The provider said that this token is no longer valid. Only a new registration by the app can reactivate "
+          "The push service said that this token is no longer valid. Only a new registration by the app can reactivate "
             + "the device."))
     }
     return problems

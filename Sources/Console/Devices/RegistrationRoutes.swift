@@ -26,7 +26,7 @@ enum RegistrationRoutes {
         if let known = key.deviceID,
           try await console.store.read({ try Device.find($0, app: app.id, token: token)?.id }) != known
         {
-          throw RegistrationRefusal(.invalidKey, "This key was for one phone. Ask for another one.")
+          throw RegistrationRefusal(.invalidKey, "This key was for one phone. Create a new QR code on the app's page.")
         }
         let code = try await console.registrations.write(input)
         if code == .success, key.expiresAt != nil {
@@ -99,7 +99,7 @@ enum RegistrationRoutes {
 
   private static func message(_ code: RegistrationCode) -> String {
     switch code {
-    case .aliasFull: "This alias has as many devices as it may have."
+    case .aliasFull: "This alias already has the maximum number of devices."
     case .deviceTags: "A device has at most \(TagRule.perDevice) tags."
     default: "The registration was refused."
     }

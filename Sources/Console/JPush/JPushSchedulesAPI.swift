@@ -71,7 +71,7 @@ enum JPushSchedulesAPI {
     return try await call.console.intake.take(order, once: idempotency) { database, kept, _ in
       guard case .schedule(let schedule) = kept else { throw JPushError(.scheduleInternal, "Server internal error") }
       guard try JPushSchedule.live(database, app: call.app.id).count < JPushSchedule.liveLimit else {
-        throw call.invalid("This app has \(JPushSchedule.liveLimit) schedules that have not ended, the most allowed.")
+        throw call.invalid("This app has \(JPushSchedule.liveLimit) schedules that have not ended, the maximum.")
       }
       try JPushSchedule(uid: uid, name: name, trigger: trigger, push: push, schedule: schedule).save(database)
       return Idempotency.Answer(

@@ -173,7 +173,7 @@ enum SimulatorAPI {
     try fields.finish()
     guard let app, let environment else { throw APIError(.unprocessableContent, "") }
     guard provider == nil || provider.map(platform.providers.contains) == true else {
-      throw APIError(.conflict, "A phone with \(platform.name) cannot be registered with this provider.")
+      throw APIError(.conflict, "A phone with \(platform.name) cannot be registered with this push service.")
     }
     guard given == nil || given == platform else {
       throw APIError(.conflict, "The token is of another platform: \(platform.rawValue).")

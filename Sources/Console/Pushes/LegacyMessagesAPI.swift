@@ -93,7 +93,7 @@ enum LegacyMessagesAPI {
     guard let tags else {
       throw LegacyRequest.Refused(
         "InvalidParameters",
-        "Without a service account of FCM, topics are tags: joined by &&, and one group joined by ||.")
+        "Without an FCM service account, topics are sent as tags. Join them by &&, with at most one group of ||.")
     }
     return .rule(tags)
   }

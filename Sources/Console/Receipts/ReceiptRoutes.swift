@@ -13,7 +13,7 @@ import Store
 enum ReceiptRoutes {
   private static let bodyLimit = 256 << 10
   private static let full = HTTPError(
-    .serviceUnavailable, "Too many receipts arrive. Send them again later.", headers: ["Retry-After": "60"])
+    .serviceUnavailable, "Too many receipts. Send them again later.", headers: ["Retry-After": "60"])
 
   static func add(to routes: inout ConsoleRouter) {
     let console = routes.console

@@ -125,7 +125,7 @@ final class RateLimits: Sendable {
     var headers: Headers = ["Retry-After": String(max(1, Int((-level * Self.window / Double(quota)).rounded(.up))))]
     standing.write(to: &headers)
     throw HTTPError(
-      .tooManyRequests, "Too many calls: this \(name) may make \(quota) in a minute. Wait as Retry-After says.",
+      .tooManyRequests, "Too many calls: this \(name) may make \(quota) per minute. Wait for the time in Retry-After.",
       headers: headers)
   }
 }

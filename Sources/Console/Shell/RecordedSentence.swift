@@ -11,12 +11,12 @@ package enum RecordedSentence {
     .map { (code: $0.code, english: $0.english) }
 
   private static let engine: [(code: String, english: String)] = [
-    ("recorded.refused", "The provider refused the credential: {reason}. {remedy}"),
+    ("recorded.refused", "The push service refused the credential: {reason}. {remedy}"),
     ("recorded.nobody", "No active device matched the audience when sending began, so the push reached nobody."),
     (
       "recorded.late",
       """
-      It was due at {due}, and could begin until {limit}. The server took it up at {date}, which was too late: nothing \
+      It was due at {due} and had to start by {limit}. The server started it at {date}, which was too late, so nothing \
       was sent.
       """
     ),
@@ -26,12 +26,12 @@ package enum RecordedSentence {
     ),
     (
       "recorded.proxy_password",
-      "The password of the credential's proxy cannot be opened. Enter it again on the app's page."
+      "The password of the credential's proxy cannot be decrypted. Enter it again on the app's page."
     ),
     ("recorded.no_provider", "Signalbox does not send through {provider} yet."),
     (
       "recorded.closed",
-      "The private key of {name} cannot be opened. See its page for the cause, and upload it again there."
+      "The private key of {name} cannot be decrypted. See its page for the cause, and upload it again there."
     ),
     (
       "recorded.no_simulator",

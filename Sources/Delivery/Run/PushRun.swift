@@ -279,7 +279,7 @@ struct PushRun {
     guard ending(of: leg) == nil else { return }
     legs[leg].ending = RunEnding(
       reason: .credentialRefused, state: .finished,
-      error: "The provider refused the credential: \(reason.withoutFullStop). \(Reason.of(reason).remedy)")
+      error: "The push service refused the credential: \(reason.withoutFullStop). \(Reason.of(reason).remedy)")
     act(.alarm(reason, legs[leg].provider))
   }
 

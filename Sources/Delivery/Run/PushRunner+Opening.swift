@@ -140,8 +140,8 @@ extension PushRunner {
     let latest = draft.latestStart(due: planned)
     guard started >= latest else { return nil }
     return """
-      It was due at \(Timestamp.text(planned)), and could begin until \(Timestamp.text(latest)). The server took it up \
-      at \(Timestamp.text(started)), which was too late: nothing was sent.
+      It was due at \(Timestamp.text(planned)) and had to start by \(Timestamp.text(latest)). The server started it at \
+      \(Timestamp.text(started)), which was too late, so nothing was sent.
       """
   }
 

@@ -22,28 +22,28 @@ package enum CallbackContradiction: String, MessageSet {
       """
     case .c2:
       """
-      A guide of 2017 observed that, with the background mode on, a background push is not kept in Notification Center \
-      and does not change the badge. Apple says that the system displays it as always, which holds.
+      A guide from 2017 says that, with the background mode on, a background push is not kept in Notification Center \
+      and does not change the badge. Apple says that the system displays it as usual: follow Apple.
       """
     case .c3:
       """
       Some guides ask for background mode and content-available in every state. Apple calls the fetch method in the \
-      foreground without either. The condition holds only for waking in the background.
+      foreground without either. The condition applies only to waking in the background.
       """
     case .c4:
       """
-      One guide says that the background mode alone brings a call on arrival. Apple asks for content-available as \
+      One guide says that the background mode alone is enough for a call on arrival. Apple asks for content-available as \
       well. Both are needed.
       """
     case .c5:
       """
-      No guide knows of a call on arrival while the app is not running. Apple starts the app in the background if it \
+      No guide mentions a call on arrival while the app is not running. Apple starts the app in the background if it \
       has the background mode, unless the person has force-quit it.
       """
     case .c6:
       """
       One guide names didReceiveNotificationResponse for the foreground on iOS 10. Apple names \
-      willPresentNotification, which holds.
+      willPresentNotification: follow Apple.
       """
     case .c7:
       """
@@ -52,18 +52,18 @@ package enum CallbackContradiction: String, MessageSet {
       """
     case .c8:
       """
-      For a start by a tap on iOS 10, one guide names only the launch, another the launch and \
+      When a tap starts the app on iOS 10, one guide names only the launch, another the launch and \
       didReceiveNotificationResponse. Both are called if the delegate is set before the launch ends: drop the repeat.
       """
     case .c9:
       """
       One guide says that both methods are called at the same times in foreground and background. Apple calls the \
-      older one only in the foreground, and in the background only after a tap, which holds.
+      older one only in the foreground, and in the background only after a tap: follow Apple.
       """
     case .c10:
       """
       One guide says that nothing is processed on arrival in any state, and also that the foreground handler asks the \
-      server and updates unread counts. Read it as: no change of page without a tap.
+      server and updates unread counts. Read this as: without a tap, the app does not change pages.
       """
     }
   }

@@ -44,7 +44,7 @@ package enum TokenMessage: String, MessageSet {
       "“{character}” at position {position} is not allowed in a Firebase registration token (letters, digits, : _ -)."
     case .lengthFCM: "A Firebase registration token must have {low} to {high} characters, but this one has {count}."
     case .notJPush:
-      "A registration ID of JPush has at most {limit} characters. This looks like the token of another push service."
+      "A JPush registration ID has at most {limit} characters. This looks like the token of another push service."
     }
   }
 

@@ -169,27 +169,27 @@ package enum DialectMessage: String, MessageSet {
 
   package var english: String {
     switch self {
-    case .lost: "Left out: {dialect} has no place for this."
+    case .lost: "Left out: {dialect} has no field for this."
     case .oneReceiver: "Left out: {dialect} sends to one device per request. Put its token in place of $DEVICE_TOKEN."
     case .appleOnly: "Android is left out: {dialect} reaches Apple’s devices only."
-    case .sendsAtOnce: "Left out: {dialect} sends this at once."
-    case .reallySends: "Left out: this text really sends the push."
-    case .aDay: "None is given: JPush keeps this push for one day."
-    case .counted: "A number stands here: {dialect} does not count the badge for each device, as Signalbox does."
+    case .sendsAtOnce: "Left out: {dialect} sends at once."
+    case .reallySends: "Left out: using this text really sends the push."
+    case .aDay: "Not set: JPush keeps this push for one day."
+    case .counted: "Written as a number: unlike Signalbox, {dialect} does not count the badge for each device."
     case .refused: "JPush would refuse this: {text}"
     case .notTaken: "Not imported: a push in Signalbox has no such setting."
     case .token: "Not imported: this is not a device token. Choose the audience yourself."
     case .ours: "Not imported: Signalbox sets this for each push."
-    case .differs: "Android would get this differently than FCM’s request says."
+    case .differs: "Android devices would not get this as the FCM request says."
     case .rawPayload: "Kept as raw JSON for iOS, because the form’s fields cannot express it."
     case .unknown:
       """
-      This is not a push. Paste a curl command to APNs or Signalbox, the JSON of JPush’s /v3/push, of FCM’s \
-      messages:send or of its legacy /fcm/send, or an .apns file.
+      This is not a push. Paste a curl command to APNs or Signalbox, JSON for JPush’s /v3/push, FCM’s messages:send or \
+      legacy /fcm/send, or an .apns file.
       """
     case .invalid: "Not imported: {text}"
-    case .curlQuote: "This command ends inside of quotes. Copy all of it."
-    case .curlValue: "This command ends after {option}. Copy all of it."
+    case .curlQuote: "This command ends inside quotes. Copy the whole command."
+    case .curlValue: "This command ends after {option}. Copy the whole command."
     case .curlFile: "This command reads its data from the file {file}. Paste that file’s content instead."
     }
   }

@@ -44,10 +44,10 @@ package enum IncidentMessage: String, MessageSet {
 
   package var english: String {
     switch self {
-    case .remark: "Say why you close it."
+    case .remark: "Enter why you are closing it."
     case .until: "Choose a time in the future, at most {days} days from now."
     case .closed: "A closed incident cannot be snoozed. Reopen it first."
-    case .nobody: "Nobody who can sign in is called “{name}”."
+    case .nobody: "There is no person “{name}” who can sign in."
     }
   }
 }

@@ -72,7 +72,7 @@ package struct JPushMembers: Sendable, Hashable {
     added = try lists.texts("add", atMost: Self.limit) { _ in nil }
     removed = try lists.texts("remove", atMost: Self.limit) { _ in nil }
     guard !mayAdd || !added.isEmpty || !removed.isEmpty else {
-      throw JPushError(.invalid, "registration_ids names no device.")
+      throw JPushError(.invalid, "registration_ids is empty.")
     }
   }
 

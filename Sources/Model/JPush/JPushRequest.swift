@@ -165,7 +165,7 @@ package struct JPushRequest: Sendable, Hashable {
     rule.segment = try kinds.texts("segment", atMost: segmentsLimit, check: Audience.problem(withSegment:))
     guard !rule.isEmpty else {
       throw JPushError(
-        .invalid, "audience names nobody. Use \"all\", or at least one tag, alias, registration_id or segment.",
+        .invalid, "audience is empty. Use \"all\", or at least one tag, alias, registration_id or segment.",
         field: "audience")
     }
     return .rule(rule)

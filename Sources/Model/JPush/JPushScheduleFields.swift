@@ -33,7 +33,7 @@ package struct JPushScheduleFields: Sendable, Hashable {
     push = members["push"].map { .object(($0.object ?? [:]).filter { $0.key != "cid" }) }
     guard !isNew || trigger != nil && push != nil else { throw Self.invalid("trigger and push are needed.") }
     cid = members["cid"]?.string
-    guard members["cid"] == nil || cid.map(JPushRequest.isCID) == true else { throw Self.invalid("cid is not a cid.") }
+    guard members["cid"] == nil || cid.map(JPushRequest.isCID) == true else { throw Self.invalid("cid is not valid.") }
     guard !members.isEmpty else { throw Self.invalid("Send at least one of name, enabled, trigger and push.") }
   }
 
@@ -42,7 +42,7 @@ package struct JPushScheduleFields: Sendable, Hashable {
   /// - Throws: ``JPushError``.
   package func check(before: JSONValue) throws(JPushError) {
     guard trigger == nil || trigger?.object?.keys.first == before.object?.keys.first else {
-      throw Self.invalid("A single schedule cannot become periodical, nor the other way around.")
+      throw Self.invalid("A single schedule cannot become periodical, or vice versa.")
     }
   }
 

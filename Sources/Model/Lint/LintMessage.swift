@@ -80,16 +80,16 @@ package enum LintMessage: String, MessageSet {
     case .sendAtPast: "This time is in the past. The push would be sent at once."
     case .sendAtTooLate:
       """
-      This time is too far in the past: sending could start until {limit} at the latest, so nothing would be sent. To \
-      send at once, leave the time out.
+      This time is too far in the past. Sending had to start by {limit}, so nothing would be sent. To send at once, \
+      leave the time out.
       """
     case .sendAtTooFar: "This time is more than 100 years ahead. Check the year."
-    case .repeatNever: "This never runs: it ends before its next run."
+    case .repeatNever: "This schedule never runs, because it ends before its next run."
     case .repeatStartPast: "The start is in the past. Runs before now are skipped."
     case .spreadOutlives:
       """
-      Spread over {minutes} minutes, it outlives its time to live of {seconds} seconds: who has not had their turn by \
-      then gets nothing.
+      Spreading over {minutes} minutes takes longer than the time to live of {seconds} seconds. Devices whose turn \
+      comes after that get nothing.
       """
     case .credentialEnds:
       "“{name}”, which sends this push, expires on {date}. Apple refuses it after that. Assign its replacement before then."
@@ -100,8 +100,8 @@ package enum LintMessage: String, MessageSet {
       """
     case .tokenLossy:
       """
-      This token looks as if it was made from the text {length = …, bytes = 0x… ... …}, which has lost its middle. \
-      Log it in the app with {remedy} instead.
+      This token looks as if it was made from the text {length = …, bytes = 0x… ... …}, which leaves out the \
+      middle of the token. Log it in the app with {remedy} instead.
       """
     case .tokenLength: "APNs device tokens currently have 32 bytes, but this one has {count}."
     case .broadcastProduction: "This push goes to every production device of the app."
@@ -120,8 +120,8 @@ package enum LintMessage: String, MessageSet {
       "{service} refused the credential of {app} in {environment} at its last use: {reason}. {remedy}"
     case .credentialTopic:
       """
-      “{name}” may not send to {topic}, which the push type {type} needs; it is for {topics}. With it this app can be \
-      sent: {types}.
+      The push type {type} needs the topic {topic}, but “{name}” is only for {topics}. Push types that it can send to \
+      this app: {types}.
       """
     case .credentialIsKey:
       "Device management needs its own certificate. The key “{name}” cannot send the push type {type}."

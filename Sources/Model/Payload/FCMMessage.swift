@@ -169,7 +169,7 @@ package enum FCMMessageProblem: String, MessageSet {
       {excess}.
       """
     case .reservedKey: "“{key}” is reserved by FCM (FCM: INVALID_ARGUMENT). Use another name for the app's own data."
-    case .dataText: "FCM takes only text here, not a JSON {found}."
+    case .dataText: "FCM accepts only text here, not a JSON {found}."
     }
   }
 }

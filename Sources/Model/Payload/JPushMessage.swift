@@ -179,12 +179,12 @@ package enum JPushMessageProblem: String, MessageSet {
     switch self {
     case .tooLarge:
       """
-      The part for {platform} has {size} bytes, but JPush allows at most {limit} (JPush: 1005). Shorten it by {excess}.
+      The {platform} part has {size} bytes, but JPush allows at most {limit} (JPush: 1005). Shorten it by {excess}.
       """
-    case .timeToLive: "JPush keeps a push for at most {limit} seconds, that is 10 days (JPush: 1003)."
-    case .lost: "JPush cannot carry {keys} of aps. Devices reached through JPush get the push without it."
+    case .timeToLive: "JPush keeps a push for at most {limit} seconds, or 10 days (JPush: 1003)."
+    case .lost: "JPush cannot carry these keys of aps: {keys}. Devices reached through JPush get the push without them."
     case .pushType:
-      "JPush sends no pushes of the type {type}. Devices reached through JPush get an ordinary notification."
+      "JPush does not support the push type {type}. Devices reached through JPush get an ordinary notification."
     }
   }
 }

@@ -132,7 +132,7 @@ package enum LocalizationMessage: String, MessageSet {
   package var english: String {
     switch self {
     case .tag: "“{value}” is not a language. Use a BCP 47 tag, e.g. de, pt-BR, or zh-Hans."
-    case .tagSimilar: "“{value}” is not a language in the form of BCP 47. Did you mean “{suggestion}”?"
+    case .tagSimilar: "“{value}” is not a BCP 47 language tag. Did you mean “{suggestion}”?"
     case .same: "“{one}” and “{other}” are the same language. Keep one of them."
     case .empty: "The text in {language} is empty. Add a title or a text, or remove the language."
     case .noDefault: "Add a title or a text for devices in other languages."
@@ -142,9 +142,9 @@ package enum LocalizationMessage: String, MessageSet {
       "In {language}, the payload has {size} bytes, but {provider} allows at most {limit}. Shorten the text by {excess}."
     case .nearLimit: "In {language}, the payload uses {size} of {limit} bytes."
     case .jsonAsText: "The text in {language} is JSON and would be shown to people as is."
-    case .partial: "In {language}, {parts} is missing: devices show that of the default text."
+    case .partial: "Missing in {language}: {parts}. Devices show these parts of the default text."
     case .subscribers:
-      "Only the default text is sent: which languages the subscribers of a topic or channel have is unknown."
+      "Only the default text is sent, because the languages of topic and channel subscribers are unknown."
     }
   }
 }

@@ -154,7 +154,7 @@ package enum PasswordMessage: String, MessageSet {
       "Apart from digits, signs, and well-known words, this is the name “{word}”, which others know too. Choose another "
         + "one."
     case .breached:
-      "This password became known when another service was broken into, and will be tried. Choose another one."
+      "This password was leaked by another service, and attackers will try it. Choose another one."
     }
   }
 }

@@ -140,11 +140,11 @@ package enum TemplateMessage: String, MessageSet {
 
   package var english: String {
     switch self {
-    case .place: "“{place}” is not a name for a place. Use letters, digits, and _, at most 40 characters."
+    case .place: "“{place}” cannot be the name of a placeholder. Use letters, digits, and _, at most 40 characters."
     case .missing: "The template needs a value for “{place}”."
-    case .unknown: "The template has no such place. Its places: {known}."
-    case .unknownSimilar: "The template has no such place. Did you mean “{suggestion}”?"
-    case .value: "A value must be a text of at most 2000 characters, a number, or true or false."
+    case .unknown: "The template has no such placeholder. Its placeholders: {known}."
+    case .unknownSimilar: "The template has no such placeholder. Did you mean “{suggestion}”?"
+    case .value: "A value must be a text of at most 2000 characters, a number, true, or false."
     case .both: "This comes from the template. Leave it out, or leave out the template."
     case .none: "There is no template “{name}”."
     case .taken: "Another template has this name."

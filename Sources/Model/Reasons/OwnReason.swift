@@ -1,6 +1,6 @@
 /// Signalbox's own reasons: nothing was sent, or no answer came.
 package enum OwnReason: String, Sendable, CaseIterable {
-  /// The app has no credential for this provider and environment.
+  /// The app has no credential for this push service and environment.
   case noCredential = "NoCredential"
   /// No provider of the app serves this platform.
   case noProvider = "NoProvider"
@@ -26,7 +26,7 @@ package enum OwnReason: String, Sendable, CaseIterable {
   case proxyAuthentication = "ProxyAuthenticationRequired"
   /// The proxy's rules forbid the connection.
   case proxyForbidden = "ProxyForbidden"
-  /// The proxy cannot find or reach the provider.
+  /// The proxy cannot find or reach the push service.
   case proxyCannotConnect = "ProxyCannotConnect"
   /// The proxy's answer cannot be read.
   case proxyBadAnswer = "ProxyBadAnswer"
@@ -50,12 +50,12 @@ extension Reason {
       switch own {
       case .noCredential:
         (
-          .afterCredential, .operations, "The app has no credential for this provider and environment.",
+          .afterCredential, .operations, "The app has no credential for this push service and environment.",
           "Assign a key or certificate on the app's page, then retry the failed devices."
         )
       case .noProvider:
         (
-          .afterCredential, .operations, "No provider is set up for this platform.",
+          .afterCredential, .operations, "No push service is set up for this platform.",
           "Set one up on the app's page, or exclude the platform."
         )
       case .credentialUnusable:
@@ -66,7 +66,7 @@ extension Reason {
       case .credentialRefused:
         (
           .afterCredential, .operations,
-          "The provider refused the credential, so all pushes that need it were stopped.",
+          "The push service refused the credential, so all pushes that need it were stopped.",
           "See the refusal on the app's page, correct the credential, then retry the failed devices."
         )
       case .cancelled:
@@ -93,8 +93,8 @@ extension Reason {
         (.never, .nobody, "This was a dry run: nothing was sent.", "To send it, turn dry run off.")
       case .unreachable:
         (
-          .later, .operations, "Signalbox could not connect to the provider.",
-          "Run signalbox doctor to test the DNS name, port, and certificate of each provider."
+          .later, .operations, "Signalbox could not connect to the push service.",
+          "Run signalbox doctor --network to test the DNS name, port, and certificate of each push service."
         )
       case .proxyUnreachable:
         (
@@ -105,32 +105,32 @@ extension Reason {
       case .proxyTimedOut:
         (
           .later, .operations, "The proxy did not answer in time.",
-          "Check that the proxy is running, and that it can reach the provider itself."
+          "Check that the proxy is running, and that it can reach the push service."
         )
       case .proxyAuthentication:
         (
-          .later, .operations, "The proxy requires a user and a password, or refused those that were given (407).",
+          .later, .operations, "The proxy requires a user and a password, or refused the ones it got (407).",
           "Correct them in the proxy's URL: http://user:password@host:port. Only Basic authentication is supported."
         )
       case .proxyForbidden:
         (
-          .later, .operations, "The proxy does not allow connections to the provider (403).",
-          "Ask the proxy's operator to allow CONNECT to the provider's host and port; APNs also listens on 2197."
+          .later, .operations, "The proxy does not allow connections to the push service (403).",
+          "Ask the proxy's operator to allow CONNECT to the push service's host and port; APNs also listens on 2197."
         )
       case .proxyCannotConnect:
         (
-          .later, .operations, "The proxy cannot find or reach the provider.",
-          "Check DNS and firewall where the proxy runs; the provider's name is looked up there, not here."
+          .later, .operations, "The proxy cannot find or reach the push service.",
+          "Check DNS and firewall where the proxy runs; the push service's name is looked up there, not here."
         )
       case .proxyBadAnswer:
         (
-          .later, .operations, "What answers at the proxy's address is not an HTTP proxy, or it broke off.",
-          "Check the proxy's host and port. Proxies that are spoken to by TLS or SOCKS are not supported."
+          .later, .operations, "The program at the proxy's address is not an HTTP proxy, or the connection broke.",
+          "Check the proxy's host and port. Proxies that use TLS or SOCKS are not supported."
         )
       case .untrusted:
         (
           .afterCredential, .operations,
-          "The provider's server presented a certificate that this machine does not trust.",
+          "The push service's server presented a certificate that this machine does not trust.",
           "Run signalbox doctor. Install ca-certificates, or check for a proxy that intercepts TLS."
         )
       case .timedOut:
@@ -150,7 +150,7 @@ extension Reason {
         )
       case .unreadableAnswer:
         (
-          .never, .operations, "The server that answered does not speak the provider's protocol.",
+          .never, .operations, "The server that answered does not speak the push service's protocol.",
           "Check the credential's endpoint, and check for a proxy in between."
         )
       }

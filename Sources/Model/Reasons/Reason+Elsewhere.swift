@@ -76,9 +76,12 @@ extension Reason {
       "Use letters, digits, “_”, Han characters and @!#$&*+=.| only."),
     inApp(6006, "a tag is longer than 40 bytes.", "Shorten it. A Han character has 3 bytes."),
     inApp(6007, "the call sets more than 1000 tags.", "Set fewer tags."),
-    inApp(6008, "the tags of one call are too long together: 5 kB, or 7 kB with the old interface.", "Set fewer tags."),
     inApp(
-      6009, "an error that the SDK does not know.", "Call again. If it stays, ask JPush support with the SDK's log."),
+      6008, "the tags of one call are too long in total: the limit is 5 kB, or 7 kB with the old interface.",
+      "Set fewer tags."),
+    inApp(
+      6009, "an error that the SDK does not know.",
+      "Call again. If the error persists, send the SDK's log to JPush support."),
     inApp(
       6011, "aliases or tags were set too often: at most 10 times in 10 seconds.",
       "Set them when they change, not at every start of the app.", .later),
@@ -86,7 +89,8 @@ extension Reason {
     inApp(6013, "the device's clock is wrong.", "Correct the clock, and call again."),
     inApp(6014, "the service is busy.", "Call again after a pause.", .later),
     inApp(6015, "JPush has blocked the device.", "Contact JPush support."),
-    inApp(6016, "the device's user is not valid.", "Install the app again. If it stays, contact JPush support."),
+    inApp(
+      6016, "the device's user is not valid.", "Install the app again. If the error persists, contact JPush support."),
     inApp(6017, "the request is not valid.", "Compare the call with JPush's documentation of this SDK."),
     inApp(6018, "the device has more than 1000 tags.", "Remove tags that are no longer used."),
     inApp(6019, "the query failed, or took too long.", "Query again from its first page.", .later),

@@ -11,14 +11,14 @@ extension Reason {
       remedy: "No action needed: the device is retired until the app registers again."),
     Reason(
       "INVALID_ARGUMENT", .fcm, 400, .never, .appDeveloper,
-      cause: "The token is not one of Firebase's.",
+      cause: "The token is not a Firebase token.",
       remedy: "Check what the app registers: it must be the complete FCM registration token. The device is parked "
         + "until it registers again."),
     // The type of the detail that Google's answer carries: the same status is about the token or about a field.
     Reason(
       "BadRequest", .fcm, 400, .never, .appDeveloper,
-      cause: "FCM refuses the message: a field is wrong, or it is too large. The parentheses name the field or hold "
-        + "FCM's text.",
+      cause: "FCM refuses the message: a field is wrong, or it is too large. The text in parentheses names the field "
+        + "or is FCM's explanation.",
       remedy: "Correct the field, most likely under android, and send again."),
     Reason(
       "SENDER_ID_MISMATCH", .fcm, 403, .never, .appDeveloper,
@@ -38,7 +38,7 @@ extension Reason {
       remedy: "Upload a valid APNs key in the Firebase console, under Cloud Messaging."),
     Reason(
       "UNAUTHENTICATED", .fcm, 401, .afterCredential, .operations,
-      cause: "FCM refuses the access token, a new one too.",
+      cause: "FCM refused the access token, and a new one too.",
       remedy: "Check this server's clock and the token URI of the service account, then create a new key in the "
         + "Firebase console."),
     Reason(
@@ -49,7 +49,7 @@ extension Reason {
         + "API Admin."),
     Reason(
       "NOT_FOUND", .fcm, 404, .never, .operations,
-      cause: "FCM knows no such project, or the endpoint is not FCM's.",
+      cause: "FCM does not know this project, or the endpoint is not FCM's.",
       remedy: "Check the project ID of the service account and the credential's endpoint."),
     Reason(
       "invalid_grant", .fcm, 400, .afterCredential, .operations,
@@ -88,6 +88,6 @@ extension Reason {
       cause: "Firebase had an internal error.", remedy: "No action needed: it is retried later."),
     Reason(
       "UNSPECIFIED_ERROR", .fcm, nil, .never, .operations,
-      cause: "Firebase gave no reason.", remedy: "Send again. If it stays, ask Firebase support."),
+      cause: "Firebase gave no reason.", remedy: "Send again. If the error persists, contact Firebase support."),
   ]
 }

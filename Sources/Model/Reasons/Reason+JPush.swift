@@ -75,7 +75,7 @@ extension Reason {
     Reason(
       "JPush 2009", .jpush, 403, .later, .operations,
       cause: "JPush limits the AppKey's pushes for now.",
-      remedy: "It is retried later. If it stays, contact JPush support."),
+      remedy: "It is retried later. If the error persists, contact JPush support."),
   ]
 
   /// Devices, schedules and reports.
@@ -90,7 +90,7 @@ extension Reason {
       remedy: "Assign the keys again on the app's page. Check for a proxy that removes headers."),
     Reason(
       "JPush 7002", .jpush, 400, .never, .appDeveloper,
-      cause: "JPush refuses a value: an unknown registration ID, or an alias or tag that its rule forbids.",
+      cause: "JPush refuses a value: an unknown registration ID, or an alias or tag that JPush's rules forbid.",
       remedy: "See JPush's message for the value. Aliases and tags have at most 40 bytes, without “-”."),
     Reason(
       "JPush 7004", .jpush, 401, .afterCredential, .operations,

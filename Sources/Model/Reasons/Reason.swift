@@ -123,8 +123,8 @@ extension Reason {
   /// The entry for unlisted codes.
   static let unlisted = Reason(
     "unknown", .unknown, nil, .never, .operations,
-    cause: "The provider gave a reason that Signalbox does not know.",
-    remedy: "Look up the code in the provider's documentation. The delivery's page shows the full answer.")
+    cause: "The push service gave a reason that Signalbox does not know.",
+    remedy: "Look up the code in the push service's documentation. The delivery's page shows the full answer.")
 
   private func named(_ code: String) -> Reason {
     Reason(

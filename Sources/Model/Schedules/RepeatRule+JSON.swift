@@ -124,7 +124,7 @@ package enum RepeatMessage: String, MessageSet {
     case .weekdaysUnused: "Weekdays apply only to “every week”, but this repeats every {unit}. Leave them out."
     case .dayMissing: "Choose a day of the month from 1 to 31. Shorter months use their last day."
     case .dayUnused: "A day of the month applies only to “every month”, but this repeats every {unit}. Leave it out."
-    case .days: "A list of days must have different numbers from 1 to 31. Months without a day leave it out."
+    case .days: "A list of days must contain different numbers from 1 to 31. Months without one of the days skip it."
     case .speedTwice: "Choose either a limit per second (rate) or a spread over time (spread_minutes), not both."
     }
   }

@@ -204,8 +204,8 @@ package enum SmokeMessage: String, MessageSet {
   package var english: String {
     switch self {
     case .answer:
-      "“{value}” is not an answer. Use accepted, failed, dead_token, skipped, unknown, or a code such as BadDeviceToken."
-    case .answerSimilar: "“{value}” is not an answer. Did you mean “{suggestion}”?"
+      "“{value}” is not a valid answer. Use accepted, failed, dead_token, skipped, unknown, or a code such as BadDeviceToken."
+    case .answerSimilar: "“{value}” is not a valid answer. Did you mean “{suggestion}”?"
     case .line: "Enter one device per line: its token or registration ID, a space, and the answer, not “{value}”."
     case .time: "A smoke test is sent when it runs. Leave out the time and the repetition."
     case .subscribers: "A smoke test compares devices. Choose devices instead of a channel or topic."

@@ -36,7 +36,7 @@ extension JPushService {
     }
     guard timetable.live(key).count < JPushTimetable.liveLimit else {
       throw JPushError(
-        .scheduleInvalid, "This app has \(JPushTimetable.liveLimit) schedules that have not ended, the most allowed.")
+        .scheduleInvalid, "This app has \(JPushTimetable.liveLimit) schedules that have not ended, the maximum.")
     }
     let entry = try entry(UUID().uuidString.lowercased(), key, name: name, trigger: trigger, push: push)
     let answer: JSONValue = ["schedule_id": .string(entry.uid), "name": .string(name)]

@@ -84,7 +84,7 @@ extension Doctor {
       outcome = try HostProbe(trust: trust(of: server), timeout: Self.patience, proxies: rules).look(at: address)
     } catch let error where error is SealingError || error is SealingMismatch {
       return Finding(
-        subject: subject, level: .error, message: "the password of its proxy cannot be opened: \(error)",
+        subject: subject, level: .error, message: "the password of its proxy cannot be decrypted: \(error)",
         remedy: "Enter it again: signalbox apps proxy.")
     } catch {
       return Finding(

@@ -111,13 +111,13 @@ struct Doctor {
         if let known = directory.exists ? try directory.sealingIdentifier() : nil, known != key.identifier {
           return Finding(
             subject: "secret.key", level: .error,
-            message: "sealing key \(key.identifier) does not match this database, which is sealed with \(known)",
+            message: "encryption key \(key.identifier) does not match this database, which is encrypted with \(known)",
             remedy: """
               Restore the right file. If it is lost, run signalbox rotate-key --lost and upload everything again.
               """)
         }
         return Finding(
-          subject: "secret.key", level: .ok, message: "sealing key \(key.identifier), readable only by its owner")
+          subject: "secret.key", level: .ok, message: "encryption key \(key.identifier), readable only by its owner")
       }
       guard directory.exists else {
         return Finding(

@@ -187,9 +187,9 @@ enum RestoreCommand {
     }
     guard state != .fits || !closed.isEmpty else { return }
     let closedNames = closed.map { singleLine($0.details.name) }.joined(separator: ", ")
-    let names: Message = closed.isEmpty ? "" : " Closed: \(closedNames)"
+    let names: Message = closed.isEmpty ? "" : " Affected: \(closedNames)"
     if state == .fits {
-      io.note("\(directory.keyFile) cannot decrypt:\(names). Upload them again.")
+      io.note("\(directory.keyFile) cannot decrypt some private keys.\(names). Upload them again.")
     } else {
       io.note(
         """
@@ -201,7 +201,7 @@ enum RestoreCommand {
 }
 
 extension TrackedCertificate {
-  /// Certificates whose private key cannot be opened.
+  /// Certificates whose private key cannot be decrypted.
   static func unreadable(_ database: Database, sealer: any Sealer) throws -> [TrackedCertificate] {
     let closed = try Sealing.closed(database, in: "certificates", sealer)
     return try all(database).filter { closed.contains($0.id) && $0.details.hasPrivateKey }

@@ -249,7 +249,7 @@ struct CertificateKindTests {
       }
       let alert = try await push(nil)
       #expect(alert.status == 422 && alert.text.contains("lint.credential_topic"), "\(alert.text)")
-      #expect(alert.text.contains("may not send to \(ConsoleScene.bundleID),"))
+      #expect(alert.text.contains("needs the topic \(ConsoleScene.bundleID),"))
       #expect(try await push("voip").status == 200)
     }
   }

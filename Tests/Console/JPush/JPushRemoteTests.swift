@@ -60,7 +60,7 @@ struct JPushRemoteTests {
       let busy = try await ben.get("/devices/\(device)/jpush")
       #expect(busy.status == 200 && busy.text.contains("device service is busy."), "\(busy.text)")
       scene.provider.answerJPush(nil)
-      #expect(try await ben.get("/devices/\(device)/jpush").text.contains("no credential for this provider"))
+      #expect(try await ben.get("/devices/\(device)/jpush").text.contains("no credential for this push service"))
       #expect(try await ben.post("/devices/\(device)/jpush").status == 422)
       #expect(try await ben.get("/devices/999/jpush").status == 404)
     }

@@ -61,7 +61,7 @@ struct BreachedPasswordTests {
             [("current", ConsoleScene.password), ("password", password), ("repeat", password)])
         }
         let refused = try await change(known)
-        #expect(refused.status == 422 && refused.text.contains("became known when another service"))
+        #expect(refused.status == 422 && refused.text.contains("was leaked by another service"))
         #expect(try await change("violet harbor ninety kayaks").location == "/account")
       }
     }

@@ -98,7 +98,7 @@ struct OIDCSettingsTests {
       provider.change { $0.discovery = ["token_endpoint": "http://id.example.com/token"] }
       #expect(try await told().contains("token_endpoint in the discovery document is not an https address"))
       provider.change { ($0.discovery, $0.keys) = ([:], []) }
-      #expect(try await told().contains("holds no key"))
+      #expect(try await told().contains("has no key"))
       #expect(try await scene.audit("settings.oidc_test").count == 5)
     }
   }

@@ -81,8 +81,8 @@ struct OIDCTests {
 
   /// Claims of the provider, and what the sign-in page says.
   static let refusals: [(change: [String: JSONValue], says: String)] = [
-    (["email": "ben@example.com"], "ben@example.com has no access yet"), (["email": .null], "does not tell your email"),
-    (["email": "nonsense"], "does not tell your email"), (["email_verified": false], "is not verified"),
+    (["email": "ben@example.com"], "ben@example.com has no access yet"), (["email": .null], "did not send your email"),
+    (["email": "nonsense"], "did not send your email"), (["email_verified": false], "is not verified"),
     (["email_verified": "false"], "is not verified"), (["nonce": "other"], "its nonce is missing or wrong"),
     (["aud": "other"], "its aud is missing or wrong"), (["iss": "https://evil.example"], "its iss is missing or wrong"),
     (["exp": 1], "has expired"), (["iat": 4_000_000_000], "is from the future"),
@@ -165,7 +165,7 @@ struct OIDCTests {
       func isRefused(_ browser: SceneBrowser, _ target: String) async throws -> Bool {
         var browser = browser
         let answer = try await browser.get(target)
-        return answer.status == 422 && answer.text.contains("was not begun in this browser")
+        return answer.status == 422 && answer.text.contains("was not started in this browser")
           && browser.cookies["signalbox_session"] == nil
       }
       let (one, target) = try await begun()
@@ -208,7 +208,7 @@ struct OIDCTests {
       }
       for more in ["", "&iss=https://evil.example"] {
         let refused = try await answer(more)
-        #expect(refused.status == 422 && refused.text.contains("came from another provider"), "\(more)")
+        #expect(refused.status == 422 && refused.text.contains("came from a different provider"), "\(more)")
       }
       #expect(provider.asked("/token") == 0)
       #expect(try await answer("&iss=\(provider.issuer)").location == "/")
@@ -242,7 +242,7 @@ struct OIDCTests {
       #expect(away.status == 422 && away.text.contains("cannot be reached"))
       settings.isOn = false
       try await Self.save(settings, scene)
-      #expect(try await browser.get("/session/oidc").text.contains("Sign-in with a provider is off"))
+      #expect(try await browser.get("/session/oidc").text.contains("Single sign-on is off"))
       let page = try await browser.get("/session/new")
       #expect(!page.text.contains("Example ID"))
     }

@@ -160,7 +160,7 @@ struct LanguageTests {
         #expect(joined.contains(piece.element) || piece.element == " ", "\(code): “\(piece.element)”")
       }
     }
-    let sentence = "The provider refused the credential: BadCertificate. Create a new push certificate."
+    let sentence = "The push service refused the credential: BadCertificate. Create a new push certificate."
     let chinese = try Self.texts("zh-Hans")
     #expect(chinese.recorded(sentence).hasPrefix("推送服务拒绝了凭据：BadCertificate。请"))
     let nobody =

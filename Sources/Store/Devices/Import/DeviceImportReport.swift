@@ -84,8 +84,9 @@ package enum ImportMessage: String, MessageSet {
       "The header lacks the required column “{column}”. Nothing was imported."
     case .notActive: "The device is {state}. Only active devices can be imported."
     case .appUnknown: "App “{app}” not found. Add it first."
-    case .provider: "A device with {platform} can be reached by these providers: {choices}."
-    case .otherRegistrationID: "With the provider jpush, the token is the registration ID: give one, or the same twice."
+    case .provider: "These push services reach {platform} devices: {choices}."
+    case .otherRegistrationID:
+      "With jpush, the token is the registration ID. Set one of the two, or both to the same value."
     }
   }
 }
