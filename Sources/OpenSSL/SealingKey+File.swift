@@ -71,7 +71,7 @@ package enum SealingKeyFileError: Error, Sendable, Hashable, CustomStringConvert
   package var description: String {
     switch self {
     case .readableByOthers(let path, let mode):
-      "\(path) is readable by other users (mode \(String(mode, radix: 8))), and it decrypts every stored credential. "
+      "\(path) can be read by other users (mode \(String(mode, radix: 8))), and it decrypts every stored credential. "
         + "Run: chmod 600 \(path)"
     case .damaged(let path):
       "\(path) contains no key (expected 32 bytes in Base64). Copy the right file back; backups do not "

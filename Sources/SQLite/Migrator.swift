@@ -119,7 +119,7 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
       "\(path) was written by a newer version (\(unknown.joined(separator: ", "))); use that version or restore a backup"
     case .unreleased(let path):
       "\(path) was made by a build from before the first release, and its tables cannot be converted; start with a new "
-        + "data folder, or go on with the program that made the file"
+        + "data folder, or keep using the program that made the file"
     case .failed(let id, let cause): "the step \(id) failed: \(cause)"
     case .danglingRows(let id, let table): "the step \(id) left rows in \(table) that refer to nothing"
     }

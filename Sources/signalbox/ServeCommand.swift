@@ -70,14 +70,14 @@ enum ServeCommand {
   private static let tokenRate = rate("token-rate", "each token", 6000)
   private static let addressRate = rate("address-rate", "each address", 12_000)
   private static let pageRate = rate(
-    "page-rate", "each signed-in browser", 1200, of: "The pages, forms and streams that")
+    "page-rate", "each signed-in browser", 1200, of: "The maximum number of pages, forms, and streams")
 
   private static func rate(
-    _ name: String, _ whose: String, _ usual: Int, of what: String = "The calls of the JSON API that"
+    _ name: String, _ whose: String, _ usual: Int, of what: String = "The maximum number of JSON API calls"
   ) -> Option<Int> {
     Option(
       name, "calls",
-      "\(what) \(whose) may make in a minute; 0 for no limit. Calls from this "
+      "\(what) per minute for \(whose); 0 for no limit. Calls from this "
         + "machine are not limited.", default: usual, showing: "\(usual)"
     ) { text throws(BadValue) in
       guard let number = Int(text), (0...10_000_000).contains(number) else {
@@ -87,7 +87,7 @@ enum ServeCommand {
     }.configuration
   }
   private static let insecure = Flag(
-    "insecure", "Serve plain HTTP on an address that other machines reach. Anyone on the way can read passwords."
+    "insecure", "Serve plain HTTP on an address that other machines reach. Anyone on the network can read passwords."
   ).configuration
   private static let breachedPasswords = Option<String?>(
     "breached-passwords", "file",
@@ -102,7 +102,7 @@ enum ServeCommand {
     "Follow the replica at this URL with Litestream, and serve only after signalbox take-over."
   ).configuration
   private static let litestream = Option(
-    "litestream", "file", "Litestream's program, for --standby.", default: "litestream"
+    "litestream", "file", "The path of the litestream program, for --standby.", default: "litestream"
   ).configuration
   private static let resources = Option<String?>(
     "resources", "dir", "The folder that contains Templates and Public (default: next to the program)."

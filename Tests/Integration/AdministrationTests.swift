@@ -69,9 +69,10 @@ struct AdministrationTests {
     try await CommandRunner.with { box in
       #expect(await box.run("users", "add", "anna@example.com", "--role", "admin").code == 0)
       let set = await box.run("users", "require-second-step", "everybody", "--trust-provider")
-      #expect(set.code == 0 && set.output == "A second step is required of everybody.\n")
+      #expect(set.code == 0 && set.output == "Two-step verification is required of everybody.\n")
       #expect(
-        await box.run("users", "require-second-step", "nobody").output == "A second step is required of nobody.\n")
+        await box.run("users", "require-second-step", "nobody").output
+          == "Two-step verification is required of nobody.\n")
       #expect(await box.run("users", "require-second-step", "some").code == 64)
       let store = try Store.open(path: box.data + "/signalbox.sqlite", sealer: SealingKey(), now: Date())
       defer { store.close() }

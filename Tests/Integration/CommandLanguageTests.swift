@@ -92,7 +92,7 @@ struct CommandLanguageTests {
     "the replica",
     "to start, choose a password at this address; it works once and for 24 hours", "token {1}",
     "two numbers fit into a socket's name", "with a locked key",
-    "{1} {2} may make in a minute; 0 for no limit. Calls from this machine are not limited.",
+    "{1} per minute for {2}; 0 for no limit. Calls from this machine are not limited.",
   ]
 
   /// Whether it has two words, or is the heading of a column.

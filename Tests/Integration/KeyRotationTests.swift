@@ -256,7 +256,7 @@ struct KeyRotationTests {
       }
       chmod(real, 0o644)
       let open = await box.run("certificates", "list", environment: environment)
-      #expect(open.code == 1 && open.errors.contains("is readable by other users (mode 644)"))
+      #expect(open.code == 1 && open.errors.contains("can be read by other users (mode 644)"))
     }
   }
 

@@ -312,7 +312,7 @@ struct MaintenanceTests {
         "WARNING  app: com.example.one has 1 production Android device but no credential. Fix: Run signalbox",
         "ERROR    clock: 2026-11-20T11:00:00Z is earlier than the latest entry, 2026-11-20T12:00:00Z. Fix: ",
         "ERROR    trust store: \(box.folder)/bundle.pem has 1 certificate but not the APNs root",
-        "ERROR    secret.key: \(box.data)/secret.key is readable by other users (mode 644)",
+        "ERROR    secret.key: \(box.data)/secret.key can be read by other users (mode 644)",
       ] {
         #expect(result.output.contains(text), "\(text)\n\(result.output)")
       }

@@ -216,7 +216,7 @@ struct SendCommandTests {
       #expect(await box.run("send", "--app", app, "--broadcast", "--body", "x").code == 64)
       #expect(await send(box, "--broadcast", "--body", "x", "--badge", "many").code == 64)
       let empty = await send(box, "--broadcast")
-      #expect(empty.code == 64 && empty.errors.contains("Say what to send: --title, "), "\(empty.errors)")
+      #expect(empty.code == 64 && empty.errors.contains("Choose what to send with --title, "), "\(empty.errors)")
       let priority = await send(box, "--broadcast", "--body", "x", "--priority", "urgent")
       #expect(priority.code == 64 && priority.errors.contains("error: --priority: Must be one of high, normal, low"))
       let large = await send(box, "--broadcast", "--body", String(repeating: "x", count: 5000))

@@ -42,7 +42,7 @@ struct WebhooksCommandTests {
       database.close()
       let failing = await box.run("webhooks", "list")
       #expect(failing.code == 1 && failing.output.contains("127.0.0.1"))
-      #expect(await box.run("doctor").output.contains("Billing (127.0.0.1) has accepted nothing since"))
+      #expect(await box.run("doctor").output.contains("Billing (127.0.0.1) has accepted no events since"))
       let early = await box.run("webhooks", "list", now: CommandRunner.noon - 80_000)
       #expect(early.code == 0, "not yet for a day")
     }

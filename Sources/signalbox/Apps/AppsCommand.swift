@@ -28,7 +28,7 @@ enum AppsCommand {
     "proxy",
     "The proxy's URL, e.g. http://user@proxy.example.com:3128; none: direct; default: the server's own setting.")
   private static let provider = Option(
-    "provider", "provider", "The provider: apns, fcm, or jpush.", default: ProviderKind.apns, showing: "apns"
+    "provider", "provider", "The push service: apns, fcm, or jpush.", default: ProviderKind.apns, showing: "apns"
   ) { text throws(BadValue) in
     guard let kind = ProviderKind(rawValue: text) else { throw BadValue("is not apns, fcm, or jpush") }
     return kind

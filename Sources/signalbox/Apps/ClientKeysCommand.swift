@@ -13,7 +13,7 @@ enum ClientKeysCommand {
 
   static func command(_ bundleID: Argument<String>) -> Command<Action> {
     Command(
-      "client-keys", "List, create, and remove the keys with which an app registers its devices.",
+      "client-keys", "List, create, and remove the keys that an app registers its devices with.",
       parameters: [
         bundleID.parameter, addition.parameter, removal.parameter, CommonOptions.data.parameter,
         CommonOptions.json.parameter,

@@ -27,19 +27,19 @@ enum ChannelsCommand {
     guard let word = ChannelPolicy.Word(rawValue: text) else { throw BadValue("is not none or latest") }
     return word
   }.among(ChannelPolicy.Word.allCases.map(\.rawValue))
-  private static let name = Option<String?>("name", "text", "A name for people.") { text throws(BadValue) in
+  private static let name = Option<String?>("name", "text", "A display name.") { text throws(BadValue) in
     guard text.count <= Channel.nameLimit else { throw BadValue("has more than \(Channel.nameLimit) characters") }
     return text
   }
-  private static let known = Flag("known", "Only what is known here, without asking Apple.")
+  private static let known = Flag("known", "List only the channels known here, without asking Apple.")
   private static let common = [
     CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.data.parameter,
     CommonOptions.json.parameter,
   ]
 
   static let command = Command<Action>(
-    "channels", "List, create, read, and delete broadcast channels of APNs (iOS 18).",
-    discussion: "A push goes to a channel with signalbox send --channel.",
+    "channels", "List, create, read, and delete APNs broadcast channels (iOS 18).",
+    discussion: "To send to a channel, use signalbox send --channel.",
     subcommands: [
       Command(
         "list", "List an app's channels, compared with Apple's list.",

@@ -14,17 +14,17 @@ enum TopicsCommand {
   private static let environment = Argument("environment", "development or production.", Environment.parse)
     .among(Environment.names)
   private static let topic = Argument("topic", "The topic's name, without /topics/.") { text throws(BadValue) in
-    if let problem = TopicCondition.problem(withTopic: text) { throw BadValue("is no topic: \(problem)") }
+    if let problem = TopicCondition.problem(withTopic: text) { throw BadValue("is not a topic: \(problem)") }
     return text
   }
   private static let tokens = Option(
-    repeated: "device", "token", "An FCM token; at most 1000. Asked of FCM at once, with a result for each.")
+    repeated: "device", "token", "An FCM token; at most 1000. Sent to FCM at once, with a result for each.")
   private static let tags = Option(repeated: "tag", "name", "Devices with this tag, in the background.")
   private static let aliases = Option(repeated: "alias", "name", "Devices with this alias, in the background.")
   private static let registrationIDs = Option(
     repeated: "registration-id", "id", "The device with this registration ID, in the background.")
   private static let all = Flag("all", "Every active Android device that FCM reaches, in the background.")
-  private static let number = Argument("change", "The number that subscribe or changes printed.") {
+  private static let number = Argument("change", "The change's number, as shown by subscribe or changes.") {
     text throws(BadValue) in
     guard let number = Int64(text), number > 0 else { throw BadValue("is not a number of at least 1") }
     return number
@@ -43,14 +43,14 @@ enum TopicsCommand {
   ]
 
   static let command = Command<Action>(
-    "topics", "List topics of FCM, subscribe devices, and set the rules.",
+    "topics", "List FCM topics, subscribe devices, and set the rules.",
     discussion: """
-      A push goes to a topic with signalbox send --topic or --condition. The running server carries out the rules, and \
-      what is done in the background.
+      To send to a topic, use signalbox send --topic or --condition. The running server applies the rules and does \
+      the background work.
       """,
     subcommands: [
       Command(
-        "list", "List an app's topics, with the numbers of their devices.",
+        "list", "List an app's topics with their numbers of devices.",
         parameters: [app.parameter, environment.parameter] + common, action: list),
       Command(
         "subscribe", "Subscribe FCM tokens or an audience to a topic.",
@@ -64,8 +64,8 @@ enum TopicsCommand {
         "changes", "List the audiences that were subscribed or unsubscribed.",
         parameters: [app.parameter, environment.parameter] + common, action: listChanges),
       Command(
-        "change", "Show what became of each device of an audience.",
-        discussion: "Exit codes: 0: every device is done. 1: some are refused or taken over. 75: some are pending.",
+        "change", "Show the result for each device of an audience.",
+        discussion: "Exit codes: 0: every device is done. 1: some were refused or changed. 75: some are pending.",
         parameters: [app.parameter, number.parameter] + common, action: showChange),
       Command(
         "rules", "Show the rules, or set them.",
@@ -147,7 +147,7 @@ enum TopicsCommand {
     let (bundleID, id) = (values[app], values[number])
     let (change, members) = try store.readSync { database in
       guard let change = try TopicChange.find(database, app: try App.named(bundleID, database).id, id: id) else {
-        throw CommandFailure("There is no change \(id) of \(bundleID). See: signalbox topics changes.")
+        throw CommandFailure("Change \(id) of \(bundleID) not found. See: signalbox topics changes")
       }
       return (change, try TopicChange.members(database, of: change, limit: .max - 1).items)
     }
@@ -187,8 +187,8 @@ enum TopicsCommand {
     guard (1...TopicBatch.limit).contains(devices.count) else {
       throw CommandFailure.usage(
         """
-        Give from 1 to \(TopicBatch.limit) tokens with --device, or an audience: --tag, --alias, --registration-id, \
-        --all.
+        Name 1 to \(TopicBatch.limit) tokens with --device, or an audience with --tag, --alias, --registration-id, \
+        or --all.
         """)
     }
     let batch = TopicBatch(topic: values[topic], joins: joins, tokens: devices)

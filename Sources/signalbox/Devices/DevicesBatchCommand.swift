@@ -8,19 +8,19 @@ import Text
 
 /// `signalbox devices tag`, `alias`, `reactivate`, `move` and `merge`: as `POST /api/v1/devices/batch`, all or none.
 enum DevicesBatchCommand {
-  private static let added = Option<[String]>(repeated: "add", "tag", "A tag that the devices get. May be repeated.")
+  private static let added = Option<[String]>(repeated: "add", "tag", "A tag to add. Repeatable.")
   private static let removed = Option<[String]>(
-    repeated: "remove", "tag", "A tag that is taken from them. May be repeated.")
-  private static let alias = Option<String?>("alias", "name", "The alias of all of them.")
-  private static let none = Flag("none", "Removes their aliases.")
+    repeated: "remove", "tag", "A tag to remove. Repeatable.")
+  private static let alias = Option<String?>("alias", "name", "The alias to set.")
+  private static let none = Flag("none", "Remove the aliases.")
   private static let environment = Option<Environment>(
-    required: "to", "environment", "Where they become active: development or production."
+    required: "to", "environment", "The environment to move to: development or production."
   ) { text throws(BadValue) in
     guard let environment = Environment(rawValue: text) else { throw BadValue("is not development or production") }
     return environment
   }.among(Environment.allCases.map(\.rawValue))
   private static let kept = Argument<String>("id", "The ID of the device that stays.")
-  private static let gone = Argument<String>("other", "The ID of the device that is merged into it, and deleted.")
+  private static let gone = Argument<String>("other", "The ID of the device to merge into it. This one is deleted.")
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   static let commands = [
@@ -29,7 +29,7 @@ enum DevicesBatchCommand {
       parameters: [DevicesCommand.ids.parameter, added.parameter, removed.parameter] + common
     ) { values, io in
       guard !values[added].isEmpty || !values[removed].isEmpty else {
-        throw CommandFailure.usage("Give --add or --remove.")
+        throw CommandFailure.usage("Use --add or --remove.")
       }
       var changes: [Change] = []
       if !values[added].isEmpty { changes.append(Change(action: .addTags, tags: values[added])) }
@@ -37,28 +37,28 @@ enum DevicesBatchCommand {
       return try run(changes, try ids(values), values, io)
     },
     Command<Action>(
-      "alias", "Give devices one alias, or remove theirs.",
+      "alias", "Set one alias for devices, or remove their aliases.",
       parameters: [DevicesCommand.ids.parameter, alias.parameter, none.parameter] + common
     ) { values, io in
-      guard (values[alias] != nil) != values[none] else { throw CommandFailure.usage("Give --alias or --none.") }
+      guard (values[alias] != nil) != values[none] else { throw CommandFailure.usage("Use --alias or --none.") }
       return try run([Change(action: .setAlias, alias: values[alias])], try ids(values), values, io)
     },
     Command<Action>(
-      "reactivate", "Send to parked devices again.", parameters: [DevicesCommand.ids.parameter] + common
+      "reactivate", "Reactivate parked devices.", parameters: [DevicesCommand.ids.parameter] + common
     ) { values, io in try run([Change(action: .reactivate)], try ids(values), values, io) },
     Command<Action>(
       "move", "Move devices of one app to another environment, where they become active.",
-      discussion: "Pushes to production reach devices that are moved there.",
+      discussion: "Devices that are moved to production get the pushes that are sent there.",
       parameters: [DevicesCommand.ids.parameter, environment.parameter] + common
     ) { values, io in
       let action: DeviceBatchAction = values[environment] == .production ? .toProduction : .toDevelopment
       return try run([Change(action: action)], try ids(values), values, io)
     },
     Command<Action>(
-      "merge", "Make one device of two that are one installation.",
+      "merge", "Merge two devices that are one installation.",
       discussion:
-        "The one that stays keeps its token. It gets the tags and the timeline of the other, and the alias, "
-        + "registration ID and name that it lacks. The other is deleted.",
+        "The device that stays keeps its token. It gets the tags and history of the other, and the alias, "
+        + "registration ID, and name that it lacks. The other is deleted.",
       parameters: [kept.parameter, gone.parameter] + common
     ) { values, io in
       let (stays, other) = (try DevicesCommand.id(values[kept]), try DevicesCommand.id(values[gone]))

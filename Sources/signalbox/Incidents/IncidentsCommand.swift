@@ -18,7 +18,7 @@ enum IncidentsCommand {
   }.among(IncidentState.allCases.map(\.rawValue))
   private static let remark = Option<String>("remark", "text", "Why it is closed.", default: "")
   private static let days = Option<Int>("for", "days", "How long, e.g. 7d.", default: 1, showing: "1d", parseDays)
-  private static let person = Option<String?>("to", "email", "Who looks after it; without it: nobody.")
+  private static let person = Option<String?>("to", "email", "The person to assign it to (default: no one).")
   private static let common = [id.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter]
 
   /// More are for the API, which pages.
@@ -28,7 +28,7 @@ enum IncidentsCommand {
     "incidents", "List incidents, and assign, close, snooze, or reopen them.",
     subcommands: [
       Command(
-        "list", "List incidents, the last opened first.",
+        "list", "List incidents, the most recently opened first.",
         discussion: "Exit code 1 if one of the listed incidents is open.",
         parameters: [
           state.parameter, CommonOptions.app.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
@@ -41,10 +41,10 @@ enum IncidentsCommand {
         let until = io.now().addingTimeInterval(Double(values[days]) * 86_400)
         return try change(IncidentChange(event: .snooze(until: until)), values, io)
       },
-      Command("assign", "Give an incident to a person.", parameters: common + [person.parameter]) { values, io in
+      Command("assign", "Assign an incident to a person.", parameters: common + [person.parameter]) { values, io in
         try change(IncidentChange(assignee: .some(values[person])), values, io)
       },
-      Command("reopen", "Open an incident again.", parameters: common) { values, io in
+      Command("reopen", "Reopen an incident.", parameters: common) { values, io in
         try change(IncidentChange(event: .reopen), values, io)
       },
     ])

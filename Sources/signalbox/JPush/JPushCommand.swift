@@ -15,8 +15,8 @@ enum JPushCommand {
     .among(Environment.names)
   private static let registrationID = Argument<String>("registration-id", "The device's registration ID.")
   private static let name = Argument<String>("name", "The tag or alias.")
-  private static let schedule = Argument<String>("schedule-id", "As schedules prints it.")
-  private static let align = Flag("align", "Give the device at JPush the alias and tags that it has here.")
+  private static let schedule = Argument<String>("schedule-id", "The schedule's ID, as shown by schedules.")
+  private static let align = Flag("align", "Copy the device's alias and tags to JPush.")
   private static let place = [app.parameter, environment.parameter]
   private static let common = [
     CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.data.parameter,
@@ -24,14 +24,14 @@ enum JPushCommand {
   ]
 
   static let command = Command<Action>(
-    "jpush", "Show and change what JPush itself keeps: devices, aliases, tags, and schedules.",
+    "jpush", "Show and change what JPush itself stores: devices, aliases, tags, and schedules.",
     subcommands: [
       Command(
-        "device", "Show a device's alias and tags at JPush, beside those here.",
+        "device", "Compare a device's alias and tags at JPush with those here.",
         discussion: "Exit code 1: they differ.",
         parameters: place + [registrationID.parameter, align.parameter] + common, action: showDevice),
       Command(
-        "schedules", "List the schedules that lie at JPush.", parameters: place + common, action: listSchedules),
+        "schedules", "List the schedules at JPush.", parameters: place + common, action: listSchedules),
       Command("tags", "List the tags at JPush.", parameters: place + common, action: listTags),
       Command(
         "alias", "List the registration IDs of an alias at JPush.", parameters: place + [name.parameter] + common,
@@ -40,11 +40,11 @@ enum JPushCommand {
         "remove-schedule", "Delete a schedule at JPush.", parameters: place + [schedule.parameter] + common,
         action: { try await remove($0, $1, .schedule, $0[schedule]) }),
       Command(
-        "remove-tag", "Take a tag from all devices at JPush.", parameters: place + [name.parameter] + common,
-        action: { try await remove($0, $1, .tag, $0[name]) }),
+        "remove-tag", "Delete a tag at JPush. All devices lose it there.",
+        parameters: place + [name.parameter] + common, action: { try await remove($0, $1, .tag, $0[name]) }),
       Command(
-        "remove-alias", "Take an alias from all devices at JPush.", parameters: place + [name.parameter] + common,
-        action: { try await remove($0, $1, .alias, $0[name]) }),
+        "remove-alias", "Delete an alias at JPush. All devices lose it there.",
+        parameters: place + [name.parameter] + common, action: { try await remove($0, $1, .alias, $0[name]) }),
     ])
 
   private static func asking<Result>(

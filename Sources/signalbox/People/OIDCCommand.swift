@@ -10,8 +10,8 @@ enum OIDCCommand {
   private static let data = [CommonOptions.data.parameter]
 
   static let command = Command<Action>(
-    "oidc", "Show sign-in with a provider of OpenID Connect, or switch it off if the provider fails.",
-    discussion: "It is set up on the console's page Settings → Single sign-on, or by API.",
+    "oidc", "Show single sign-on (OpenID Connect), or turn it off if the provider fails.",
+    discussion: "Set it up in the console under Settings → Single sign-on, or with the API.",
     subcommands: [
       Command("show", "Show the settings, without the client secret.", parameters: common, action: show),
       Command(
@@ -20,13 +20,13 @@ enum OIDCCommand {
           try change(values, io, "People can sign in with passwords.") { $0.allowsPasswords = true }
         }),
       Command(
-        "off", "Switch it off. People sign in with passwords and passkeys.", parameters: data,
+        "off", "Turn it off. People sign in with passwords and passkeys.", parameters: data,
         action: { values, io in
-          try change(values, io, "Sign-in with the provider is off.") { $0.isOn = false }
+          try change(values, io, "Single sign-on is off.") { $0.isOn = false }
         }),
       Command(
-        "on", "Switch it on again with the saved settings.", parameters: data,
-        action: { values, io in try change(values, io, "Sign-in with the provider is on.") { $0.isOn = true } }),
+        "on", "Turn it back on with the saved settings.", parameters: data,
+        action: { values, io in try change(values, io, "Single sign-on is on.") { $0.isOn = true } }),
     ])
 
   private static let show: Action = { values, io in
@@ -76,7 +76,7 @@ enum OIDCCommand {
 
   private static func stored(_ database: Database) throws -> OIDCSettings {
     guard let settings = try OIDCSettings.load(database) else {
-      throw CommandFailure("Sign-in with a provider is not set up. Passwords are allowed.")
+      throw CommandFailure("Single sign-on is not set up. Passwords are allowed.")
     }
     return settings
   }

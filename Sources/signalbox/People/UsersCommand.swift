@@ -26,7 +26,7 @@ enum UsersCommand {
     return reach
   }.among(SecondStepRule.Reach.allCases.map(\.rawValue))
   private static let provider = Flag(
-    "trust-provider", "A sign-in with the provider of OpenID Connect is enough: it asks for a second step itself.")
+    "trust-provider", "Single sign-on is enough, because the provider has its own two-step verification.")
   private static let address = Option<String?>(
     "address", "url", "The console's public URL, e.g. https://push.example.com. The whole link is printed.",
     parseAddress
@@ -72,13 +72,13 @@ enum UsersCommand {
         action: { values, io in try change(.endSessions, values, io) { "Ended the sessions of \($0)." } }),
       Command(
         "reset-second-step",
-        "Remove a user's authenticator app, recovery codes, and passkeys, so that the password alone is asked for.",
+        "Remove a user's authenticator app, recovery codes, and passkeys, so that the password is enough to sign in.",
         parameters: one,
         action: { values, io in
-          try change(.resetSecondStep, values, io) { "Reset the second step of \($0)." }
+          try change(.resetSecondStep, values, io) { "Reset the two-step verification of \($0)." }
         }),
       Command(
-        "require-second-step", "Set who must sign in with a second step: an authenticator app, or a passkey.",
+        "require-second-step", "Set who must use two-step verification: an authenticator app or a passkey.",
         parameters: [who.parameter, provider.parameter, CommonOptions.data.parameter], action: require),
       Command(
         "remove", "Delete a user.", parameters: one,
@@ -108,7 +108,7 @@ enum UsersCommand {
     try withStore(values, io) { store in
       try store.writeSync { try rule.save($0, audit: entry, now: io.now()) }
     }
-    io.say("A second step is required of \(io.word(rule.reach.rawValue, "people.required_of.")).")
+    io.say("Two-step verification is required of \(io.word(rule.reach.rawValue, "people.required_of.")).")
     return ExitCode.done
   }
 

@@ -9,18 +9,18 @@ import Text
 /// `signalbox pushes …`: what waits for a second person's approval.
 enum PushesCommand {
   private static let id = Argument<String>("id", "The push's or schedule's ID, as shown by waiting.")
-  private static let remark = Option<String?>("remark", "text", "Why; whoever asked sees it.")
+  private static let remark = Option<String?>("remark", "text", "The reason, shown to the person who asked.")
   private static let parameters = [id.parameter, remark.parameter, CommonOptions.data.parameter]
 
   static let command = Command<Action>(
     "pushes", "List, approve, and reject pushes and schedules that need a second person's approval.",
     discussion: """
-      Whoever can run this command owns the database, so it may approve what anybody else asked for; not what the same \
-      user of the system asked for on the command line. The server sends an approved push.
+      Anyone who can run this command owns the database, so it may approve what other people asked for, but not what \
+      the same system user asked for on the command line. The server sends an approved push.
       """,
     subcommands: [
       Command(
-        "waiting", "List what waits for approval.",
+        "waiting", "List pushes and schedules that need approval.",
         parameters: [CommonOptions.data.parameter, CommonOptions.json.parameter], action: list),
       Command("approve", "Approve a push or schedule.", parameters: parameters) { values, io in
         try decide(isApproved: true, values, io)

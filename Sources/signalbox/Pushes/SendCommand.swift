@@ -27,16 +27,17 @@ enum SendCommand {
   private static let segments = Option(
     repeated: "segment", "name", "Send to devices of this segment. Repeat for any of several segments.")
   private static let channel = Option<String?>(
-    "channel", "id", "Send a Live Activity update to whoever subscribed to this broadcast channel of APNs.")
-  private static let topic = Option<String?>("topic", "name", "Send to whoever subscribed to this topic of FCM.")
+    "channel", "id", "Send a Live Activity update to the subscribers of this APNs broadcast channel.")
+  private static let topic = Option<String?>("topic", "name", "Send to the subscribers of this FCM topic.")
   private static let condition = Option<String?>(
-    "condition", "condition", "Send by this condition of FCM, e.g. \"'news' in topics && 'en' in topics\".")
+    "condition", "condition",
+    "Send to the subscribers that match this FCM condition, e.g. \"'news' in topics && 'en' in topics\".")
   private static let broadcast = Flag("broadcast", "Send to every device of the app in this environment.")
-  private static let template = Option<String?>("template", "name", "Send the saved template of this name.")
+  private static let template = Option<String?>("template", "name", "Send the saved template with this name.")
   private static let values = Option(
-    repeated: "value", "place=text", "With --template: the value of one of its places, e.g. order=48213."
+    repeated: "value", "name=text", "With --template: the value of one of its placeholders, e.g. order=48213."
   ) { text throws(BadValue) in
-    guard let mark = text.firstIndex(of: "="), mark > text.startIndex else { throw BadValue("is not place=text") }
+    guard let mark = text.firstIndex(of: "="), mark > text.startIndex else { throw BadValue("is not name=text") }
     return (place: String(text[..<mark]), text: String(text[text.index(after: mark)...]))
   }
   private static let title = Option<String?>("title", "text", "The title.")
@@ -66,7 +67,7 @@ enum SendCommand {
   private static let rate = Option<Int?>("rate", "number", "The maximum number of devices per second.", parseNumber)
   private static let spread = Option<Int?>(
     "spread-minutes", "number", "Spread the push evenly over this many minutes.", parseNumber)
-  private static let atMostOnce = Flag("at-most-once", "Never retry a device after no answer came.")
+  private static let atMostOnce = Flag("at-most-once", "Never retry a device that gave no answer.")
   private static let allowEmptyAudience = Flag(
     "allow-empty-audience", "Accept an audience that has no active device now.")
   private static let dryRun = Flag("dry-run", "Check everything but send nothing.")
@@ -222,7 +223,7 @@ enum SendCommand {
     if !notification.isEmpty { json["notification"] = .object(notification) }
     guard !notification.isEmpty || json["template"] != nil || values[payload] != nil || values[android] != nil else {
       throw CommandFailure.usage(
-        "Say what to send: --title, --body, --badge, --sound, --payload, --android, or --template.")
+        "Choose what to send with --title, --body, --badge, --sound, --payload, --android, or --template.")
     }
     if !values[platforms].isEmpty { json["platforms"] = .array(values[platforms].map { .string($0.rawValue) }) }
     if let time = values[at] { json["send_at"] = .string(time) }
@@ -292,7 +293,7 @@ enum SendCommand {
     } catch let problems as Problems where problems.all.first.map({ DraftMessage.empty.contains($0.code) }) == true {
       // Beside the reason, a misspelt name with the nearest one.
       let why = io.sentences(problems.all.prefix(2).map { io.text("\($0.withoutField)") })
-      throw CommandFailure("\(why) See: signalbox devices list. To send nevertheless, use --allow-empty-audience.")
+      throw CommandFailure("\(why) See: signalbox devices list. To send anyway, use --allow-empty-audience.")
     } catch let problems as Problems {
       var known = names(values)
       // It is about what the app has, not about its name.

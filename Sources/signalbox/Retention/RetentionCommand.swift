@@ -25,9 +25,9 @@ enum RetentionCommand {
       "The server deletes old data in small batches. The activity log is kept, except failed sign-ins, which are deleted "
       + "from it after 90 days.",
     subcommands: [
-      Command("show", "Show the retention settings and what is due for deletion.", parameters: common, action: show),
+      Command("show", "Show the retention settings and the data due for deletion.", parameters: common, action: show),
       Command(
-        "set", "Set retention times. A running server deletes data past them within an hour.",
+        "set", "Set retention periods. A running server deletes older data within an hour.",
         parameters: days.map(\.parameter) + [dryRun.parameter] + common, action: set),
     ])
 

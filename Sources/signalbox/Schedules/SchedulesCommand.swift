@@ -21,7 +21,7 @@ enum SchedulesCommand {
         try change(.resume, values, io)
       },
       Command(
-        "cancel", "End a schedule for good.", parameters: [id.parameter, CommonOptions.data.parameter]
+        "cancel", "End a schedule.", parameters: [id.parameter, CommonOptions.data.parameter]
       ) { values, io in
         try change(.cancel, values, io)
       },

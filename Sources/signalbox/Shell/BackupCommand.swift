@@ -10,9 +10,9 @@ enum BackupCommand {
   private static let file = Argument<[String]>(
     rest: "file", "The backup file. An existing file is not overwritten.", atLeastOne: false)
   private static let folder = Option<String?>(
-    "to", "dir", "In place of a file: the folder in which each backup gets a name with its time (UTC).")
+    "to", "dir", "Instead of a file: a folder. Each backup there is named after its time (UTC).")
   private static let keep = Option<Int?>(
-    "keep", "number", "With --to: delete older backups of that folder, so that this many are left."
+    "keep", "number", "With --to: keep this many backups in that folder, and delete older ones."
   ) { text throws(BadValue) in
     guard let number = Int(text), number > 0 else { throw BadValue("is not a number from 1") }
     return number
@@ -36,10 +36,10 @@ enum BackupCommand {
     case (0, let folder?):
       try NamedFile.makeFolder(folder, option: "--to")
       destination = "\(folder)/\(BackupFolder.name(io.now()))"
-    default: throw CommandFailure.usage("Name either one file, or a folder with --to.")
+    default: throw CommandFailure.usage("Name either a file, or a folder with --to.")
     }
     guard values[keep] == nil || values[folder] != nil else {
-      throw CommandFailure.usage("--keep belongs to --to: a single file is never deleted.")
+      throw CommandFailure.usage("--keep requires --to: a single file is never deleted.")
     }
     try directory.mustExist()
     // Opened without migrating, so that the copy equals the original.

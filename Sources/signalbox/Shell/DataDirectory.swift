@@ -96,8 +96,8 @@ final class DataDirectory: Sendable {
     do { try pool.backup(to: copy) } catch {
       throw CommandFailure(
         """
-        This version changes the database, and the copy to be kept of it, \(copy), cannot be made: \(error). Nothing \
-        was changed.
+        This version changes the database and keeps a copy of it first, but the copy \(copy) cannot be made: \
+        \(error). Nothing was changed.
         """)
     }
   }

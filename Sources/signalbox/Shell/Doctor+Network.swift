@@ -30,7 +30,8 @@ extension Doctor {
     return [
       Finding(
         subject: "proxy", level: .ok,
-        message: "connections go through \(server.authority)\(source), except to this machine and what NO_PROXY lists")
+        message:
+          "connections go through \(server.authority)\(source), except to this machine and the hosts in NO_PROXY")
     ]
   }
 

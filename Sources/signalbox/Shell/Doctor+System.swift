@@ -28,12 +28,12 @@ extension Doctor {
   /// Whether clients can trust the server's own certificate. Only the environment tells this command of it.
   func serverCertificate() -> [Finding] {
     guard let path = environment["SIGNALBOX_TLS_CERTIFICATE"], !path.isEmpty else { return [] }
-    let remedy: Message = "Use a certificate of a public authority, such as Let's Encrypt."
+    let remedy: Message = "Use a certificate from a public authority, such as Let's Encrypt."
     func finding(_ level: Finding.Level, _ message: Message, _ remedy: Message? = nil) -> [Finding] {
       [Finding(subject: "server certificate", level: level, message: message, remedy: remedy)]
     }
     guard let text = FileManager.default.contents(atPath: path) else {
-      return finding(.error, "\(path) cannot be read", "Check SIGNALBOX_TLS_CERTIFICATE and the rights of the file.")
+      return finding(.error, "\(path) cannot be read", "Check SIGNALBOX_TLS_CERTIFICATE and the file's permissions.")
     }
     do {
       guard let own = try Certificate.pemBundle(String(decoding: text, as: UTF8.self)).first else {
@@ -41,7 +41,7 @@ extension Doctor {
       }
       if own.notAfter <= now { return finding(.error, "\(path) expired on \(own.notAfter.text)", remedy) }
       if own.isSelfSigned {
-        return finding(.warning, "\(path) is self-signed: browsers warn of it, and apps refuse it", remedy)
+        return finding(.warning, "\(path) is self-signed: browsers warn about it, and apps refuse it", remedy)
       }
       return finding(.ok, "\(path) is valid until \(own.notAfter.text)")
     } catch {

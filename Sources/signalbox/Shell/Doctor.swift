@@ -179,7 +179,7 @@ struct Doctor {
     } catch let error as MigrationError {
       let remedy: Message =
         if case .unreleased = error {
-          "Start with a new data folder (--data), or go on with the program that made this one."
+          "Start with a new data folder (--data), or keep using the program that made this one."
         } else {
           "Start the version that wrote it, or restore a backup."
         }
@@ -227,7 +227,7 @@ struct Doctor {
         message: item.problem.map { "\(singleLine(item.name)): \($0)" }
           ?? "\(singleLine(item.name)): \(singleLine(item.reason))",
         remedy: isHost
-          ? "Check that it runs and that this machine reaches it, or stop watching it." : "Upload it again.")
+          ? "Check that it is running and that this machine can reach it, or stop watching it." : "Upload it again.")
     }
     // An unreadable key file was reported before.
     let key = try? directory.storedKey()
@@ -291,7 +291,7 @@ struct Doctor {
       let (name, host) = (singleLine(webhook.details.name), webhook.details.target)
       let state: Message =
         webhook.goneAt.map { "was switched off on \($0.text), because it answered 410" }
-        ?? "has accepted nothing since \(webhook.failingSince?.text ?? "")"
+        ?? "has accepted no events since \(webhook.failingSince?.text ?? "")"
       return Finding(
         subject: "webhook", level: .warning, message: "\(name) (\(host)) \(state)",
         remedy: "Repair the receiver, then run signalbox webhooks test \(webhook.id).")

@@ -119,7 +119,7 @@ struct Standby: Sendable {
     guard !data.exists || follower.position != nil else {
       throw CommandFailure(
         """
-        \(data.database) is a database of its own, not a copy that follows a replica. Choose an empty folder with \
+        \(data.database) is an independent database, not the copy of a replica. Choose an empty folder with \
         --data.
         """)
     }

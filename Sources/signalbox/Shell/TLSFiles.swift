@@ -35,8 +35,8 @@ struct TLSFiles: Sendable {
       own.isSelfSigned
     else { return nil }
     return """
-      the certificate in \(certificate) is self-signed: browsers warn of it, and apps and webhooks refuse it. Use one \
-      of a public authority, such as Let's Encrypt, or of your own authority that clients trust.
+      the certificate in \(certificate) is self-signed: browsers warn about it, and apps and webhooks refuse it. Use \
+      one from a public authority, such as Let's Encrypt, or from your own authority that clients trust.
       """
   }
 

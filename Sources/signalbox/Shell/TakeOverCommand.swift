@@ -4,13 +4,13 @@ import Text
 /// `signalbox take-over`
 enum TakeOverCommand {
   private static let isStopped = Flag(
-    "previous-is-stopped", "Confirms that the previous server no longer runs. Two servers would send every push twice.")
+    "previous-is-stopped", "Confirm that the previous server no longer runs. Two servers would send every push twice.")
 
   static let command = Command<Action>(
-    "take-over", "Make a standby the server.",
+    "take-over", "Promote a standby to server.",
     discussion: """
-      Asks the signalbox serve --standby of the same data folder to copy what is left in the replica, and to start \
-      serving. Pushes that were running continue; devices whose result had not reached the replica are sent to again.
+      Tells the signalbox serve --standby on the same data folder to copy the rest of the replica and to start serving. \
+      Running pushes continue. Devices whose results had not reached the replica are sent to again.
       """,
     parameters: [CommonOptions.data.parameter, isStopped.parameter]
   ) { values, io in

@@ -76,7 +76,7 @@ final class TakeOverDoor: Sendable {
     let descriptor = try socket()
     defer { close(descriptor) }
     guard try address(of: directory).with({ connect(descriptor, $0, $1) }) == 0 else {
-      throw CommandFailure("No standby follows into \(directory.path). Start one with signalbox serve --standby URL.")
+      throw CommandFailure("No standby is running in \(directory.path). Start one with signalbox serve --standby URL.")
     }
     var rest: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
@@ -93,7 +93,7 @@ final class TakeOverDoor: Sendable {
         tell(line)
       }
     }
-    throw CommandFailure("The standby ended before it had taken over; see its log.")
+    throw CommandFailure("The standby ended before it took over; see its log.")
   }
 
   private static func socket() throws -> Int32 {

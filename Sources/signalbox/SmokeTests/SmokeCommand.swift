@@ -61,7 +61,7 @@ enum SmokeCommand {
       throw CommandFailure.usage("Name the smoke tests to run, or use --all.")
     }
     if values[all] {
-      guard !found.isEmpty else { throw CommandFailure.usage("There is no smoke test. Save one in the console.") }
+      guard !found.isEmpty else { throw CommandFailure.usage("There are no smoke tests yet. Save one in the console.") }
       return found
     }
     return try wanted.map { name in
@@ -69,7 +69,7 @@ enum SmokeCommand {
         let known = found.map { "“\(singleLine($0.test.name))”" }.joined(separator: ", ")
         throw CommandFailure.usage(
           known.isEmpty
-            ? "Smoke test “\(singleLine(name))” not found. There is none."
+            ? "Smoke test “\(singleLine(name))” not found. There are no smoke tests yet."
             : "Smoke test “\(singleLine(name))” not found. Known: \(known)")
       }
       return test
