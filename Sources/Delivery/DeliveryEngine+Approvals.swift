@@ -25,7 +25,7 @@ extension DeliveryEngine {
   func lookForExpiredApprovals(now: Date) async throws {
     for approval in try await store.read({ try Approval.overdue($0, now: now) }) {
       guard try await store.write({ try approval.expire($0, now: now) }) else { continue }
-      log.notice("ended what nobody approved in time", ["approval": approval.id])
+      log.notice("ended requests that nobody approved in time", ["approval": approval.id])
       if case .push(let id) = approval.subject { tell(id) }
     }
   }

@@ -33,8 +33,8 @@ struct AppCode: View {
       #endif
       private static var latest = 0
 
-      /// Call it with the token at every start, after login, also automatic, and after logout (user: "").
-      /// Without a user, the user stays as they are.
+      /// Call this with the token at every start, after each login, even an automatic one, and after logout (user: "").
+      /// Without `user`, the user does not change.
       static func register(token: Data, user: String? = nil, tags: [String]? = nil) {
         let text = token.map { String(format: "%02x", $0) }.joined()
         let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString")
@@ -50,12 +50,12 @@ struct AppCode: View {
         upload(fields, number: latest) { shared.set(text, forKey: "token") }
       }
 
-      /// Repeats every 3 seconds until the server has taken it. A later call replaces an earlier one.
+      /// Repeats every 3 seconds until the server accepts it. A later call replaces an earlier one.
       private static func upload(_ fields: [String: Any], number: Int, done: @escaping () -> Void) {
         guard number == latest else { return }
         post("notificationtokenupload", fields) { status, answer, retryAfter in
           if status == 200 { return done() }
-          // 6003, 6004 and their kin: the same call will never be taken. The message says why.
+          // 6003, 6004 and similar codes: the same call would be refused again. The message says why.
           if let code = answer["code"] as? Int, ![6009, 6011, 6024].contains(code) {
             return print("Signalbox: \\(code) \\(answer["message"] ?? "")")
           }
@@ -65,7 +65,7 @@ struct AppCode: View {
         }
       }
 
-      /// Reports "displayed", "opened" or "dismissed". What could not be sent goes along with the next report.
+      /// Reports "displayed", "opened" or "dismissed". Unsent reports are sent with the next one.
       static func report(_ event: String, _ userInfo: [AnyHashable: Any], then: @escaping () -> Void = {}) {
         guard let id = userInfo["sbid"] as? String, let signature = userInfo["sbsig"] as? String,
           let token = shared.string(forKey: "token")
@@ -188,7 +188,7 @@ struct AppCode: View {
         private val worker = Executors.newSingleThreadScheduledExecutor()
         @Volatile private var latest = 0
 
-        // Call it at every start, after login, also automatic, and after logout (user = "").
+        // Call this at every start, after each login, even an automatic one, and after logout (user = "").
         fun register(context: Context, token: String, user: String? = null, tags: List<String>? = null) {
             val store = context.getSharedPreferences("signalbox", Context.MODE_PRIVATE)
             val former = store.getString("token", null)
@@ -203,14 +203,14 @@ struct AppCode: View {
             upload(fields, number) { store.edit().putString("token", token).apply() }
         }
 
-        // Repeats every 3 seconds until the server has taken it. A later call replaces an earlier one.
+        // Repeats every 3 seconds until the server accepts it. A later call replaces an earlier one.
         private fun upload(fields: JSONObject, number: Int, wait: Long = 0, done: () -> Unit) {
             worker.schedule({
                 if (number == latest) {
                     val (status, answer, retryAfter) = post("notificationtokenupload", fields)
                     val code = answer.optInt("code", 6009)
                     if (status == 200) done()
-                    // 6003, 6004 and their kin: the same call will never be taken.
+                    // 6003, 6004 and similar codes: the same call would be refused again.
                     else if (code in listOf(6009, 6011, 6024)) upload(fields, number, maxOf(3, retryAfter), done)
                 }
             }, wait, TimeUnit.SECONDS)

@@ -140,11 +140,11 @@ package enum MetricsRoute {
       }
     }
     text.histogram(
-      "signalbox_http_request_duration_seconds", "Time from a request's head to the end of its answer.", requests)
+      "signalbox_http_request_duration_seconds", "Time from the head of a request to the end of its answer.", requests)
     text.histogram(
       "signalbox_provider_answer_seconds", "Time from a request to a push service to its answer, for each device.",
       answers)
     text.histogram(
-      "signalbox_database_seconds", "Time of a transaction of the database with the wait for its turn.", transactions)
+      "signalbox_database_seconds", "Duration of a database transaction, including the wait for its turn.", transactions)
   }
 }
