@@ -109,7 +109,7 @@ package final class WebhookWorker: Sendable {
       return
     }
     log.warning(
-      answer.isGone ? "webhook switched off: its receiver is gone" : "webhook not delivered",
+      answer.isGone ? "webhook turned off: its receiver is gone" : "webhook not delivered",
       [
         "webhook": id, "name": name, "host": webhook.details.target, "event": event.uid, "state": state.rawValue,
         "attempts": event.attempts + 1, "answer": Redaction.masking(answer.words),

@@ -258,7 +258,7 @@ struct WebhookWorkerTests {
       #expect(receiver.requests.count == 1)
       let found = try await scene.found()
       #expect(!found.details.isActive && found.goneAt == Self.noon)
-      #expect(scene.log.entries.map { "\($0.message)" } == ["webhook switched off: its receiver is gone"])
+      #expect(scene.log.entries.map { "\($0.message)" } == ["webhook turned off: its receiver is gone"])
     }
   }
 

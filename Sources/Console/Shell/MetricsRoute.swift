@@ -145,6 +145,7 @@ package enum MetricsRoute {
       "signalbox_provider_answer_seconds", "Time from a request to a push service to its answer, for each device.",
       answers)
     text.histogram(
-      "signalbox_database_seconds", "Duration of a database transaction, including the wait for its turn.", transactions)
+      "signalbox_database_seconds", "Duration of a database transaction, including the wait for its turn.",
+      transactions)
   }
 }

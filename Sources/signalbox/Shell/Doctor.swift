@@ -290,7 +290,7 @@ struct Doctor {
     try Webhook.all(database).filter { $0.isTroubled(at: now) }.map { webhook in
       let (name, host) = (singleLine(webhook.details.name), webhook.details.target)
       let state: Message =
-        webhook.goneAt.map { "was switched off on \($0.text), because it answered 410" }
+        webhook.goneAt.map { "was turned off on \($0.text), because it answered 410" }
         ?? "has accepted no events since \(webhook.failingSince?.text ?? "")"
       return Finding(
         subject: "webhook", level: .warning, message: "\(name) (\(host)) \(state)",

@@ -18,7 +18,7 @@ enum WebhooksCommand {
     subcommands: [
       Command(
         "list", "List event webhooks with their state.",
-        discussion: "Exit code 1 if one has failed for a day, or was switched off by its receiver.",
+        discussion: "Exit code 1 if one has failed for a day, or was turned off by its receiver.",
         parameters: common, action: list),
       Command(
         "test", "Send a test event at once, and print the answer.",
