@@ -43,7 +43,7 @@ struct APIError: HTTPResponseError {
     case let error as SQLiteError where error.isBusy:
       self.init(
         .serviceUnavailable,
-        "Another write held the database for too long. Nothing was changed. Try again.",
+        "Another operation kept the database busy for too long. Nothing was changed. Try again.",
         headers: ["Retry-After": "1"])
     case let error as SQLiteError:
       guard let words = DiskWords(of: error) else { return nil }

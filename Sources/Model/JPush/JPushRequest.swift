@@ -177,7 +177,7 @@ package struct JPushRequest: Sendable, Hashable {
 
   private static func optionFields(_ fields: JPushFields) throws(JPushError) -> JPushFields {
     let nested =
-      "this is an object inside of options. Its members must stand in options itself: with jpush.options(…), "
+      "this is another object inside options. Put its members directly into options: with jpush.options(…), "
       + "use the value of its key \"options\"."
     return try JPushFields(
       fields["options"] ?? [:], at: "options",

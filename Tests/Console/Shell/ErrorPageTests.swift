@@ -128,7 +128,7 @@ struct ErrorPageTests {
         let failure = Failure(error, request: request, requestID: "r1")
         let answer = SceneAnswer(response: ErrorResponses(console).response(to: failure))
         #expect(answer.status == 503 && answer.type == type)
-        #expect(answer.text.contains("held the database") && answer.text.contains("r1"))
+        #expect(answer.text.contains("kept the database busy") && answer.text.contains("r1"))
         #expect(!answer.text.contains("secrets") && !answer.text.contains("locked"))
       }
     }
