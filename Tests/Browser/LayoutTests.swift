@@ -36,6 +36,19 @@ extension InBrowser {
       }
     }
 
+    @Test("a bar of the expiry timeline is hit 24 px wide, also on a phone")
+    func bars() async throws {
+      try await BrowserScene.run { scene in
+        _ = try await scene.keep(scene.pushFile(daysLeft: 100))
+        for width in [360, 1280] {
+          try await scene.browser.pretend(width: width, dark: false)
+          try await scene.open("/certificates")
+          let small = try await scene.browser.run(script: Self.small, ".chart a") as? [String]
+          #expect(small == [], "at \(width) px")
+        }
+      }
+    }
+
     @Test("on a phone, what tells certificates of one name apart is whole")
     func certificates() async throws {
       let isWhole = """

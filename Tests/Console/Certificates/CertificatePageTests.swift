@@ -10,6 +10,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Console
+
 @Suite("Pages: certificates and keys")
 struct CertificatePageTests {
   private static let password = "open sesame, file"
@@ -271,8 +273,21 @@ struct CertificatePageTests {
       let page = ScenePage(try await anna.get("/certificates"))
       let bars = page.tags.filter { $0.name == "rect" && $0.attributes["rx"] == "1.5" }
       #expect(bars.compactMap { $0.attributes["class"] } == tones)
+      let targets = page.tags.filter { $0.name == "rect" && $0.attributes["class"] == "f-none" }
+      #expect(targets.count == tones.count && targets.allSatisfy { $0.attributes["height"] == "100%" })
       #expect(page.text.contains("between \(first) and"))
     }
+  }
+
+  @Test(
+    "a bar of the timeline can be hit beside it, up to the middle between it and the next; inside the picture",
+    arguments: [
+      ([], []), ([80], [0..<750]), ([5000], [4625..<5375]), ([9920], [9250..<10_000]),
+      ([5000, 5160], [4625..<5080, 5080..<5535]), ([80, 720], [0..<400, 400..<1095]),
+      ([1000, 5000], [625..<1375, 4625..<5375]),
+    ] as [([Int], [Range<Int>])])
+  func targets(middles: [Int], expected: [Range<Int>]) {
+    #expect(ExpiryTimeline.targets(around: middles) == expected)
   }
 
   @Test("the ladder of reminders is drawn: what was sent, what is held back, what comes next; with a table")
