@@ -403,6 +403,32 @@ struct ChinesePageTests {
     }
   }
 
+  @Test("what is refused outside the shell can be read in another language, and its form is not lost")
+  func refused() async throws {
+    try await ConsoleScene.with { scene in
+      let start = try #require(try await scene.console.firstStartPath())
+      let token = try #require(start.split(separator: "=").last.map(String.init))
+      var guest = try await SignInTests.guest(scene)
+      let short = ScenePage(
+        try await guest.post("/session/setup", [("token", token), ("email", "a@b.example"), ("password", "x")]))
+      #expect(!short.error("password").isEmpty && short.values("return") == ["/session/setup#token=\(token)"])
+      #expect(short.tags.contains { $0.attributes["name"] == "lang" && $0.attributes["value"] == "zh-Hans" })
+      let wrong = ScenePage(
+        try await guest.post("/session", [("email", "a@b.example"), ("password", "x"), ("return", "/pushes")]))
+      #expect(wrong.values("return").contains("/session/new?return=/pushes"))
+
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      try await scene.requireSecondStep(.everybody)
+      #expect(try await ben.post("/account/second-step/begin").status == 303)
+      let refused = try await ben.post("/account/second-step", [("code", "000000")])
+      #expect(refused.status == 422 && !refused.text.contains("href=\"/devices\""), "outside the shell")
+      #expect(ScenePage(refused).values("return") == ["/account/second-step"])
+      let proof = try await ben.post("/session/confirm", [("proof", "wrong"), ("return", "/account/second-step")])
+      #expect(proof.status == 422)
+      #expect(ScenePage(proof).values("return").contains("/session/confirm?return=/account/second-step"))
+    }
+  }
+
   @Test("the calendar is in its owner's language")
   func calendar() async throws {
     try await ConsoleScene.with { scene in
