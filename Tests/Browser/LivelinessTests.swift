@@ -150,6 +150,12 @@ extension InBrowser {
         try await scene.fill("title", "Hello")
         try await scene.sees("Enter at least one recipient below.", beside: "audience")
         #expect(try await script(scene, "return \(place) === window.stood"))
+        // A line that was not there is read out with what it is about.
+        let described = """
+          return document.querySelectorAll('fieldset[aria-describedby="audience-error"]').length === 1
+            && document.getElementById('title').getAttribute('aria-describedby') === null;
+          """
+        #expect(try await script(scene, described))
       }
     }
 
