@@ -151,7 +151,7 @@ struct LanguageTests {
 
   @Test("the sentences that are read back from the database stand in the sources that write them")
   func recorded() throws {
-    let rooms = ["Delivery", "Mail", "Model", "Reactor", "Reminders", "Store/Pushes"]
+    let rooms = ["Delivery", "Mail", "Model", "Reactor", "Reminders", "Store/Pushes", "Console"]
     let sources = try rooms.flatMap { try Self.sources("Sources/\($0)") }.joined()
     // A sentence may go on in the next line, and its places are interpolations.
     let joined = sources.replacing(/"\s*\+ "/, with: "").replacing(/\\\n\s*/, with: "")
