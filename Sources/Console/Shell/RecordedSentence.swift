@@ -10,6 +10,12 @@ package enum RecordedSentence {
   private static let audiences = DraftMessage.allCases.filter { DraftMessage.empty.contains($0.code) }
     .map { (code: $0.code, english: $0.english) }
 
+  /// Their sentences for one device, which do not name the number.
+  private static let singulars: [(code: String, argument: String, english: String)] =
+    DraftMessage.allCases.compactMap { message in
+      message.singular.map { (code: message.code, argument: $0.argument, english: $0.english) }
+    }
+
   private static let engine: [(code: String, english: String)] = [
     ("recorded.refused", "The provider refused the credential: {reason}. {remedy}"),
     ("recorded.nobody", "No active device matched the audience when sending began, so the push reached nobody."),
@@ -82,6 +88,11 @@ package enum RecordedSentence {
   ) -> Problem? {
     for (code, english) in patterns {
       if let found = arguments(text[...], english) { return Problem("", code: code, english, found) }
+    }
+    for (code, argument, english) in singulars where patterns.contains(where: { $0.code == code }) {
+      guard var found = arguments(text[...], english) else { continue }
+      found[argument] = "1"
+      return Problem("", code: code, english, found, isOne: true)
     }
     return nil
   }

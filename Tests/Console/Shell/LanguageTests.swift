@@ -166,6 +166,10 @@ struct LanguageTests {
     let nobody =
       "3 devices match, but all are parked (BadDeviceToken). They get pushes again after they register again, "
     #expect(chinese.recorded(nobody + "or when someone reactivates them.").contains("3 台设备"))
+    let one = Problem("", DraftMessage.nobodyParked, ["count": "1", "reasons": "BadDeviceToken"]).text
+    #expect(one.hasPrefix("1 device matches, but it is parked (BadDeviceToken). "))
+    #expect(chinese.recorded(one).hasPrefix("1 台设备符合推送目标，但已停用（BadDeviceToken）"))
+    #expect(try Self.texts("en").recorded(one) == one)
     #expect(chinese.recorded("Something else.") == "Something else.")
     #expect(try Self.texts("en").recorded(sentence) == sentence)
   }
