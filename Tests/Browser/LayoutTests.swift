@@ -55,10 +55,20 @@ extension InBrowser {
         const lines = [...document.querySelectorAll('.expiring .row .cut')];
         return lines.length > 0 && lines.every((line) => line.scrollWidth <= line.clientWidth);
         """
+      // In two lines at most, with its whole text for who hears it.
+      let heights = """
+        const lines = [...document.querySelectorAll('.expiring .row .cut')];
+        return `${Math.max(...lines.map((line) => line.clientHeight / parseFloat(getComputedStyle(line).lineHeight)))}`;
+        """
       try await BrowserScene.run { scene in
+        _ = try await scene.keep(
+          scene.pushFile(topic: "com.example.a-rather-long-name-of-an-app.that-is-still-longer.extension", daysLeft: 90)
+        )
         try await scene.browser.pretend(width: 400, dark: false)
         try await scene.open("/certificates")
         #expect(try await scene.browser.run(script: isWhole) as? Bool == true)
+        #expect(try await scene.browser.run(script: heights) as? String == "2")
+        try await scene.browser.wait(for: "//td[@class='row']/p[contains(.,'still-longer.extension.voip')]")
       }
     }
 
