@@ -199,25 +199,38 @@ function returnTo(form) {
 
 const note = (name, kind) => (name ? document.getElementById(`${name}-${kind}`) : null);
 
-// One line below a field: its hint, or what is wrong with it.
+// One line below a field: its hint, or what is wrong with it. A field without a hint gets the line with its first error.
 function mark(name, text) {
   const hint = note(name, 'hint');
   let error = note(name, 'error');
   if (!error && !text) return;
+  const part = described(name);
   if (!error) {
-    if (!hint) return;
+    const box = hint?.parentElement ?? part?.closest('.field');
+    if (!box) return;
     error = Object.assign(document.createElement('p'), { className: 'error', id: `${name}-error` });
-    hint.after(error);
+    if (hint) hint.after(error);
+    else box.append(error);
   }
   if (error.textContent.trim() !== text) error.replaceChildren(...(text ? [icon('error'), text] : []));
   error.hidden = !text;
   if (hint) hint.hidden = Boolean(text);
-  const owner = document.querySelector(`[aria-describedby="${name}-hint"], [aria-describedby="${name}-error"]`);
-  owner?.setAttribute('aria-describedby', `${name}-${text || !hint ? 'error' : 'hint'}`);
+  if (text || hint) part?.setAttribute('aria-describedby', `${name}-${text ? 'error' : 'hint'}`);
+  else part?.removeAttribute('aria-describedby');
   const field = document.getElementById(name);
   if (!field) return;
   if (text) field.setAttribute('aria-invalid', 'true');
   else field.removeAttribute('aria-invalid');
+}
+
+// What the line of a name is about: its field, or the group that holds nothing but its choices.
+function described(name) {
+  const known = document.querySelector(`[aria-describedby="${name}-hint"], [aria-describedby="${name}-error"]`);
+  if (known) return known;
+  const field = document.getElementById(name);
+  if (field?.labels) return field;
+  const group = document.querySelector(`form[data-preview] [name="${name}"]`)?.closest('fieldset.field');
+  return group && [...group.elements].every((choice) => choice.name === name) ? group : null;
 }
 
 /** A symbol of the page's own set of icons. */

@@ -76,8 +76,6 @@ function show(element) {
     : said(whole ? day : 'exact' in element.dataset ? exact : moment, date)
       + ('zoned' in element.dataset ? ` ${zone(date)}` : '');
   if (element.textContent !== text) element.textContent = text;
-  // The server's text had the zone behind it: in tables its place stays, so that no column gets narrower.
-  if (!whole && !('relative' in element.dataset) && !('zoned' in element.dataset)) element.dataset.local = '';
 }
 
 // As "CET" or "GMT+8".

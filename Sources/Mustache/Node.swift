@@ -21,7 +21,7 @@ indirect enum Node: Sendable {
     }
   }
 
-  /// The content of a section, and its source for lambdas.
+  /// The content of a section, and its source for lambdas. Beyond the specification, `{{#$name}}` asks for a block.
   struct Section: Sendable {
     var name: Name
     var inverted: Bool
@@ -60,6 +60,11 @@ indirect enum Node: Sendable {
     var indent: [UInt8]
     var form: Form
     var place: Place
+
+    /// What a descendant gave for the block of this name; nothing if none did.
+    static func given(_ name: String, _ place: Place) -> Block {
+      Block(name: name, nodes: [], indent: [], form: .inline, place: place)
+    }
   }
 
   /// The name of a value: `.`, or its dotted parts.
@@ -74,6 +79,13 @@ indirect enum Node: Sendable {
     }
 
     var text: String { parts.isEmpty ? "." : parts.joined(separator: ".") }
+
+    /// The block that a section is about, if its name is one of `$…`: the section is there if that block writes
+    /// something.
+    var block: String? {
+      guard let first = parts.first, first.hasPrefix("$"), parts.count == 1 else { return nil }
+      return String(first.dropFirst())
+    }
   }
 }
 

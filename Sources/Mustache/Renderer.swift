@@ -123,6 +123,10 @@ struct Renderer {
   }
 
   private mutating func write(_ section: Node.Section) throws(TemplateError) {
+    if let block = section.name.block {
+      guard try isFilled(.given(block, section.place)) != section.inverted else { return }
+      return try write(section.nodes)
+    }
     let value = try find(section.name, section.place) ?? .null
     guard value.isTrue != section.inverted else { return }
     if section.inverted { return try write(section.nodes) }
@@ -182,6 +186,14 @@ struct Renderer {
     try write(nodes)
     indent = outer
     isAtLineStart = block.form == .lines && !indent.isEmpty
+  }
+
+  /// Whether the block writes something. Nothing of it is kept.
+  private func isFilled(_ block: Node.Block) throws(TemplateError) -> Bool {
+    var probe = self
+    (probe.output, probe.indent, probe.isAtLineStart) = ([], [], false)
+    try probe.write(block)
+    return !probe.output.isEmpty
   }
 
   private mutating func enter(

@@ -36,16 +36,39 @@ extension InBrowser {
       }
     }
 
+    @Test("a bar of the expiry timeline is hit 24 px wide, also on a phone")
+    func bars() async throws {
+      try await BrowserScene.run { scene in
+        _ = try await scene.keep(scene.pushFile(daysLeft: 100))
+        for width in [360, 1280] {
+          try await scene.browser.pretend(width: width, dark: false)
+          try await scene.open("/certificates")
+          let small = try await scene.browser.run(script: Self.small, ".chart a") as? [String]
+          #expect(small == [], "at \(width) px")
+        }
+      }
+    }
+
     @Test("on a phone, what tells certificates of one name apart is whole")
     func certificates() async throws {
       let isWhole = """
         const lines = [...document.querySelectorAll('.expiring .row .cut')];
         return lines.length > 0 && lines.every((line) => line.scrollWidth <= line.clientWidth);
         """
+      // In two lines at most, with its whole text for who hears it.
+      let heights = """
+        const lines = [...document.querySelectorAll('.expiring .row .cut')];
+        return `${Math.max(...lines.map((line) => line.clientHeight / parseFloat(getComputedStyle(line).lineHeight)))}`;
+        """
       try await BrowserScene.run { scene in
+        _ = try await scene.keep(
+          scene.pushFile(topic: "com.example.a-rather-long-name-of-an-app.that-is-still-longer.extension", daysLeft: 90)
+        )
         try await scene.browser.pretend(width: 400, dark: false)
         try await scene.open("/certificates")
         #expect(try await scene.browser.run(script: isWhole) as? Bool == true)
+        #expect(try await scene.browser.run(script: heights) as? String == "2")
+        try await scene.browser.wait(for: "//td[@class='row']/p[contains(.,'still-longer.extension.voip')]")
       }
     }
 

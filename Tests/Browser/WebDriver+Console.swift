@@ -47,6 +47,11 @@ extension WebDriver {
       ["features": [["name": "prefers-color-scheme", "value": dark ? "dark" : "light"]]])
   }
 
+  /// Shows times as a clock in another zone has them, as `Asia/Kolkata`.
+  func pretend(zone: String) async throws {
+    try await command("Emulation.setTimezoneOverride", ["timezoneId": zone])
+  }
+
   /// Shows pages in the few colors that a person chose, as contrast themes do, until ``pretend(width:height:dark:)``.
   func forceColors() async throws {
     try await command("Emulation.setEmulatedMedia", ["features": [["name": "forced-colors", "value": "active"]]])

@@ -27,10 +27,12 @@ struct ExpiryTests {
   @Test(
     "days since an expiry are whole ones that have passed",
     arguments: [
-      (1, "1"), (0, "0"), (-1, "less than a day ago"), (-2, "1 day ago"), (-694, "693 days ago"),
-    ])
-  func ago(daysLeft: Int, text: String) {
+      (1, "1", "in 1 day"), (0, "0", "in less than a day"), (330, "330", "in 330 days"),
+      (-1, "less than a day ago", nil), (-2, "1 day ago", nil), (-694, "693 days ago", nil),
+    ] as [(Int, String, String?)])
+  func ago(daysLeft: Int, text: String, inColumn: String?) {
     #expect(Expiry.message(daysLeft: daysLeft).description == text)
+    #expect(Expiry.distance(daysLeft: daysLeft).description == inColumn ?? text, "under the head Expires")
   }
 
   @Test("another limit moves the warning, not the urgency")

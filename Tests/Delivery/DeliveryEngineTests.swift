@@ -164,6 +164,23 @@ struct DeliveryEngineTests {
     }
   }
 
+  @Test("a push that reaches devices is noted with the names that it is sent to")
+  func audienceUse() async throws {
+    try await withStore(devices: 4) { store, app, credential in
+      let (routes, _) = accepting(credential)
+      func last(_ tags: [String]) async throws -> [String: Date] {
+        try await store.read { try AudienceUse.last($0, app: app.id, .tag, tags) }
+      }
+      let tried = try await push(store, app, ["tag": ["odd"]], options: ["dry_run": true])
+      #expect(try await carryOut(store, tried, routes).state == .finished)
+      #expect(try await carryOut(store, try await push(store, app, ["tag": ["nobody"]]), routes).target == 0)
+      #expect(try await last(["odd", "nobody"]) == [:])
+      let sent = try await carryOut(store, try await push(store, app, ["tag": ["odd"], "tag_not": ["even"]]), routes)
+      #expect(sent.counts.accepted == 2)
+      #expect(try await last(["odd", "even"]) == ["odd": noon.addingTimeInterval(60)])
+    }
+  }
+
   @Test("a push whose process died goes on behind its last committed batch")
   func resumed() async throws {
     try await withStore(devices: 2500) { store, app, credential in

@@ -87,6 +87,10 @@ struct HostCommandTests {
       }
       let list = await runner.run("certificates", "list", "--json", "--within", "\(within)d")
       #expect(list.json?.array?.count == days.filter { $0.map { $0 <= Double(within) } ?? false }.count)
+      let table = await runner.run("certificates", "list")
+      #expect(table.lines.first?.contains("EXPIRES") == true || days.isEmpty, "\(table.output)")
+      for days in days.compactMap({ $0 }) where days > 0 { #expect(table.output.contains("in \(Int(days)) days")) }
+      if days.contains(-1) { #expect(table.output.contains("day ago"), "\(table.output)") }
     }
   }
 

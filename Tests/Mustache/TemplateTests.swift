@@ -71,6 +71,16 @@ struct TemplateTests {
     )
   }
 
+  @Test("a part is there if a block is given and writes something")
+  func filled() throws {
+    let pages = try library([
+      "field": "<i>{{#$hint}}[{{$hint}}{{/hint}}]{{/$hint}}{{^$hint}}none{{/$hint}}</i>",
+      "t": "{{<field}}{{$hint}}{{x}}{{/hint}}{{/field}}{{<field}}{{/field}}",
+    ])
+    #expect(try pages.render("t", ["x": "a"]) == "<i>[a]</i><i>none</i>")
+    #expect(try pages.render("t", ["x": nil]) == "<i>none</i><i>none</i>")
+  }
+
   @Test("an unknown template is an error")
   func unknown() throws {
     #expect(throws: TemplateError.self) { try library([:]).render("t", [:]) }

@@ -124,6 +124,34 @@ struct ViewTests {
   }
 
   @Test(
+    "a part of a component is there if a block is given and writes something",
+    arguments: [
+      ("{{<field}}{{/field}}", "<i></i>"), ("{{<field}}{{$hint}}{{/hint}}{{/field}}", "<i></i>"),
+      ("{{<field}}{{$hint}}\n{{/hint}}{{/field}}", "<i></i>"),
+      ("{{<field}}{{$hint}}so & so{{/hint}}{{/field}}", "<i described></i><p>so & so</p>"),
+      ("{{<field}}{{$hint}}{{t.left}}{{/hint}}{{/field}}", "<i described></i><p>12,480 days</p>"),
+      ("{{<field}}{{$hint}}{{#note}}{{note}}{{/note}}{{/hint}}{{/field}}", "<i></i>"),
+      ("{{<field}}{{$hint}}{{note}}{{/hint}}{{/field}}!", "<i></i>!"),
+      ("{{<field}}{{$hint}}{{^note}}none{{/note}}{{/hint}}{{/field}}", "<i described></i><p>none</p>"),
+      (
+        "{{#tags}}{{<field}}{{$hint}}{{#app}}{{name}}{{/app}}{{/hint}}{{/field}}{{/tags}}",
+        "<i described></i><p>Shop</p><i described></i><p>Shop</p>"
+      ), ("{{<select}}{{$hint}}{{title}}{{/hint}}{{/select}}", "<s described></s><p>A &lt; B</p>"),
+      ("{{<select}}{{/select}}", "<s></s>"), ("{{<bare}}{{/bare}}", "none"),
+      ("{{<bare}}{{$hint}}x{{/hint}}{{/bare}}", ""),
+      ("{{<bare}}{{$hint}}{{note}}{{/hint}}{{/bare}}", "none"), ("{{> field}}", "<i></i>"),
+    ])
+  func filled(template: String, expected: String) throws {
+    let others = [
+      "field": "{{$control}}<i{{> described}}></i>{{/control}}{{> message}}",
+      "described": "{{#$hint}} described{{/$hint}}", "bare": "{{^$hint}}none{{/$hint}}",
+      "message": "{{#$hint}}\n<p>{{$hint}}{{/hint}}</p>\n{{/$hint}}",
+      "select": "{{<field}}{{$control}}<s{{> described}}></s>{{/control}}{{/field}}",
+    ]
+    #expect(try Self.render(template, others: others) == expected)
+  }
+
+  @Test(
     "white space of the layout goes, white space of the text stays",
     arguments: [
       ("<ul>\n  <li>a</li>\n  <li>b</li>\n</ul>\n", "<ul><li>a</li><li>b</li></ul>"),

@@ -99,6 +99,12 @@ extension Expiry {
     case let days?: Message(count: days, one: "1 day ago", other: "\(days) days ago")
     }
   }
+
+  /// When it expires, for a column with that head: in how many days, or how long ago.
+  package static func distance(daysLeft: Int) -> Message {
+    guard daysLeft > 0 else { return daysLeft == 0 ? "in less than a day" : message(daysLeft: daysLeft) }
+    return Message(count: daysLeft, one: "in 1 day", other: "in \(daysLeft) days")
+  }
 }
 
 extension [Environment] {

@@ -179,6 +179,7 @@ struct ActivityDetail {
       case "reason": ["activity.values.\(text.replacing(" ", with: "_"))"]
       default: [String]()
       }
-    return keys.lazy.compactMap(texts.known).first ?? texts.localized(text)
+    return keys.lazy.compactMap(texts.known).first
+      ?? (name == "reason" ? texts.recorded(text) : texts.localized(text))
   }
 }

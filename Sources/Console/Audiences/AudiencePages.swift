@@ -13,7 +13,19 @@ enum AudiencePages {
   ]
 
   /// What has names that an audience is made of.
-  enum Kind: String, CaseIterable { case segments, tags, aliases, devices }
+  enum Kind: String, CaseIterable {
+    case segments, tags, aliases, devices
+
+    /// Nil: pushes to devices are on the devices' pages.
+    fileprivate var use: AudienceUse.Kind? {
+      switch self {
+      case .segments: .segment
+      case .tags: .tag
+      case .aliases: .alias
+      case .devices: nil
+      }
+    }
+  }
 
   private static let pageSize = 50
   private static let suggestions = 8
@@ -63,7 +75,8 @@ enum AudiencePages {
       let counted = kind == .segments ? await counts(found.compactMap(\.segment), page) : [:]
       rows = found.map { name in
         AudienceRow(
-          name, kind, app, devices: name.devices ?? name.segment.flatMap { counted[$0.id] }, of: total, page.texts)
+          name, kind, app, devices: name.devices ?? name.segment.flatMap { counted[$0.id] }, of: total, page.texts,
+          now: page.now)
       }
       next = cursor
     }
@@ -80,7 +93,7 @@ enum AudiencePages {
 
   /// Tags and aliases with their devices, segments with their rules.
   private static let export = ListExportRoutes<Name>(
-    path: "/audiences", action: "audience.export", columns: ["kind", "app", "name", "devices", "rule"]
+    path: "/audiences", action: "audience.export", columns: ["kind", "app", "name", "devices", "last_sent_at", "rule"]
   ) { page in
     let kind = try page.filter("kind", Kind.init) ?? .segments
     let app = try await appChoice(page).chosen
@@ -105,6 +118,8 @@ enum AudiencePages {
     let name: String
     /// Nil: not counted yet.
     var devices: Int?
+    /// When a push to it last began.
+    var sentAt: Date?
     var segment: Segment?
 
     func write(to json: inout JSONWriter) {
@@ -113,6 +128,7 @@ enum AudiencePages {
         json.member("app", app)
         json.member("name", name)
         json.member("devices", devices)
+        json.member("last_sent_at", sentAt)
         json.member("rule", segment?.rule.json ?? .null)
       }
     }
@@ -124,17 +140,25 @@ enum AudiencePages {
     func named(_ name: String, devices: Int? = nil, segment: Segment? = nil) -> Name {
       Name(kind: kind, app: app.bundleID, name: name, devices: devices, segment: segment)
     }
-    return switch kind {
-    case .segments:
-      try Segment.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
-        .map { named($0.name, segment: $0) }
-    case .tags:
-      try Tag.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
-        .map { named($0.name, devices: $0.members) }
-    case .aliases:
-      try AliasCount.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
-        .map { named($0.alias, devices: $0.devices) }
-    case .devices: Page(items: [], next: nil)
+    let found: Page<Name> =
+      switch kind {
+      case .segments:
+        try Segment.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
+          .map { named($0.name, segment: $0) }
+      case .tags:
+        try Tag.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
+          .map { named($0.name, devices: $0.members) }
+      case .aliases:
+        try AliasCount.list(database, app: app.id, prefix: prefix, cursor: cursor, limit: limit)
+          .map { named($0.alias, devices: $0.devices) }
+      case .devices: Page(items: [], next: nil)
+      }
+    guard let use = kind.use else { return found }
+    let sent = try AudienceUse.last(database, app: app.id, use, found.items.map(\.name))
+    return found.map { name in
+      var name = name
+      name.sentAt = sent[name.name]
+      return name
     }
   }
 
@@ -265,10 +289,13 @@ struct AudienceRow: View {
   /// Percent of the app's devices; nil: not counted.
   let share: Double?
   let shareText: String
+  /// When a push to it last began; nil: not that we know.
+  let sent: MomentView?
   let send: String
 
   fileprivate init(
-    _ name: AudiencePages.Name, _ kind: AudiencePages.Kind, _ app: App, devices: Int?, of total: Int, _ texts: Texts
+    _ name: AudiencePages.Name, _ kind: AudiencePages.Kind, _ app: App, devices: Int?, of total: Int, _ texts: Texts,
+    now: Date
   ) {
     let (escaped, bundleID) = (ConsoleRouter.escaped(name.name), ConsoleRouter.escaped(app.bundleID))
     self.name = name.name
@@ -278,6 +305,7 @@ struct AudienceRow: View {
     self.devices = devices.map { $0.grouped + (isMost ? "+" : "") } ?? "–"
     share = devices.flatMap { total > 0 ? (Double($0) * 1000 / Double(total)).rounded() / 10 : nil }
     shareText = texts("audiences.share_of", ["share": share.map { "\($0)%" } ?? "–", "app": app.name])
+    sent = name.sentAt.map { MomentView(date: $0, now: now) }
     let field = kind == .segments ? "segment" : kind == .tags ? "tag" : "alias"
     send = "/pushes/new?app=\(bundleID)&\(field)=\(escaped)"
   }
@@ -289,6 +317,7 @@ struct AudienceRow: View {
     .text("devices") { $0.devices },
     .optional("share") { $0.share.map { "\($0)%" } },
     .text("share_text") { $0.shareText },
+    .view("sent") { $0.sent },
     .text("send") { $0.send },
   ]
 }

@@ -45,7 +45,8 @@ struct ExpiryTimeline: View {
     }
     let stretches = try ExpiryList.stretches(database, from: first, before: last, length: Self.week)
     let top = SendChart.rounded(stretches.map(\.count).max() ?? 0)
-    weeks = stretches.map { stretch in
+    let targets = Self.targets(around: stretches.map { 10_000 * (2 * $0.index + 1) / (2 * Self.weeks) })
+    weeks = zip(stretches, targets).map { stretch, target in
       let start = first.addingTimeInterval(Double(stretch.index) * Self.week)
       // The worst of the week, as the list has it.
       let band = Expiry.band(notBefore: nil, notAfter: stretch.earliest, now: now)
@@ -53,7 +54,7 @@ struct ExpiryTimeline: View {
         stretch: stretch, start: start, end: start.addingTimeInterval(Self.week), x: x(start),
         width: 10_000 / Self.weeks - 30,
         // A minimum height keeps one item among thousands visible.
-        height: max(300, 10_000 * stretch.count / top),
+        height: max(300, 10_000 * stretch.count / top), target: target,
         tone: band == .expired || band == .urgent ? "f-fail" : band == .soon ? "f-unknown" : "f-acc")
     }
     let today = x(now)
@@ -63,6 +64,20 @@ struct ExpiryTimeline: View {
     (from, before, self.today) = (first, last, today)
     total = stretches.reduce(0) { $0 + $1.count }
   }
+
+  /// What a finger hits around each bar: 24 px on the narrowest phone, or up to the middle between two that are closer.
+  static func targets(around middles: [Int]) -> [Range<Int>] {
+    middles.indices.map { index in
+      // At an edge it lies further inside.
+      let low = min(max(middles[index] - wide / 2, 0), 10_000 - wide)
+      let before = index > 0 ? (middles[index - 1] + middles[index]) / 2 : 0
+      let after = index + 1 < middles.count ? (middles[index] + middles[index + 1]) / 2 : 10_000
+      return max(low, before)..<min(low + wide, after)
+    }
+  }
+
+  /// The width of a target that has room.
+  static let wide = 750
 
   /// The start of every third month.
   private static func months(from first: Date, before: Date) -> [Date] {
@@ -87,6 +102,8 @@ struct ExpiryWeek: View {
   let x: Int
   let width: Int
   let height: Int
+  /// What can be hit around the bar, over the whole height.
+  let target: Range<Int>
   /// The CSS class of the bar.
   let tone: String
 
@@ -100,6 +117,9 @@ struct ExpiryWeek: View {
     .written("width") { $1.write(hundredths: $0.width) },
     .written("y") { $1.write(hundredths: 10_000 - $0.height) },
     .written("height") { $1.write(hundredths: $0.height) },
+    .written("target_x") { $1.write(hundredths: $0.target.lowerBound) },
+    .written("target_width") { $1.write(hundredths: $0.target.count) },
+    .flag("close") { $0.target.count < ExpiryTimeline.wide },
   ]
 }
 

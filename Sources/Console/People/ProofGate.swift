@@ -169,7 +169,14 @@ enum ProofGate {
           ? LinkView(href: "\(OIDCPages.confirm)?return=\(back)", label: provider?.label ?? "") : nil,
         carried: (carried + [(name: fromField, value: from)]).map { ProofView.Carried(name: $0.name, value: $0.value) },
         from: from),
-      status: page.request.method.isSafe ? .ok : problem?.status ?? .forbidden, retryAfter: problem?.wait)
+      status: page.request.method.isSafe ? .ok : problem?.status ?? .forbidden, retryAfter: problem?.wait,
+      language: language(page, returnTo))
+  }
+
+  /// A form that is carried along would be lost; any other has an address of its own.
+  private static func language(_ page: PageContext, _ returnTo: String?) -> LanguageSwitch {
+    guard let returnTo, !page.request.method.isSafe else { return .reloading }
+    return .at("\(path)?return=\(ConsoleRouter.escaped(returnTo))")
   }
 
   /// Fields that the page sets anew.

@@ -73,7 +73,9 @@ enum SecondStepPages {
       SecondStepView(
         since: found?.confirmedAt, left: left, codes: codes, problem: refusal?.text,
         symbol: address.flatMap { QRSymbol($0) }, secret: secret.map(Base32.encode)),
-      status: refusal?.status ?? .ok, retryAfter: refusal?.wait)
+      status: refusal?.status ?? .ok, retryAfter: refusal?.wait,
+      // New codes are shown once.
+      language: codes.isEmpty ? .at(path) : .reloading)
   }
 
   /// Turns it on with the first code.
@@ -186,6 +188,8 @@ struct QRView: View {
 struct CodeView: PageView {
   static let template = "session/code"
   static let section: Section? = nil
+  /// The form's ID.
+  static let form = "enter-code"
 
   let name: String
   /// Shows that the password was right a short time ago.

@@ -117,9 +117,8 @@ extension FindingView {
   /// A link to the devices that keep the audience empty.
   mutating func lead(to app: App, _ draft: PushDraft, _ finding: Lint.Finding, _ texts: Texts) {
     let codes: [String: DeviceState] = [
-      DraftMessage.nobodyParked.code: .quarantined, DraftMessage.oneParked.code: .quarantined,
-      DraftMessage.nobodyActive.code: .quarantined, DraftMessage.nobodyRetired.code: .dead,
-      DraftMessage.oneRetired.code: .dead,
+      DraftMessage.nobodyParked.code: .quarantined, DraftMessage.nobodyActive.code: .quarantined,
+      DraftMessage.nobodyRetired.code: .dead,
     ]
     guard let state = codes[finding.problem.code] else { return }
     var query = "app=\(ConsoleRouter.escaped(app.bundleID))&environment=\(draft.environment.rawValue)"

@@ -167,6 +167,7 @@ package struct Texts: Sendable {
       case "choices", "keys", "known", "topics", "types":
         arguments[name] = list(value.components(separatedBy: ", "))
       case "state": arguments[name] = flat["state.\(value)"] ?? value
+      case "own_role", "needed_role": arguments[name] = flat["roles.\(value)"] ?? value
       case "unit": arguments[name] = flat["when.every_\(value)"] ?? value
       case "kind", "new", "old":
         arguments[name] = flat["certificates.kinds.\(value.replacing(" ", with: "_"))"] ?? localized(value)

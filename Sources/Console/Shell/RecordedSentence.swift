@@ -1,14 +1,20 @@
 import Model
 
-/// Reads back the English sentences that the engine stores with pushes, and the workers with messages, so that pages can
-/// show them in another language. The log, the API and the command line have them as they are.
+/// Reads back the English sentences that are stored with pushes, with messages, and with refused calls in the activity
+/// log, so that pages can show them in another language. The log, the API and the command line have them as they are.
 package enum RecordedSentence {
   /// By the code of the translation, with `{name}` for what varies. `LocaleTests` looks for them in the sources.
-  static let patterns: [(code: String, english: String)] = engine + audiences + mail
+  static let patterns: [(code: String, english: String)] = engine + audiences + mail + refusals
 
   /// Why a smoke test's push was not accepted: its audience has no active device.
   private static let audiences = DraftMessage.allCases.filter { DraftMessage.empty.contains($0.code) }
     .map { (code: $0.code, english: $0.english) }
+
+  /// Their sentences for one device, which do not name the number.
+  private static let singulars: [(code: String, argument: String, english: String)] =
+    DraftMessage.allCases.compactMap { message in
+      message.singular.map { (code: message.code, argument: $0.argument, english: $0.english) }
+    }
 
   private static let engine: [(code: String, english: String)] = [
     ("recorded.refused", "The push service refused the credential: {reason}. {remedy}"),
@@ -59,12 +65,34 @@ package enum RecordedSentence {
     ("recorded.mail_outdated", "its content is out of date"),
   ]
 
+  /// Why a call of the API was refused to a known token.
+  private static let refusals: [(code: String, english: String)] =
+    [
+      ("recorded.token_unknown", "This token is unknown, expired, or revoked."),
+      ("recorded.token_address", "This token may not be used from this address ({host})."),
+      ("recorded.token_role", "This token has the role {own_role}, but this request requires {needed_role}."),
+      ("recorded.token_scopes", "This token lacks the scope {one} or {other}, which this request requires."),
+      ("recorded.token_scope", "This token lacks the scope {scope}, which this request requires."),
+      (
+        "recorded.token_whole",
+        "This token is limited to some apps, but this request is about the whole installation."
+      ),
+      ("recorded.token_app", "This token is limited to some apps, and {app} is not one of them."),
+      ("recorded.token_no_app", "This token is limited to some apps. Name one of them as app."),
+      ("recorded.token_approval", "Only an admin may change production_needs_approval. Nothing was changed."),
+    ] + ApprovalMessage.allCases.filter { !$0.isConflict }.map { (code: $0.code, english: $0.english) }
+
   /// Nil for other sentences.
   static func problem(
     _ text: String, among patterns: [(code: String, english: String)] = RecordedSentence.patterns
   ) -> Problem? {
     for (code, english) in patterns {
       if let found = arguments(text[...], english) { return Problem("", code: code, english, found) }
+    }
+    for (code, argument, english) in singulars where patterns.contains(where: { $0.code == code }) {
+      guard var found = arguments(text[...], english) else { continue }
+      found[argument] = "1"
+      return Problem("", code: code, english, found, isOne: true)
     }
     return nil
   }

@@ -31,7 +31,7 @@ enum SessionPages {
     routes.open(.post, "/session/link") { page in try await setUpPage(page, token: page.form["token"]) }
     routes.open(.post, SetupLink.page, options: options) { page in try await setUp(page) }
     LanguagePages.add(to: &routes)
-    routes.open(.post, "/session/code") { page in try await enterCode(page) }
+    addCode(to: &routes)
     ProofGate.add(to: &routes)
     routes.page(.post, "/session/end") { page in
       if let session = page.session {
@@ -184,42 +184,6 @@ enum SessionPages {
       return try await enter(page, user, returnTo: returnTo, with: "password", nil)
     }
     return codePage(page, user, returnTo: returnTo)
-  }
-
-  private static func codePage(
-    _ page: PageContext, _ user: User, returnTo: String, refusal: ProofGate.Refusal? = nil
-  ) -> Response {
-    let ticket = "\(user.id).\(page.console.tickets.make(purpose(user), now: page.now))"
-    return page.answer(
-      CodeView(name: user.name, ticket: ticket, returnTo: returnTo, problem: refusal?.text),
-      status: refusal?.status ?? .ok, retryAfter: refusal?.wait)
-  }
-
-  /// A new password makes older tickets worthless.
-  private static func purpose(_ user: User) -> String { "code \(user.id) \(user.passwordHash ?? "")" }
-
-  /// The code after the password.
-  private static func enterCode(_ page: PageContext) async throws -> Response {
-    let returnTo = ownPath(page.form.raw("return"))
-    let parts = page.form.raw("ticket").split(separator: ".", maxSplits: 1).map(String.init)
-    let id = parts.first.flatMap { Int64($0) } ?? 0
-    let (now, sealer) = (page.now, page.store.sealer)
-    guard let user = try await page.store.read({ try User.find($0, id: id) }), user.state == .active,
-      page.console.tickets.isGood(parts.last ?? "", purpose(user), now: now)
-    else {
-      return try await signInPage(
-        page, returnTo: returnTo, problem: page.texts("session.code_late"), status: .unprocessableContent)
-    }
-    let (code, recovery) = (page.form.raw("code"), page.form.raw("recovery"))
-    let refusal = try await SecondStepCheck.refusal(page, user) { database in
-      guard recovery.isEmpty else { return try RecoveryCode.use(recovery, database, user: id) }
-      return try Authenticator.find(database, user: id)?.accept(code, database, sealer: sealer, now: now) ?? false
-    }
-    if let refusal {
-      try await page.note(refusal, of: user, step: "code")
-      return codePage(page, user, returnTo: returnTo, refusal: refusal)
-    }
-    return try await enter(page, user, returnTo: returnTo, with: recovery.isEmpty ? "code" : "recovery code", .own)
   }
 
   /// - Parameters:

@@ -73,9 +73,7 @@ package struct PushCheck: Sendable {
     let message: DraftMessage =
       switch (parked, retired) {
       case (0, 0): .nobody
-      case (1, 0): .oneParked
       case (_, 0): .nobodyParked
-      case (0, 1): .oneRetired
       case (0, _): .nobodyRetired
       default: .nobodyActive
       }

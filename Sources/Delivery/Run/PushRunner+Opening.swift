@@ -70,7 +70,7 @@ extension PushRunner {
       push,
       AudienceQuery(
         app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience,
-        now: tools.clock()), plan)
+        now: tools.clock()), plan, isDryRun: draft.options.dryRun)
     if plan.start == .sending, let missing = counted.query.segments?.first(where: { $0.rule == nil }) {
       // Deleted since the push was stored.
       let problem = Problem("", SegmentMessage.missing, ["segment": missing.name])
@@ -146,7 +146,7 @@ extension PushRunner {
   }
 
   private func count(
-    _ push: Push, _ query: AudienceQuery, _ plan: RunPlan
+    _ push: Push, _ query: AudienceQuery, _ plan: RunPlan, isDryRun: Bool
   ) async throws -> (push: Push, query: AudienceQuery, nextDue: Date?, providers: [ProviderKind]) {
     let (id, parent) = (id, push.parentID)
     // On a reader: counting a large audience takes seconds, which would block all writers.
@@ -170,6 +170,9 @@ extension PushRunner {
     let first = reach == 0 ? 0 : Double(last) * min(1, Double(reach) / Double(max(1, count.reachable)))
     let counted = try await tools.store.write { database in
       try UsedSegment.keep(database, full.segments ?? [], push: id)
+      if !isDryRun, plan.start == .sending, targets.values.contains(where: { $0 > 0 }) {
+        try AudienceUse.note(database, app: full.app, full.audience, now: full.now)
+      }
       try Push.setTarget(
         database, id: id, targets, lastDeviceID: last, handedOut: Int64(first.rounded(.up)), trail: plan.trail)
       return try Push.get(database, id: id)

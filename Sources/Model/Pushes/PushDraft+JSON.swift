@@ -93,14 +93,11 @@ package enum DraftMessage: String, MessageSet {
   case noApp = "push.no_app"
   case nobody = "push.nobody"
   case nobodyParked = "push.nobody_parked"
-  case oneParked = "push.one_parked"
   case nobodyRetired = "push.nobody_retired"
-  case oneRetired = "push.one_retired"
   case nobodyActive = "push.nobody_active"
 
   /// The codes of an audience without an active device.
-  package static let empty = Set(
-    [nobody, nobodyParked, oneParked, nobodyRetired, oneRetired, nobodyActive].map(\.code))
+  package static let empty = Set([nobody, nobodyParked, nobodyRetired, nobodyActive].map(\.code))
 
   package var english: String {
     switch self {
@@ -126,19 +123,32 @@ package enum DraftMessage: String, MessageSet {
       {count} devices match, but all are parked ({reasons}). They get pushes again after they register again, or when \
       someone reactivates them.
       """
-    case .oneParked:
-      """
-      1 device matches, but it is parked ({reasons}). It gets pushes again after it registers again, or when someone \
-      reactivates it.
-      """
     case .nobodyRetired:
       "{count} devices match, but all are retired: their apps were removed, or their users turned pushes off."
-    case .oneRetired: "1 device matches, but it is retired: its app was removed, or its user turned pushes off."
     case .nobodyActive:
       """
       {count} devices match, but none is active: {parked} parked ({reasons}), {retired} retired. Parked devices \
       get pushes again after they register again, or when someone reactivates them.
       """
+    }
+  }
+
+  package var singular: (argument: String, english: String)? {
+    switch self {
+    case .nobodyParked:
+      (
+        argument: "count",
+        english: """
+        1 device matches, but it is parked ({reasons}). It gets pushes again after it registers again, or when \
+        someone reactivates it.
+        """
+      )
+    case .nobodyRetired:
+      (
+        argument: "count",
+        english: "1 device matches, but it is retired: its app was removed, or its user turned pushes off."
+      )
+    default: nil
     }
   }
 }

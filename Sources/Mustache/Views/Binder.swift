@@ -190,6 +190,7 @@ struct Binder {
     guard section.name.textKey == nil else {
       throw TemplateError("a text of the language cannot be a section", at: section.place)
     }
+    if let block = section.name.block { return try bind(section, if: .given(block, section.place)) }
     white.boundary(before: section.nodes, into: &program)
     try find(section.name, section.place) { (binder, depth, slot) throws(TemplateError) in
       if case .children(let children) = slot, !section.inverted {
@@ -206,6 +207,28 @@ struct Binder {
       }
     }
     white.seal()
+  }
+
+  /// A section that is there if a block writes something. What is fixed is decided here, and the rest on each page.
+  private mutating func bind(_ section: Node.Section, if block: Node.Block) throws(TemplateError) {
+    var probe = self
+    (probe.program, probe.white) = (Program(), WhiteSpace())
+    try probe.bind(block)
+    if let isFilled = probe.program.fixedFilling {
+      if isFilled != section.inverted { try bind(section.nodes) }
+      return
+    }
+    white.boundary(before: section.nodes, into: &program)
+    let white = white
+    let start = program.begin(filled: !section.inverted)
+    self.white = WhiteSpace()
+    try bind(block)
+    self.white = white
+    program.finishProbe(start)
+    try bind(section.nodes)
+    self.white.close(into: &program)
+    program.finish(start)
+    self.white.seal()
   }
 
   private mutating func bind(_ reference: Node.Reference, blocks: [Node.Block]) throws(TemplateError) {

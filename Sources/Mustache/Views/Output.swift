@@ -30,6 +30,9 @@ public struct Output: ~Copyable {
     capacity = grown
   }
 
+  /// Takes back what was written since there were `count` bytes.
+  mutating func cut(to count: Int) { self.count = min(count, self.count) }
+
   /// Writes bytes as they are.
   public mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let start = bytes.baseAddress, !bytes.isEmpty else { return }

@@ -13,6 +13,9 @@ struct Program: Sendable {
     case children(depth: Int, visit: Int, end: Int)
     /// Runs the operations up to `end` if the number has this plural form.
     case plural(depth: Int, plural: Int, end: Int)
+    /// Runs the operations up to `body` without keeping what they write, and jumps to `end` unless they wrote something,
+    /// as `expected`.
+    case filled(expected: Bool, body: Int, end: Int)
   }
 
   struct Plural: Sendable {
@@ -52,6 +55,12 @@ struct Program: Sendable {
         if tests[test](stack[depth]) != expected { index = end - 1 }
       case .plural(let depth, let plural, let end):
         if !plurals[plural].isForm(plurals[plural].number(stack[depth])) { index = end - 1 }
+      case .filled(let expected, let body, let end):
+        let before = output.count
+        run(stack, from: index + 1, to: body, depth: depth, into: &output)
+        let isFilled = output.count > before
+        output.cut(to: before)
+        index = (isFilled == expected ? body : end) - 1
       case .children(let from, let visit, let end):
         let first = index + 1
         visits[visit](stack[from]) { child in
@@ -79,6 +88,7 @@ extension Program {
       operations[start] = .test(depth: depth, test: test, expected: expected, end: end)
     case .children(let depth, let visit, _): operations[start] = .children(depth: depth, visit: visit, end: end)
     case .plural(let depth, let plural, _): operations[start] = .plural(depth: depth, plural: plural, end: end)
+    case .filled(let expected, let body, _): operations[start] = .filled(expected: expected, body: body, end: end)
     case .bytes, .value: preconditionFailure("an operation without a part")
     }
   }
@@ -104,5 +114,21 @@ extension Program {
   mutating func begin(_ plural: Plural, depth: Int) -> Int {
     plurals.append(plural)
     return begin(.plural(depth: depth, plural: plurals.count - 1, end: 0))
+  }
+
+  /// Begins with what is only run to see whether it writes something; ``finishProbe(_:)`` ends that.
+  mutating func begin(filled expected: Bool) -> Int { begin(.filled(expected: expected, body: 0, end: 0)) }
+
+  mutating func finishProbe(_ start: Int) {
+    guard case .filled(let expected, _, let end) = operations[start] else { return }
+    operations[start] = .filled(expected: expected, body: operations.count, end: end)
+  }
+
+  /// Whether it writes something, where that does not depend on a view; nil where it does.
+  var fixedFilling: Bool? {
+    let isFixed = operations.allSatisfy { operation in
+      if case .bytes = operation { true } else { false }
+    }
+    return isFixed ? !operations.isEmpty : nil
   }
 }

@@ -110,6 +110,7 @@ extension Segment {
     }
     try database.run(
       "UPDATE segments SET name = ?, rule = ?, changed_at = ? WHERE id = ?", name, rule.json.text(), now, id)
+    if name != self.name { try AudienceUse.rename(database, segment: self.name, to: name, app: appID) }
     return try Self.get(database, id: id)
   }
 
@@ -137,6 +138,7 @@ extension Segment {
 
   package func delete(_ database: Database) throws {
     try database.run("DELETE FROM segments WHERE id = ?", id)
+    try AudienceUse.rename(database, segment: name, to: nil, app: appID)
   }
 
   /// What will send to a segment.

@@ -202,6 +202,7 @@ extension Trim {
       }
       try database.run("DELETE FROM pushes WHERE id = ?", push)
     }
-    return Step(removed: found.count, isDone: found.count < most)
+    let uses = try AudienceUse.trim(database, before: date, limit: limit)
+    return Step(removed: found.count, isDone: found.count < most && uses < limit)
   }
 }

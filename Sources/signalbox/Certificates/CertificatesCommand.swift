@@ -95,13 +95,13 @@ enum CertificatesCommand {
     if values[CommonOptions.json] {
       io.print(found.map { answer($0, now) }.prettyJSON)
     } else {
-      var table = io.table("ID", "KIND", "NAME", "STATE", "DAYS LEFT", "USED BY")
+      var table = io.table("ID", "KIND", "NAME", "STATE", "EXPIRES", "USED BY")
       for item in found {
         table.add(
           "\(item.certificate.id)", io.word(item.certificate.details.kind, "certificates.kinds."),
           item.certificate.details.name,
           io.word(band(item.certificate, now).rawValue, "band."),
-          io.daysLeft(notAfter: item.certificate.details.notAfter, now: now) ?? "–",
+          io.expires(notAfter: item.certificate.details.notAfter, now: now) ?? "–",
           item.uses.map { "\($0.bundleID)/\($0.environment.rawValue)" }.joined(separator: " "))
       }
       io.print(table)

@@ -100,4 +100,9 @@ extension CommandIO {
   func daysLeft(notAfter: Date?, now: Date) -> String? {
     Expiry.daysLeft(notAfter: notAfter, now: now).map { text(Expiry.message(daysLeft: $0)) }
   }
+
+  /// The same for a column of a list.
+  func expires(notAfter: Date?, now: Date) -> String? {
+    Expiry.daysLeft(notAfter: notAfter, now: now).map { text(Expiry.distance(daysLeft: $0)) }
+  }
 }

@@ -86,11 +86,11 @@ enum HostCommands {
         }.prettyJSON)
       return ExitCode.done
     }
-    var table = io.table("ID", "HOST", "PROTOCOL", "DAYS LEFT", "LOOKED AT", "FOUND")
+    var table = io.table("ID", "HOST", "PROTOCOL", "EXPIRES", "LOOKED AT", "FOUND")
     for host in hosts {
       table.add(
         "\(host.id)", host.name, host.address.startProtocol.rawValue,
-        io.daysLeft(notAfter: host.seen?.notAfter, now: now) ?? "–",
+        io.expires(notAfter: host.seen?.notAfter, now: now) ?? "–",
         host.probedAt?.text ?? io.text("never"), singleLine(words(host, now, io)))
     }
     io.print(table)

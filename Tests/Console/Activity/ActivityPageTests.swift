@@ -93,6 +93,13 @@ struct ActivityPageTests {
       #expect(text(["with": "password"], "zh-Hans") == "方式：密码")
       #expect(text(["reason": "wrong key pair"], "zh-Hans") == "原因：密钥对错误")
       #expect(text(["reason": "wrong key pair"]) == "reason: wrong key pair")
+      let scope = "This token lacks the scope send-development or send-production, which this request requires."
+      #expect(text(["reason": .string(scope)], "zh-Hans").hasSuffix("权限范围 send-development 或 send-production。"))
+      #expect(
+        text(["reason": "This token lacks the scope read, which this request requires."], "zh-Hans")
+          == "原因：该令牌缺少此请求所需的权限范围 read。")
+      let own = ApprovalMessage.own.english
+      #expect(text(["reason": .string(own)], "zh-Hans") != "原因：\(own)" && text(["reason": "x"]) == "reason: x")
       #expect(text(["step": "first_start", "provider": "apns"]) == "push service: APNs, step: first start")
       #expect(text(["until": "2026-11-20T09:30:00Z"]) == "until: 20 Nov 2026, 09:30 UTC")
       #expect(text(["before": ["role": "viewer"], "after": ["role": "admin"]]) == "role: Viewer → Admin")

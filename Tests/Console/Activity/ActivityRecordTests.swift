@@ -19,6 +19,14 @@ struct ActivityRecordTests {
       #expect(entry.actor == "token viewer" && entry.subject == "token viewer" && entry.address == "192.0.2.1")
       #expect(entry.detail?["request"] == "DELETE /api/v1/apps/:app" && entry.detail?["status"] == 403)
       #expect(entry.detail?["reason"]?.string?.contains("requires admin") == true)
+      let anna = try await scene.signIn(.admin)
+      func shown(_ language: String) async throws -> String {
+        var anna = anna
+        _ = try await anna.post("/language", [("lang", language), ("return", "/")])
+        return ScenePage(try await anna.get("/activity?q=token%20viewer")).text
+      }
+      #expect(try await shown("zh-Hans").contains("该令牌的角色是只读成员，而此请求需要管理员。"))
+      #expect(try await shown("en").contains("This token has the role viewer, but this request requires admin."))
       scene.clock.advance(3601)
       _ = try await scene.call(.get, "/api/v1/activity", as: .admin)
       let all = try await scene.audit("token.refused")

@@ -73,6 +73,16 @@ struct SegmentTests {
       let tabs = list.text.components(separatedBy: "<nav class=\"tabs\"").dropFirst().first ?? ""
       #expect(ScenePage(tabs.components(separatedBy: "</nav>")[0]).text == "Segments 1 Tags 1 Aliases 1")
       #expect(list.text.contains("tagged odd") && list.text.contains("50.0% of Shop"))
+      let sent = ["tag": ["odd"], "segment": ["Odd, and new"]] as JSONValue
+      let audience = try #require(Audience(draft: ["audience": sent]))
+      try await scene.store.write {
+        try AudienceUse.note($0, app: app.id, audience, now: ConsoleScene.noon - 3 * 86_400)
+      }
+      for kind in ["segments", "tags"] {
+        let sent = ScenePage(try await ben.get("/audiences?kind=\(kind)")).text
+        #expect(sent.contains("Last sent") && sent.contains("3 days ago"), "\(kind)")
+      }
+      #expect(try await !ben.get("/audiences?kind=aliases").text.contains("3 days ago"))
       let edit = ScenePage(try await ben.get("/audiences/segments/1/edit"))
       #expect(edit.values("name") == ["Odd, and new"] && edit.values("tag") == ["odd"])
       let changed = fields.dropFirst() + [("platforms", "android")]

@@ -10,6 +10,8 @@ import Store
 import TestSupport
 import Testing
 
+@testable import Console
+
 @Suite("Pages: certificates and keys")
 struct CertificatePageTests {
   private static let password = "open sesame, file"
@@ -57,7 +59,8 @@ struct CertificatePageTests {
       let sealed = try await scene.store.read { try $0.fetchOne("SELECT sealed FROM certificates") { $0.blob(0) } }
       #expect(sealed.map { String(decoding: $0, as: UTF8.self).contains(secret) } == false, "the key lies sealed")
       let list = try await anna.get("/certificates").text
-      #expect(list.contains(" data-zoned>30 Dec 2026, 12:00 UTC</time>"), "a time in a sentence names its zone")
+      #expect(list.contains(" data-zoned=\"last\">30 Dec 2026, 12:00 UTC</time>"), "a sentence names its zone")
+      #expect(list.contains(">30 Dec 2026, 12:00</time>"), "a row names none: the script has none to take away")
       let known = ScenePage(try await anna.upload("/certificates", [Self.file(made.pem.utf8)]))
       #expect(known.text.contains("This file is already stored") && !known.text.contains("The file was not saved"))
       #expect(known.values("return") == ["/certificates/1"], "in another language, its own page")
@@ -270,8 +273,21 @@ struct CertificatePageTests {
       let page = ScenePage(try await anna.get("/certificates"))
       let bars = page.tags.filter { $0.name == "rect" && $0.attributes["rx"] == "1.5" }
       #expect(bars.compactMap { $0.attributes["class"] } == tones)
+      let targets = page.tags.filter { $0.name == "rect" && $0.attributes["class"] == "f-none" }
+      #expect(targets.count == tones.count && targets.allSatisfy { $0.attributes["height"] == "100%" })
       #expect(page.text.contains("between \(first) and"))
     }
+  }
+
+  @Test(
+    "a bar of the timeline can be hit beside it, up to the middle between it and the next; inside the picture",
+    arguments: [
+      ([], []), ([80], [0..<750]), ([5000], [4625..<5375]), ([9920], [9250..<10_000]),
+      ([5000, 5160], [4625..<5080, 5080..<5535]), ([80, 720], [0..<400, 400..<1095]),
+      ([1000, 5000], [625..<1375, 4625..<5375]),
+    ] as [([Int], [Range<Int>])])
+  func targets(middles: [Int], expected: [Range<Int>]) {
+    #expect(ExpiryTimeline.targets(around: middles) == expected)
   }
 
   @Test("the ladder of reminders is drawn: what was sent, what is held back, what comes next; with a table")

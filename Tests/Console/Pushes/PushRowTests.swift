@@ -49,6 +49,7 @@ struct PushRowTests {
   func forPeople(language: String, day: String, minute: String, exact: String) {
     let date = Date(timeIntervalSince1970: 1_795_333_929.6)
     #expect(Self.written(language) { $0.write(day: date) } == day)
+    #expect(Self.written(language) { $0.write(minute: date) } + " UTC" == minute)
     #expect(Self.written(language) { $0.write(utc: date) } == minute)
     #expect(Self.written(language) { $0.write(exact: date) } == exact)
   }

@@ -151,7 +151,7 @@ struct LanguageTests {
 
   @Test("the sentences that are read back from the database stand in the sources that write them")
   func recorded() throws {
-    let rooms = ["Delivery", "Mail", "Model", "Reactor", "Reminders", "Store/Pushes"]
+    let rooms = ["Delivery", "Mail", "Model", "Reactor", "Reminders", "Store/Pushes", "Console"]
     let sources = try rooms.flatMap { try Self.sources("Sources/\($0)") }.joined()
     // A sentence may go on in the next line, and its places are interpolations.
     let joined = sources.replacing(/"\s*\+ "/, with: "").replacing(/\\\n\s*/, with: "")
@@ -166,6 +166,10 @@ struct LanguageTests {
     let nobody =
       "3 devices match, but all are parked (BadDeviceToken). They get pushes again after they register again, "
     #expect(chinese.recorded(nobody + "or when someone reactivates them.").contains("3 台设备"))
+    let one = Problem("", DraftMessage.nobodyParked, ["count": "1", "reasons": "BadDeviceToken"]).text
+    #expect(one.hasPrefix("1 device matches, but it is parked (BadDeviceToken). "))
+    #expect(chinese.recorded(one).hasPrefix("1 台设备符合推送目标，但已停用（BadDeviceToken）"))
+    #expect(try Self.texts("en").recorded(one) == one)
     #expect(chinese.recorded("Something else.") == "Something else.")
     #expect(try Self.texts("en").recorded(sentence) == sentence)
   }
@@ -400,6 +404,32 @@ struct ChinesePageTests {
       #expect(reviewed.text.contains("Review and send") && reviewed.values("title") == ["Hello"])
       #expect(reviewed.values("lang").isEmpty, "it is no field of the push")
       #expect(try await scene.count("pushes") == 0)
+    }
+  }
+
+  @Test("what is refused outside the shell can be read in another language, and its form is not lost")
+  func refused() async throws {
+    try await ConsoleScene.with { scene in
+      let start = try #require(try await scene.console.firstStartPath())
+      let token = try #require(start.split(separator: "=").last.map(String.init))
+      var guest = try await SignInTests.guest(scene)
+      let short = ScenePage(
+        try await guest.post("/session/setup", [("token", token), ("email", "a@b.example"), ("password", "x")]))
+      #expect(!short.error("password").isEmpty && short.values("return") == ["/session/setup#token=\(token)"])
+      #expect(short.tags.contains { $0.attributes["name"] == "lang" && $0.attributes["value"] == "zh-Hans" })
+      let wrong = ScenePage(
+        try await guest.post("/session", [("email", "a@b.example"), ("password", "x"), ("return", "/pushes")]))
+      #expect(wrong.values("return").contains("/session/new?return=/pushes"))
+
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      try await scene.requireSecondStep(.everybody)
+      #expect(try await ben.post("/account/second-step/begin").status == 303)
+      let refused = try await ben.post("/account/second-step", [("code", "000000")])
+      #expect(refused.status == 422 && !refused.text.contains("href=\"/devices\""), "outside the shell")
+      #expect(ScenePage(refused).values("return") == ["/account/second-step"])
+      let proof = try await ben.post("/session/confirm", [("proof", "wrong"), ("return", "/account/second-step")])
+      #expect(proof.status == 422)
+      #expect(ScenePage(proof).values("return").contains("/session/confirm?return=/account/second-step"))
     }
   }
 

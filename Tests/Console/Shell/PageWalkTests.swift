@@ -43,6 +43,15 @@ struct PageWalkTests {
         faults.append("a form to \(tag.attributes["action"] ?? "") without a token")
       }
     }
+    for tag in page.tags {
+      for id in tag.attributes["aria-describedby"]?.split(separator: " ").map(String.init) ?? [] {
+        if page.text(id: id)?.isEmpty != false { faults.append("\(id) describes <\(tag.name)> with no word") }
+      }
+    }
+    faults += page.tags.filter { $0.attributes["id"]?.hasSuffix("-hint") == true }.compactMap { tag in
+      let id = tag.attributes["id"] ?? ""
+      return page.text(id: id)?.isEmpty == false ? nil : "an empty line: \(id)"
+    }
     for tag in page.tags where tag.name == "label" {
       if let field = tag.attributes["for"], !ids.contains(field) { faults.append("a label for no field: \(field)") }
     }

@@ -3,7 +3,7 @@ import Foundation
 import Mustache
 import Model
 
-/// A time, for `components/time`, `components/zoned` (in a sentence) and `components/ago`. Written without intermediate
+/// A time, for `components/time`, `components/zoned` (ends a sentence) and `components/ago`. Written without intermediate
 /// strings, because lists contain many.
 struct MomentView: View {
   let date: Date
@@ -12,7 +12,8 @@ struct MomentView: View {
 
   static let fields: [Field<Self>] = [
     .written("datetime") { $1.write(timestamp: $0.date) },
-    .written("text") { $1.write(utc: $0.date) },
+    .written("text") { $1.write(minute: $0.date) },
+    .written("zoned") { $1.write(utc: $0.date) },
     .written("exact") { $1.write(exact: $0.date) },
     .written("day") { $1.write(day: $0.date) },
     .written("machine_day") { $1.write(machineDay: $0.date) },
@@ -55,19 +56,28 @@ extension Output {
     write(byte: UInt8(ascii: "Z"))
   }
 
+  /// As `20 Nov 2026, 23:58`, in the form of ``language``: in UTC, as the foot of the navigation says. A script replaces
+  /// both with the viewer's clock, whose text is as wide: nothing moves.
+  mutating func write(minute date: Date) { write(minute: date, seconds: false) }
+
   /// As `20 Nov 2026, 23:58 UTC`, in the form of ``language``. A script replaces it with the viewer's local time.
-  mutating func write(utc date: Date) { write(utc: date, seconds: false) }
+  mutating func write(utc date: Date) {
+    write(minute: date, seconds: false)
+    write(" UTC" as StaticString)
+  }
 
   /// As `20 Nov 2026, 23:58:07 UTC`, in the form of ``language``.
-  mutating func write(exact date: Date) { write(utc: date, seconds: true) }
+  mutating func write(exact date: Date) {
+    write(minute: date, seconds: true)
+    write(" UTC" as StaticString)
+  }
 
-  private mutating func write(utc date: Date, seconds: Bool) {
+  private mutating func write(minute date: Date, seconds: Bool) {
     let (days, rest) = Int(date.timeIntervalSince1970.rounded(.down)).quotientRoundedDown(dividingBy: 86_400)
     write(day: days)
     if !isChinese { write(byte: UInt8(ascii: ",")) }
     write(byte: UInt8(ascii: " "))
     write(clock: rest, seconds: seconds)
-    write(" UTC" as StaticString)
   }
 
   /// As `20 Nov 2026`, in the form of ``language``.
