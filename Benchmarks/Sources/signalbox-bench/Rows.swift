@@ -103,7 +103,7 @@ struct RowsBuilder {
           draftJSON: #"{"app":"com.example.app","environment":"production","platforms":["ios"],"audience":"all","#
             + #""notification":{"title":"Order \#(number) is on its way","body":"It arrives tomorrow, between nine and "#
             + #"twelve. Open the app to choose another day."},"options":{"ttl":86400,"priority":10}}"#,
-          source: number % 3 == 0 ? "web" : "api", createdBy: "bench")
+          source: number % 3 == 0 ? .web : .api, createdBy: "bench")
         new.title = "Order \(number) is on its way"
         new.body = "It arrives tomorrow, between nine and twelve. Open the app to choose another day."
         new.searchTerms = ["beta"]

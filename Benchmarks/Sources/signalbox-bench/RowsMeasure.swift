@@ -133,7 +133,7 @@ struct RowsMeasure {
       pushes("pushes, search that finds many") { $0.search = "order" },
       pushes("pushes, search that finds nothing") { $0.search = "no such text" },
       pushes("pushes, one state, few") { $0.states = [.failed] },
-      pushes("pushes, environment and source") { ($0.environment, $0.source) = (.development, "web") },
+      pushes("pushes, environment and source") { ($0.environment, $0.source) = (.development, .web) },
       (
         "overview: 30 days, apps, counts",
         { database, random in
