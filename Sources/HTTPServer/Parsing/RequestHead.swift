@@ -1,3 +1,5 @@
+import Glibc
+
 /// The head of a request as received: one copy of its bytes, and the positions of its parts.
 final class RequestHead: Sendable {
   /// The position of one field.
@@ -59,6 +61,12 @@ final class RequestHead: Sendable {
     self.keepsAlive = keepsAlive
     self.expectsContinue = expectsContinue
     self.host = host
+  }
+
+  /// Whether these bytes begin with this head, whole.
+  func begins(_ input: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard input.count >= bytes.count, let start = input.baseAddress else { return false }
+    return bytes.withUnsafeBytes { own in own.baseAddress.map { memcmp($0, start, own.count) == 0 } ?? false }
   }
 
   func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }

@@ -39,6 +39,11 @@ struct RequestParser {
   private var fields: [RequestHead.Field] = []
   private var summary = FieldSummary()
 
+  /// The head before, if it is short: scripts, monitors and waiting pages send theirs again and again, byte for byte.
+  private var former: RequestHead?
+  /// Bytes of the longest head that is kept while a connection is idle.
+  private static let keptHead = 2048
+
   init(limits: Limits = Limits()) { self.limits = limits }
 
   /// Whether no request is incomplete.
@@ -70,6 +75,10 @@ struct RequestParser {
     let rest = UnsafeBufferPointer(rebasing: input[offset...])
     guard !rest.isEmpty else { return nil }
     if partial.isEmpty {
+      if let former, former.begins(rest) {
+        offset += former.bytes.count
+        return take(former)
+      }
       guard let end = try scan(rest) else {
         partial.append(contentsOf: rest)
         offset = input.count
@@ -208,14 +217,20 @@ struct RequestParser {
       keepsAlive: summary.leavesOpen(minorVersion: line.minorVersion),
       expectsContinue: summary.expectsContinue && line.minorVersion > 0 && framing != .none,
       host: line.authority ?? summary.host)
-    phase = .body
-    body = BodyDecoder(framing)
     lineStart = 0
     position = 0
     emptyLines = 0
     self.line = nil
     fields = []
     summary = FieldSummary()
+    former = bytes.count <= Self.keptHead ? head : nil
+    return take(head)
+  }
+
+  /// The body of this head follows.
+  private mutating func take(_ head: RequestHead) -> RequestHead {
+    phase = .body
+    body = BodyDecoder(head.framing)
     return head
   }
 

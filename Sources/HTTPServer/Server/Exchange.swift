@@ -78,23 +78,21 @@ final class Exchange: @unchecked Sendable {
       if !worker.responder.refusesLongBodies { handler = { _ in throw error } }
     }
     let quick = head.framing == .none ? resolution.quick : nil
-    guard let turns = worker.turns, let client = connection?.client(of: head) else {
-      return run(quick, handler)
-    }
-    // A body comes when it comes, and so does what a handler waits for.
-    let isCounted = quick == nil && head.framing == .none && !resolution.mayWait
-    if isCounted { countedClient = client }
-    turns.take(client, isCounted: isCounted, at: worker.now) { [handler] in self.run(quick, handler) }
-  }
-
-  private func run(_ quick: QuickHandler?, _ handler: @escaping Handler) {
-    // The client may have gone while the request waited.
-    guard connection != nil, let request else { return leaveTurn() }
     if let quick, let answer = quickAnswer(quick, request) {
-      // Quick answers have their body in memory: nothing is left to run.
+      // It waits for no turn, which would take longer. Its body is in memory: nothing is left to run.
       _ = begin(answer)
       return
     }
+    guard let turns = worker.turns, let client = connection?.client(of: head) else { return run(handler) }
+    // A body comes when it comes, and so does what a handler waits for.
+    let isCounted = quick == nil && head.framing == .none && !resolution.mayWait
+    if isCounted { countedClient = client }
+    turns.take(client, isCounted: isCounted, at: worker.now) { [handler] in self.run(handler) }
+  }
+
+  private func run(_ handler: @escaping Handler) {
+    // The client may have gone while the request waited.
+    guard connection != nil, let request else { return leaveTurn() }
     // Unstructured, because a request's task begins with its bytes, not in a scope; the connection cancels it.
     let task = Task.immediate(executorPreference: loop) { await self.run(handler, request) }
     if connection != nil { self.task = task } else { task.cancel() }
