@@ -13,11 +13,6 @@ extension OutcomeCounts {
   }
 }
 
-extension Double {
-  /// Rounded for SVG attributes.
-  var hundredths: Double { (self * 100).rounded() / 100 }
-}
-
 extension Environment {
   func word(_ texts: Texts) -> String { texts("words.\(rawValue)") }
 }

@@ -46,9 +46,6 @@ package struct SegmentRule: Sendable, Hashable {
 
   /// Whether it has no condition: a segment of every device is the app itself.
   package var isEmpty: Bool { self == Self() }
-
-  /// All tags that it names.
-  package var tags: [String] { tag + tagAnd + tagNot }
 }
 
 // MARK: Which values belong to it
