@@ -37,7 +37,7 @@ package final class CredentialRoutes: RouteFinder {
   private let log: Logger?
   private let open = Mutex<[Key: Route]>([:])
   /// Closed routes: a provider must stay alive until every request in flight has its result.
-  private let closing = Mutex<[Route]>([])
+  let closing = Mutex<[Route]>([])
 
   /// - Parameters:
   ///   - makers: the available providers.
@@ -171,9 +171,6 @@ package final class CredentialRoutes: RouteFinder {
     closing.withLock { $0.append(route) }
     route.provider.stop()
   }
-
-  /// The number of closed routes that still wait for results.
-  var closingCount: Int { closing.withLock { $0.count } }
 
   /// Releases the closed routes whose requests all have results, and their keys with them.
   private func release() {

@@ -122,9 +122,4 @@ package struct CertificateExtension: Sendable, Hashable {
     self.isCritical = isCritical
     self.value = value
   }
-
-  /// An extension without content: ASN.1 NULL.
-  package static func mark(oid: String) -> CertificateExtension {
-    CertificateExtension(oid: oid, value: Data(DER.encode(DER.null, [])))
-  }
 }

@@ -160,9 +160,6 @@ package final class DatabasePool: Sendable {
   /// Rewrites the whole file; see ``Database/vacuum()``. For a file without other users.
   package func vacuum() throws { try writer.sync { try $0.vacuum() } }
 
-  /// See ``Database/integrityCheck(limit:)``.
-  package func integrityCheck() async throws -> [String] { try await read { try $0.integrityCheck() } }
-
   /// Waits for running work, checkpoints the log and closes the file. Idempotent.
   package func close() {
     let first = isClosed.withLock { isClosed in

@@ -100,20 +100,6 @@ struct APNsCall: Sendable {
   /// The payload, cut off at the server's limit, which exceeds APNs' (5120 bytes).
   var body: [UInt8]
   var bodyByteCount: Int
-
-  /// A call with a complete body.
-  init(method: String = "POST", path: String, headers: [(name: String, value: String)], body: [UInt8]) {
-    self.init(method: method, path: path, headers: headers, body: body, bodyByteCount: body.count)
-  }
-
-  /// A call whose body may be cut off.
-  init(method: String, path: String, headers: [(name: String, value: String)], body: [UInt8], bodyByteCount: Int) {
-    self.method = method
-    self.path = path
-    self.headers = headers
-    self.body = body
-    self.bodyByteCount = bodyByteCount
-  }
 }
 
 /// A refusal by the simulated APNs.
