@@ -93,6 +93,7 @@ extension PageContext {
       frame.languageAction = path
     }
     frame.section = V.section
+    if V.section == .settings { frame.settings = SettingsPages.listed(at: request.path, texts) }
     frame.isProven = session.map { ProofGate.isFresh($0, now: now) } ?? false
     frame.openIncidents = shell.openIncidents
     frame.lastCheck = shell.lastCheck.map { MomentView(date: $0, now: now) }
