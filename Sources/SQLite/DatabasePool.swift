@@ -126,12 +126,10 @@ package final class DatabasePool: Sendable {
   }
 
   /// ``read(limit:_:)`` for a thread that may block.
-  package func readSync<Result>(limit: Duration? = nil, _ body: (Database) throws -> Result) throws -> Result {
+  package func readSync<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let reader = requests.waitForOne()
     defer { requests.give(back: reader) }
-    return try reader.sync { database in
-      try database.snapshot { try Interruption(limit: limit).watch(database) { try body(database) } }
-    }
+    return try reader.sync { database in try database.snapshot { try body(database) } }
   }
 
   /// Brings the schema up to date.

@@ -223,7 +223,6 @@ struct APNsValidatorTests {
     let id = try #require(rejection.apnsID)
     #expect(fault.reason == "BadMessageId" ? UUID(uuidString: id) != nil : id == scene["apns-id"])
     #expect(rejection.timestamp == nil)
-    #expect(!rejection.closesConnection)
   }
 
   @Test("Every reason that a request alone can have is in the table")

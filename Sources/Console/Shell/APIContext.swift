@@ -30,7 +30,7 @@ struct APIContext: Sendable {
   /// Reads the body.
   ///
   /// - Throws: 415 for another content type; 400 with line and column if the body is not JSON.
-  func body(upTo limit: Int = 1 << 20) async throws -> JSONValue { try await Self.body(of: request, upTo: limit) }
+  func body() async throws -> JSONValue { try await Self.body(of: request) }
 
   static func body(of request: Request, upTo limit: Int = 1 << 20) async throws -> JSONValue {
     guard request.mediaType == "application/json" else {

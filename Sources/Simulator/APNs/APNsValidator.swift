@@ -102,7 +102,8 @@ struct APNsCall: Sendable {
   var bodyByteCount: Int
 }
 
-/// A refusal by the simulated APNs.
+/// A refusal by the simulated APNs. It never ends the connection: Apple's GOAWAY reasons concern the connection, not a
+/// request (`IdleTimeout`, `Shutdown`).
 struct APNsRejection: Error, Sendable, Hashable {
   var status: Int
   /// Apple's code, such as `BadDeviceToken`.
@@ -112,22 +113,15 @@ struct APNsRejection: Error, Sendable, Hashable {
   var apnsID: String?
   /// When the token became invalid; only with status 410. The answer states it in milliseconds.
   var timestamp: Date?
-  /// Whether the connection ends after the answer. No refusal of a single request does that: Apple's GOAWAY reasons
-  /// concern the connection (`IdleTimeout`, `Shutdown`).
-  var closesConnection: Bool
 
   /// - Parameters:
   ///   - reason: a code of APNs in ``Reason/table``, which also determines the status.
   ///   - status: for codes outside of the table; otherwise 400.
-  init(
-    _ reason: String, status: Int? = nil, apnsID: String? = nil, timestamp: Date? = nil,
-    closesConnection: Bool = false
-  ) {
+  init(_ reason: String, status: Int? = nil, apnsID: String? = nil, timestamp: Date? = nil) {
     self.status = status ?? Reason.of(reason).status ?? 400
     self.reason = reason
     self.apnsID = apnsID
     self.timestamp = timestamp
-    self.closesConnection = closesConnection
   }
 }
 
