@@ -59,18 +59,15 @@ enum ReceiversAPI {
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let (wanted, sealer) = (form, call.store.sealer)
     let answer = try await call.store.write { database in
-      try idempotency.once(database) {
+      try idempotency.answer(database) {
         var form = wanted
         form.appID = try call.filter(database, app: bundleID)?.id
         let receiver = try ReceiverPages.keep(
           database, form, nil, sealer: sealer, by: call.actor, audit: call.audit("receiver.create", ""), now: call.now)
-        return (
-          Idempotency.Answer(
-            status: .created, json: ReceiverAnswer(receiver, try apps(database)),
-            location: "/api/v1/receivers/\(receiver.id)"),
-          ()
-        )
-      }.answer
+        return Idempotency.Answer(
+          status: .created, json: ReceiverAnswer(receiver, try apps(database)),
+          location: "/api/v1/receivers/\(receiver.id)")
+      }
     }
     return answer.response
   }
