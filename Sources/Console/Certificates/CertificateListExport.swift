@@ -18,7 +18,7 @@ struct CertificateListExport: Sendable {
 
   init(_ store: Store, _ filter: ExpiryList.Filter, now: Date) {
     pages = PagedExport(store: store, name: "certificates") { database, cursor, limit in
-      let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+      let apps = try App.bundleIDs(database)
       let uses = try TrackedCertificate.uses(database)
       return try ExpiryList.page(database, filter, cursor: cursor, limit: limit).map { item in
         switch item {
