@@ -89,7 +89,7 @@ enum AppPages {
   private static func problems(_ form: Form, withBundleID: Bool) -> [Problem] {
     var problems: [Problem] = []
     func check(_ field: String, _ problem: Problem?) { if let problem { problems.append(problem.under(field)) } }
-    check("name", form["name"].isEmpty ? Problem("", FieldMessage.required) : AppName.problem(withName: form["name"]))
+    check("name", AppName.problem(withRequiredName: form["name"]))
     if withBundleID { check("bundle_id", AppName.problem(withBundleID: form["bundle_id"])) }
     if !form["package_name"].isEmpty { check("package_name", AppName.problem(withPackageName: form["package_name"])) }
     if AliasRule(rawValue: form["alias_rule"].isEmpty ? "none" : form["alias_rule"]) == nil {

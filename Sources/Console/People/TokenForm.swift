@@ -24,12 +24,7 @@ package struct TokenForm: Sendable {
   package init() {}
 
   package var problems: [Problem] {
-    var problems: [Problem] = []
-    if name.isEmpty {
-      problems.append(Problem("name", FieldMessage.required))
-    } else if let problem = AppName.problem(withName: name, limit: Self.nameLimit) {
-      problems.append(problem.under("name"))
-    }
+    var problems = [AppName.problem(withRequiredName: name, limit: Self.nameLimit)?.under("name")].compactMap(\.self)
     let known = Self.words + User.Role.allCases.map(\.rawValue)
     if words.isEmpty || words.contains(where: { !known.contains($0) }) {
       problems.append(

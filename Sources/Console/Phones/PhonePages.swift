@@ -183,11 +183,7 @@ enum PhonePages {
     if app == nil { problems.append(Problem("app", FieldMessage.required)) }
     if environment == nil { problems.append(Problem("environment", FieldMessage.required)) }
     if platform == nil { problems.append(Problem("platform", FieldMessage.required)) }
-    if form["name"].isEmpty {
-      problems.append(Problem("name", FieldMessage.required))
-    } else if let problem = AppName.problem(withName: form["name"]) {
-      problems.append(problem.under("name"))
-    }
+    if let problem = AppName.problem(withRequiredName: form["name"]) { problems.append(problem.under("name")) }
     if let alias = form.filled("alias"), let problem = rule.problem(with: alias) {
       problems.append(problem.under("alias"))
     }
