@@ -88,11 +88,10 @@ enum OIDCSettingsPage {
 
   /// Asks the provider for its documents.
   private static func test(_ page: PageContext, _ settings: OIDCSettings) async throws -> TestResult {
-    let (texts, now) = (page.texts, page.now)
-    let audit = page.audit("settings.oidc_test", "settings oidc", ["issuer": .string(settings.issuer)])
-    try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+    let texts = page.texts
+    try await page.note(page.audit("settings.oidc_test", "settings oidc", ["issuer": .string(settings.issuer)]))
     do {
-      let metadata = try await page.console.oidc.metadata(settings.issuer, isFresh: true, now: now)
+      let metadata = try await page.console.oidc.metadata(settings.issuer, isFresh: true, now: page.now)
       return TestResult(isGood: true, text: texts("oidc_settings.test_good"), answer: metadata.authorization)
     } catch let problem as Problem {
       return TestResult(isGood: false, text: texts("oidc_settings.test_bad"), answer: texts.text(problem))

@@ -122,8 +122,7 @@ enum ReceiversAPI {
     }
     let answer = try await attempt(
       call, receiver.details.channel, secrets, language: receiver.details.language, mail: mail)
-    let audit = call.audit("receiver.test", "receiver \(id)", ["accepted": .bool(answer.isTaken)])
-    try await call.store.write { _ = try AuditEntry.add($0, audit, now: call.now) }
+    try await call.note(call.audit("receiver.test", "receiver \(id)", ["accepted": .bool(answer.isTaken)]))
     return APIContext.answer(answer)
   }
 

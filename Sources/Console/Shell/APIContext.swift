@@ -27,6 +27,12 @@ struct APIContext: Sendable {
       actor: principal.name, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
   }
 
+  /// Writes an entry of the activity log that belongs to no change, such as one about a test.
+  func note(_ entry: NewAuditEntry) async throws {
+    let now = now
+    try await store.write { _ = try AuditEntry.add($0, entry, now: now) }
+  }
+
   /// Reads the body.
   ///
   /// - Throws: 415 for another content type; 400 with line and column if the body is not JSON.
