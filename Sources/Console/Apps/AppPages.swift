@@ -77,13 +77,13 @@ enum AppPages {
   private static func newPage(_ page: PageContext, _ form: Form, _ errors: FieldErrors) -> Response {
     page.answer(
       NewAppView(form: AppFormView(form, errors, page.texts, isKnown: false)),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func editPage(_ page: PageContext, _ app: App, _ form: Form, _ errors: FieldErrors) -> Response {
     page.answer(
       AppEditView(app: app, form: AppFormView(form, errors, page.texts, isKnown: true)),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func problems(_ form: Form, withBundleID: Bool) -> [Problem] {

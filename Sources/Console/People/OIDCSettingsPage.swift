@@ -43,7 +43,7 @@ enum OIDCSettingsPage {
             isSelected: $0.rawValue == form["admission"])
         },
         roles: ChoiceView.roles(texts, chosen: form["new_role"]).filter { $0.value != User.Role.admin.rawValue },
-        test: test), status: errors.isEmpty ? .ok : .unprocessableContent)
+        test: test), status: errors.status)
   }
 
   private static func form(_ known: OIDCSettings?) -> Form {

@@ -53,7 +53,7 @@ enum SecondStepGate {
         hasPasskeys: person.passkeys > 0, problem: problem,
         adding: person.hasSecondStep
           ? nil : PasskeysView(user: user, passkeys: [], error: errors["passkey"], now: page.now)),
-      status: problem?.status ?? (errors.isEmpty ? .ok : .unprocessableContent), retryAfter: problem?.wait)
+      status: problem?.status ?? errors.status, retryAfter: problem?.wait)
   }
 }
 

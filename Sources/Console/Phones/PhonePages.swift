@@ -166,7 +166,7 @@ enum PhonePages {
       providers: ChoiceView.list(
         [("", texts("devices.provider_own")), (ProviderKind.jpush.rawValue, ProviderKind.jpush.name)],
         chosen: form["provider"]))
-    return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
+    return page.answer(view, status: errors.status)
   }
 
   private static func make(_ page: PageContext) async throws -> Response {

@@ -49,7 +49,7 @@ enum MailSettingsPage {
         links: page.console.configuration.address == nil
           ? texts("settings.links", ["address": page.console.courier.address ?? page.address]) : "",
         to: page.form.has("to") ? page.form["to"] : page.user.flatMap { MailAddress($0.name)?.address } ?? "",
-        test: test), status: errors.isEmpty ? .ok : .unprocessableContent)
+        test: test), status: errors.status)
   }
 
   private static func save(_ page: PageContext) async throws -> Response {

@@ -88,7 +88,7 @@ enum ReceiverPages {
         languages: ReceiverForm.languages.map {
           ChoiceView(value: $0, label: page.console.locales.name($0), isSelected: $0 == form["language"])
         }, apps: choices.map { ChoiceView(value: $0.0, label: $0.1, isSelected: $0.0 == form["app"]) }),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func save(_ page: PageContext, _ before: Receiver?) async throws -> Response {

@@ -265,7 +265,7 @@ enum SessionPages {
     let email = isFirst ? page.form["email"] : found?.1?.name ?? ""
     let form = found == nil ? nil : SetupFormView(token: token, isFirst: isFirst, email: email, errors: errors)
     var response = page.answer(
-      SetupView(form: form), status: found == nil ? 410 : errors.isEmpty ? .ok : .unprocessableContent,
+      SetupView(form: form), status: found == nil ? 410 : errors.status,
       language: SetupLink.language(page, token))
     // The link is a secret in the address: do not send it to other sites.
     response.headers.append("Referrer-Policy", "no-referrer")
