@@ -1,14 +1,12 @@
-import Delivery
 import Foundation
 import HTTPServer
 package import JSON
 import Model
-import Reactor
 import SQLite
 package import Store
 
 /// One call of the JSON API: the request and its principal.
-struct APIContext: Sendable {
+struct APIContext: ActorContext {
   let console: Console
   let request: Request
   let principal: Principal
@@ -16,22 +14,7 @@ struct APIContext: Sendable {
 
   var store: Store { console.store }
 
-  /// The name in timelines and beside pushes.
   var actor: String { principal.name }
-
-  /// For what the push services are asked to change.
-  var author: ChannelKeeper.Author { ChannelKeeper.Author(actor, from: request.remoteAddress?.host, now: now) }
-
-  func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
-    NewAuditEntry(
-      actor: principal.name, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
-  }
-
-  /// Writes an entry of the activity log that belongs to no change, such as one about a test.
-  func note(_ entry: NewAuditEntry) async throws {
-    let now = now
-    try await store.write { _ = try AuditEntry.add($0, entry, now: now) }
-  }
 
   /// Reads the body.
   ///

@@ -191,19 +191,14 @@ struct ConsoleRouter {
       }
       let standing = isLimited ? try console.rateLimits.take(token: token.id, now: now) : nil
       let principal = Principal.token(token)
-      do {
-        try await access.check(token, request, console.store)
-      } catch let error as any HTTPResponseError where error.status == .forbidden {
-        await console.noteRefusal(of: principal, request, error.status, error.message, now: now)
-        throw error
-      }
-      // No resource has an entity tag, so a change that requires one must not happen (RFC 9110 §13.1.1).
-      if !method.isSafe, let tags = request.header("If-Match"), tags != "*" {
-        throw HTTPError(
-          .preconditionFailed, "Nothing was changed. If-Match cannot match, because this resource has no ETag.")
-      }
       var response: Response
       do {
+        try await access.check(token, request, console.store)
+        // No resource has an entity tag, so a change that requires one must not happen (RFC 9110 §13.1.1).
+        if !method.isSafe, let tags = request.header("If-Match"), tags != "*" {
+          throw HTTPError(
+            .preconditionFailed, "Nothing was changed. If-Match cannot match, because this resource has no ETag.")
+        }
         response = try await handler(APIContext(console: console, request: request, principal: principal, now: now))
       } catch let error as any HTTPResponseError where error.status == .forbidden {
         await console.noteRefusal(of: principal, request, error.status, error.message, now: now)
