@@ -62,12 +62,7 @@ extension AudienceQuery {
     _ database: Database, after: Int64, upTo: Int64, limit: Int, push: Int64
   ) throws -> [AudienceMember] {
     let members = try page(database, after: after, upTo: upTo, limit: limit)
-    return try database.withStatement(
-      """
-      SELECT EXISTS (SELECT 1 FROM deliveries WHERE push_id = ?1 AND device_id = ?2)
-        OR EXISTS (SELECT 1 FROM push_waiting WHERE push_id = ?1 AND device_id = ?2)
-      """
-    ) { statement in
+    return try database.withStatement(Self.isKnown) { statement in
       try statement.bind(1, push)
       return try members.map { member in
         var member = member
@@ -79,19 +74,19 @@ extension AudienceQuery {
     }
   }
 
+  /// Whether a device has an outcome in a push, or waits for it.
+  private static let isKnown = """
+    SELECT EXISTS (SELECT 1 FROM deliveries WHERE push_id = ?1 AND device_id = ?2)
+      OR EXISTS (SELECT 1 FROM push_waiting WHERE push_id = ?1 AND device_id = ?2)
+    """
+
   /// A channel or a topic is one request, which takes part as one member.
   private func only(
     _ member: AudienceMember, _ database: Database, after: Int64, upTo: Int64, _ push: Int64?
   ) throws -> [AudienceMember] {
     guard platforms.contains(member.platform), after < member.id, member.id <= upTo else { return [] }
     if let push {
-      let isKnown = try database.fetchOne(
-        """
-        SELECT EXISTS (SELECT 1 FROM deliveries WHERE push_id = ?1 AND device_id = ?2)
-          OR EXISTS (SELECT 1 FROM push_waiting WHERE push_id = ?1 AND device_id = ?2)
-        """, push, member.id
-      ) { $0.bool(0) }
-      if isKnown == true { return [] }
+      if try database.fetchOne(Self.isKnown, push, member.id, row: { $0.bool(0) }) == true { return [] }
     }
     guard let retry else { return [member] }
     let before = try database.fetchOne(
