@@ -6,8 +6,7 @@ import OpenSSL
 import SQLite
 import Store
 
-/// “Confirm it’s you”: what could let somebody else in is changed only shortly after a proof of who is there. Signing in
-/// is one.
+/// “Confirm it’s you”: changes that affect access require a recent proof of identity. Signing in is one.
 enum ProofGate {
   static let views: [any PageView.Type] = [ProofView.self] + SecondStepGate.views
 

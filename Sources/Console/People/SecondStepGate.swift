@@ -8,7 +8,7 @@ enum SecondStepGate {
 
   private static let path = "/session/second-step"
   private static let always: Set<String> = [path, "/session/end"]
-  /// What sets up a first one, for somebody who has none. A second one is not added with the password alone.
+  /// Where people without a second step set one up. Another one is not added with the password alone.
   private static let settingUp: Set<String> = [
     SecondStepPages.path, SecondStepPages.path + "/begin", "/account/passkeys", ProofGate.path, OIDCPages.confirm,
   ]

@@ -62,7 +62,7 @@ enum DeliveryPage {
     /// Nil: the default text.
     let language: LanguageTag?
     let variant: Int
-    /// Whether it is what the device's present language would get: nobody kept what it was.
+    /// Whether the text is guessed from the device's present language, because it was not recorded.
     let isGuess: Bool
   }
 
@@ -86,7 +86,7 @@ enum DeliveryPage {
       simulator: credential?.place == .simulator ? simulator(push, item.device, page) : nil)
     let isSimulated = credential?.place == .simulator && exchange.request != nil
     let isJPush = item.device?.provider == .jpush
-    // Nobody kept when the last attempt was of a device that waits, or was given up while it waited.
+    // For a device that waits, or was given up while it waited, the time of the last attempt is not recorded.
     let isTimed = waiting == nil && !delivery.endedWaiting
     return DeliveryView(
       push: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)),

@@ -116,7 +116,7 @@ struct ConsoleRouter {
         response.actor = principal.name
         return response
       }
-      // Thrown: a page that asks who is there answers with 403, too, and refuses nothing.
+      // Only thrown errors count: the page that asks for a proof of identity answers with 403 too, but refuses nothing.
       var isRefused = false
       var response = try await Self.answer(context) {
         do {
@@ -250,7 +250,7 @@ struct ConsoleRouter {
     } catch let error as StoreError {
       switch error {
       case .notFound: return context.errorPage(PageError(.notFound, "not_found"))
-      // An edited address, or a row that somebody else began to use meanwhile.
+      // `badCursor`: the address was edited. `inUse`: the row came into use after the page was shown.
       case .badCursor: return context.errorPage(PageError(.badRequest, "refused"))
       case .taken, .inUse: return context.errorPage(PageError(.conflict, "refused"))
       case .detailsRemoved(_, let date):

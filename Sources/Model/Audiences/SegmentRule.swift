@@ -229,7 +229,7 @@ package struct AppVersion: Sendable, Hashable, Comparable {
   package func hash(into hasher: inout Hasher) { hasher.combine(numbers) }
 }
 
-/// What is said about segments.
+/// Messages about segments.
 package enum SegmentMessage: String, MessageSet {
   case stars = "segment.stars"
   case version = "segment.version"

@@ -67,7 +67,7 @@ struct PageViews: Sendable {
 
 /// How a page is shown in another language.
 enum LanguageSwitch {
-  /// At its own address. The answer to a form has none: its address takes only POST, and what was typed would go.
+  /// At its own address. The answer to a form cannot: its address takes only POST, and the input would be lost.
   case reloading
   /// At an address that shows the same, where little is typed.
   case at(String)
