@@ -70,7 +70,6 @@ enum CertificatePages {
       status: !upload.isRefused && watch.isEmpty ? .ok : .unprocessableContent)
   }
 
-  /// The list as a file, which the activity log records.
   // MARK: Looking into a file, and keeping it
 
   private static func upload(_ page: PageContext) async throws -> Response {

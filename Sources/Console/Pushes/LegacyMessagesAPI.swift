@@ -176,7 +176,6 @@ enum LegacyMessagesAPI {
     guard !isTopic else { return APIContext.answer { result.write(to: &$0) } }
     return answer(Array(repeating: result, count: request["registration_ids"]?.array?.count ?? 1), [])
   }
-
 }
 
 extension Response {

@@ -71,7 +71,7 @@ enum WebhooksAPI {
   private static func read(_ fields: JSONFields, _ form: inout WebhookForm, required: Bool) throws -> String? {
     form.name = fields.string("name", required: required, limit: .characters(WebhookForm.nameLimit)) ?? form.name
     form.url = fields.string("url", required: required, limit: .bytes(2048))
-    form.events = Set(fields.choices("events", atMost: 10))
+    form.events = Set(fields.choices("events", atMost: 10, as: Webhook.Event.self))
     form.isActive = fields.bool("active") ?? form.isActive
     let app = fields.string("app", limit: .characters(AppName.bundleIDLimit))
     try fields.finish()

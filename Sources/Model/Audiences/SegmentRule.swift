@@ -137,7 +137,7 @@ extension SegmentRule {
   /// Reads the members of a rule, and reports every problem with its path.
   package static func read(_ fields: JSONFields) -> Self {
     var rule = Self()
-    rule.platforms = Set(fields.choices("platforms", atMost: 10))
+    rule.platforms = Set(fields.choices("platforms", atMost: 10, as: Platform.self))
     rule.environment = fields.choice("environment")
     let tag: (String) -> Problem? = { TagRule.problem(with: $0, rule: .none) }
     rule.tag = fields.strings("tag", atMost: PushLimits.tags, check: tag)
