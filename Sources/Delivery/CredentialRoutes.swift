@@ -27,7 +27,6 @@ package final class CredentialRoutes: RouteFinder {
   }
 
   private let store: Store
-  private let makers: [any ProviderMaker]
   private let loop: EventLoop
   private let resolver: BlockingPool
   private let simulator: @Sendable (ProviderKind, Environment) -> ProviderEndpoint?
@@ -37,22 +36,20 @@ package final class CredentialRoutes: RouteFinder {
   private let log: Logger?
   private let open = Mutex<[Key: Route]>([:])
   /// Closed routes: a provider must stay alive until every request in flight has its result.
-  private let closing = Mutex<[Route]>([])
+  let closing = Mutex<[Route]>([])
 
   /// - Parameters:
-  ///   - makers: the available providers.
   ///   - simulator: where the built-in simulator listens; nil if it is not running.
   ///   - proxies: which services are reached through a proxy, unless a credential says otherwise.
   ///   - connections: limits and timeouts of each credential's connections.
   ///   - log: receives a line when a provider fails and when it recovers.
   package init(
-    store: Store, loop: EventLoop, resolver: BlockingPool, makers: [any ProviderMaker] = ProviderList.all,
+    store: Store, loop: EventLoop, resolver: BlockingPool,
     simulator: @escaping @Sendable (ProviderKind, Environment) -> ProviderEndpoint? = { _, _ in nil },
     proxies: ProxyRules = .none, connections: ClientGroupConfiguration = ClientGroupConfiguration(),
     clock: @escaping @Sendable () -> Date = { Date() }, log: Logger? = nil
   ) {
     self.store = store
-    self.makers = makers
     self.loop = loop
     self.resolver = resolver
     self.simulator = simulator
@@ -172,9 +169,6 @@ package final class CredentialRoutes: RouteFinder {
     route.provider.stop()
   }
 
-  /// The number of closed routes that still wait for results.
-  var closingCount: Int { closing.withLock { $0.count } }
-
   /// Releases the closed routes whose requests all have results, and their keys with them.
   private func release() {
     for route in closing.withLock({ $0 }) {
@@ -198,7 +192,7 @@ package final class CredentialRoutes: RouteFinder {
   }
 
   func maker(_ kind: ProviderKind) throws -> any ProviderMaker {
-    guard let maker = makers.first(where: { $0.kind == kind }) else {
+    guard let maker = ProviderList.all.first(where: { $0.kind == kind }) else {
       throw NoRoute("Signalbox does not send through \(kind.rawValue) yet.", .noProvider)
     }
     return maker

@@ -49,7 +49,4 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expres
   public init(dictionaryLiteral elements: (String, Value)...) { self = .object(Dictionary(elements) { $1 }) }
   /// Nothing.
   public init(nilLiteral: ()) { self = .null }
-
-  /// Text, or null.
-  public init(_ text: String?) { self = text.map(Value.string) ?? .null }
 }

@@ -62,7 +62,7 @@ struct CertificateBuilder {
     defer { ASN1_OCTET_STRING_free(string) }
     let bytes = Array(item.value)
     guard ASN1_OCTET_STRING_set(string, bytes, Int32(bytes.count)) == 1,
-      let value = X509_EXTENSION_create_by_OBJ(nil, object, item.isCritical ? 1 : 0, string)
+      let value = X509_EXTENSION_create_by_OBJ(nil, object, 0, string)
     else { return false }
     defer { X509_EXTENSION_free(value) }
     return X509_add_ext(x509, value, -1) == 1
@@ -109,22 +109,14 @@ package struct CertificateBlueprint: Sendable, Hashable {
   }
 }
 
-/// An extension of a certificate (RFC 5280 §4.2).
+/// An extension of a certificate (RFC 5280 §4.2) that a reader may pass over.
 package struct CertificateExtension: Sendable, Hashable {
   /// As `2.5.29.17`.
   package let oid: String
-  /// Whether a reader that does not know it must reject the certificate.
-  package let isCritical: Bool
   /// The DER value.
   package let value: Data
-  package init(oid: String, isCritical: Bool = false, value: Data) {
+  package init(oid: String, value: Data) {
     self.oid = oid
-    self.isCritical = isCritical
     self.value = value
-  }
-
-  /// An extension without content: ASN.1 NULL.
-  package static func mark(oid: String) -> CertificateExtension {
-    CertificateExtension(oid: oid, value: Data(DER.encode(DER.null, [])))
   }
 }

@@ -66,11 +66,5 @@ package final class CertificateRequest: @unchecked Sendable {
     return X509_REQ_get_pubkey(handle).map(PublicKey.init(owning:))
   }
 
-  /// Whether the request is signed with its own key.
-  package var isSignedByItsKey: Bool {
-    defer { OpenSSLError.clear() }
-    return X509_REQ_verify(handle, X509_REQ_get0_pubkey(handle)) == 1
-  }
-
   package var pem: String { PEMBlock(label: "CERTIFICATE REQUEST", headers: "", content: der).text }
 }

@@ -90,6 +90,5 @@ package enum DER {
     return [tag] + length + content
   }
 
-  package static func encode(text: String) -> [UInt8] { encode(utf8String, text.utf8) }
   package static func encode(sequence elements: [[UInt8]]) -> [UInt8] { encode(sequence, elements.flatMap(\.self)) }
 }

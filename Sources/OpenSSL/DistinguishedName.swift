@@ -17,7 +17,6 @@ package struct DistinguishedName: Sendable, Hashable, CustomStringConvertible {
     package static func organization(_ value: String) -> Attribute { Attribute(oid: "2.5.4.10", value: value) }
     /// In Apple's certificates the team ID.
     package static func organizationalUnit(_ value: String) -> Attribute { Attribute(oid: "2.5.4.11", value: value) }
-    package static func country(_ value: String) -> Attribute { Attribute(oid: "2.5.4.6", value: value) }
     /// In Apple's push certificates the topic.
     package static func userID(_ value: String) -> Attribute {
       Attribute(oid: "0.9.2342.19200300.100.1.1", value: value)

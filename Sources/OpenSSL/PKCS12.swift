@@ -26,15 +26,6 @@ package struct PKCS12: Sendable {
     others = rest
   }
 
-  /// The file's certificate and key.
-  ///
-  /// - Throws: ``PKCS12Error``: `noPrivateKey`, `noCertificate`, `keyDoesNotMatch`.
-  package func identity() throws(PKCS12Error) -> (certificate: Certificate, key: PrivateKey) {
-    guard let key else { throw certificates.isEmpty ? .noCertificate : .noPrivateKey }
-    guard let certificate else { throw certificates.isEmpty ? .noCertificate : .keyDoesNotMatch }
-    return (certificate, key)
-  }
-
   /// Opens a file, whatever its encryption, including RC2-40, which Keychain Access uses.
   ///
   /// Without a password, or with an empty one, both forms of "none" are tried: no bytes, and an empty string. May take
@@ -102,7 +93,7 @@ package struct PKCS12: Sendable {
   }
 }
 
-/// Why a `.p12` file cannot be read or used.
+/// Why a `.p12` file cannot be read.
 package enum PKCS12Error: Error, Sendable, Hashable, CustomStringConvertible {
   /// Another format.
   case notPKCS12
@@ -116,10 +107,6 @@ package enum PKCS12Error: Error, Sendable, Hashable, CustomStringConvertible {
   /// The password is right, but the content is invalid.
   case damaged(OpenSSLError)
   case badCertificate(CertificateError)
-  case noCertificate
-  /// Certificates without a private key.
-  case noPrivateKey
-  case keyDoesNotMatch
 
   package var description: String {
     switch self {
@@ -131,9 +118,6 @@ package enum PKCS12Error: Error, Sendable, Hashable, CustomStringConvertible {
     case .tooCostly: "The file uses too many key derivation rounds."
     case .damaged(let error): "The file is damaged: \(error)."
     case .badCertificate(let error): "A certificate in the file cannot be read: \(error)"
-    case .noCertificate: "The file contains no certificate."
-    case .noPrivateKey: "The file contains no private key."
-    case .keyDoesNotMatch: "The private key in the file matches none of its certificates."
     }
   }
 }

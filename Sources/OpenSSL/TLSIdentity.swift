@@ -72,12 +72,6 @@ extension TLSIdentity {
   }
 }
 
-extension TLSTrust {
-  package static func certificates(_ certificates: [Certificate]) -> TLSTrust {
-    .pem(Array(certificates.map(\.pem).joined().utf8))
-  }
-}
-
 /// Which authorities are trusted.
 package enum TLSTrust: Sendable, Hashable {
   /// The system's authorities (Debian: package ca-certificates), or `SSL_CERT_FILE`.

@@ -31,7 +31,7 @@ package struct ReminderPlan: Sendable {
     let settings = try ReminderSettings.load(database)
     let sent = try Reminder.steps(database)
     let taken = try Acknowledgement.all(database, now: now)
-    let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+    let apps = try App.bundleIDs(database)
     due = report.findings.compactMap { finding in
       let item = finding.item
       guard let subject = item.subject, let notAfter = item.notAfter,

@@ -126,12 +126,10 @@ package final class DatabasePool: Sendable {
   }
 
   /// ``read(limit:_:)`` for a thread that may block.
-  package func readSync<Result>(limit: Duration? = nil, _ body: (Database) throws -> Result) throws -> Result {
+  package func readSync<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let reader = requests.waitForOne()
     defer { requests.give(back: reader) }
-    return try reader.sync { database in
-      try database.snapshot { try Interruption(limit: limit).watch(database) { try body(database) } }
-    }
+    return try reader.sync { database in try database.snapshot { try body(database) } }
   }
 
   /// Brings the schema up to date.
@@ -159,9 +157,6 @@ package final class DatabasePool: Sendable {
 
   /// Rewrites the whole file; see ``Database/vacuum()``. For a file without other users.
   package func vacuum() throws { try writer.sync { try $0.vacuum() } }
-
-  /// See ``Database/integrityCheck(limit:)``.
-  package func integrityCheck() async throws -> [String] { try await read { try $0.integrityCheck() } }
 
   /// Waits for running work, checkpoints the log and closes the file. Idempotent.
   package func close() {

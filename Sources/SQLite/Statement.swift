@@ -152,10 +152,6 @@ extension Statement {
     if let value { try bind(index, value) } else { try bindNull(index) }
   }
 
-  package func bind(_ index: Int, _ value: [UInt8]?) throws(SQLiteError) {
-    if let value { try bind(index, value) } else { try bindNull(index) }
-  }
-
   package func bindNull(_ index: Int) throws(SQLiteError) { try check(sqlite3_bind_null(handle, Int32(index))) }
 
   /// Binds all parameters; there must be as many arguments.

@@ -59,7 +59,7 @@ final class Service: Sendable {
     var steady: (@Sendable () -> TimeInterval)?
   }
 
-  // Workers that `stop(within:)` waits for.
+  // Workers that `stop()` waits for.
   private static let http = "http"
   private static let delivery = "delivery"
   private static let reminders = "reminders"
@@ -91,7 +91,7 @@ final class Service: Sendable {
   private let probes: BlockingPool
   /// Nil for plain HTTP.
   private let renewal: TLSRenewal?
-  /// Ends with ``stop(within:)``.
+  /// Ends with ``stop()``.
   private let workers: WorkerGroup
 
   /// Opens the store, starts delivery and the simulator, and listens.
@@ -301,8 +301,9 @@ final class Service: Sendable {
     }
   }
 
-  /// Lets current work finish within `limit`; a push that takes longer continues at the next start.
-  func stop(within limit: Duration = .seconds(10)) async {
+  /// Lets current work finish within 10 s; a push that takes longer continues at the next start.
+  func stop() async {
+    let limit = Duration.seconds(10)
     workers.stop()
     await server.stop(within: limit)
     engine.stop()

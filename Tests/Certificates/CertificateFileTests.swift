@@ -116,8 +116,7 @@ struct CertificateFileTests {
   }
 
   @Test("each kind of Apple's certificates is told by its extensions or its name", arguments: roles)
-  func role(name: String, extensions: AppleExtensions?, role: CertificateRole, environments: [Model.Environment]) throws
-  {
+  func role(name: String, extensions: AppleMarks?, role: CertificateRole, environments: [Model.Environment]) throws {
     let key = try PrivateKey.generateP256()
     let certificate = try Made().authority.issue(
       CertificateBlueprint(
@@ -136,14 +135,14 @@ struct CertificateFileTests {
     }
   }
 
-  static let roles: [(String, AppleExtensions?, CertificateRole, [Model.Environment])] = [
+  static let roles: [(String, AppleMarks?, CertificateRole, [Model.Environment])] = [
     ("Apple Development IOS Push Services: com.x", nil, .push, [.development]),
     ("Apple Production IOS Push Services: com.x", nil, .push, [.production]),
     ("Apple Push Services: com.x", nil, .push, [.development, .production]),
-    ("Anything", AppleExtensions(isDevelopment: true, isProduction: false), .push, [.development]),
-    ("Apple Push Services: com.x", AppleExtensions(isDevelopment: false, isProduction: true), .push, [.production]),
+    ("Anything", AppleMarks(isDevelopment: true, isProduction: false), .push, [.development]),
+    ("Apple Push Services: com.x", AppleMarks(isDevelopment: false, isProduction: true), .push, [.production]),
     ("VoIP Services: com.x", nil, .voip, [.development, .production]),
-    ("x", AppleExtensions(isDevelopment: true, isProduction: true, isVoIP: true), .voip, [.development, .production]),
+    ("x", AppleMarks(isDevelopment: true, isProduction: true, isVoIP: true), .voip, [.development, .production]),
     ("Pass Type ID: pass.com.x", nil, .passType, [.production]),
     ("Website Push ID: web.com.x", nil, .websitePush, [.production]),
     ("APSP:1234", nil, .deviceManagement, [.production]),
@@ -206,9 +205,6 @@ struct CertificateFileTests {
     #expect(text.contains("Topics:       com.x (app), com.x.voip (voip), com.x.complication (complication)\n"))
     #expect(text.contains("Valid until:  2027-02-28 12:00:00 UTC\n"))
     #expect(!text.contains("Warning"))
-    let expiry = file.expiry(app: "Shop")
-    #expect(expiry.daysLeft(now: noon) == 100)
-    #expect(expiry.serial == made.certificate.serialNumber)
   }
 }
 

@@ -90,8 +90,7 @@ struct RunModel {
       id += Int64.random(in: 1...4, using: &random)
       let provider = providers.randomElement(using: &random) ?? .apns
       return AudienceMember(
-        id: id, platform: provider.platforms[0], token: DeviceToken(bytes: [1]), alias: nil, registrationID: nil,
-        registeredAt: noon, provider: provider)
+        id: id, platform: provider.platforms[0], token: DeviceToken(bytes: [1]), provider: provider)
     }
     var policy = RetryPolicy()
     policy.repeatsUnanswered = Bool.random(using: &random)

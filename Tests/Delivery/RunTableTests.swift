@@ -28,13 +28,11 @@ struct RunTableTests {
   }
 
   private static let three = [1, 2, 3].map {
-    AudienceMember(
-      id: $0, platform: .ios, token: DeviceToken(bytes: [1]), alias: nil, registrationID: nil, registeredAt: noon)
+    AudienceMember(id: $0, platform: .ios, token: DeviceToken(bytes: [1]))
   }
 
   private static let phones: [AudienceMember] = [7, 8].map {
-    AudienceMember(
-      id: $0, platform: .android, token: DeviceToken(bytes: [1]), alias: nil, registrationID: nil, registeredAt: noon)
+    AudienceMember(id: $0, platform: .android, token: DeviceToken(bytes: [1]))
   }
 
   private static func pushRow(

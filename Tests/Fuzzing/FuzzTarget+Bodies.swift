@@ -123,7 +123,7 @@ extension FuzzTarget {
     }
     // The short way of reading APNs' bodies must say what the long one does.
     guard let json = try? JSONValue(parsing: body), json.object != nil else { return }
-    let apns = APNsResponse(status: status, detail: detail, now: noon)
+    let apns = APNsResponse(detail: detail, now: noon)
     precondition(apns.reason == json["reason"]?.string ?? "", "another reason of APNs")
     let since = json["timestamp"]?.integer.map { Date(timeIntervalSince1970: Double($0) / 1000) }
     precondition(apns.tokenInvalidSince == since, "another time of APNs")

@@ -66,8 +66,8 @@ extension FuzzTarget {
     precondition(Set(file.certificates).count == file.certificates.count, "a certificate twice")
     precondition(
       file.others.count + (file.certificate == nil ? 0 : 1) == file.certificates.count, "a certificate was lost")
-    guard let identity = try? file.identity() else { return }
-    precondition(identity.key.matches(identity.certificate), "a key of somebody else")
+    guard let key = file.key, let certificate = file.certificate else { return }
+    precondition(key.matches(certificate), "a key of somebody else")
   }
 
   /// In DER form or, as Apple's `.p8`, in PEM form.

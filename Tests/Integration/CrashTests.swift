@@ -80,7 +80,7 @@ struct CrashTests {
         print("crash run \(run), seed \(FaultPlan.seed): \(one.kills) kills, \(one.doubles) doubles")
       }
       #expect(total.kills > 0, "every kill came too late; seed \(FaultPlan.seed)")
-      let problems = try await scene.store.pool.integrityCheck()
+      let problems = try await scene.store.pool.read { try $0.integrityCheck() }
       #expect(problems.isEmpty, "\(problems)")
     }
   }

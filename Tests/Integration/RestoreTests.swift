@@ -83,7 +83,7 @@ struct RestoreTests {
         let directory = DataDirectory(data, environment: [:])
         let opened = try #require(try directory.openAlone(readers: 1, now: CommandRunner.noon), "step \(number)")
         let found = try opened.readSync { try Self.apps($0) }
-        let faults = try await opened.pool.integrityCheck()
+        let faults = try await opened.pool.read { try $0.integrityCheck() }
         opened.close()
         directory.unlock()
         #expect(found == (wasRestored ? new : found == new ? new : old) && faults.isEmpty, "step \(number): \(found)")

@@ -53,7 +53,7 @@ struct ServiceCrashTests {
       let tally = try await scene.tally(push, phones)
       let stored = try await scene.store.read { try Push.get($0, id: push.id) }
       print("three services, \(Self.devices) devices, \(Self.kills) kills, \(ContinuousClock.now - clock): \(tally)")
-      let problems = try await scene.store.pool.integrityCheck()
+      let problems = try await scene.store.pool.read { try $0.integrityCheck() }
       #expect(problems.isEmpty, "\(problems)")
       return (stored, tally, phones.count)
     }

@@ -104,7 +104,7 @@ struct StandbyTests {
       let audit = try await store.read { try AuditEntry.list($0, .init(action: "database.take_over"), limit: 2).items }
       #expect(audit.map(\.entry.subject) == ["replica \(replica)"])
       #expect(audit.first?.entry.actor == commandActor)
-      let faults = try await store.pool.integrityCheck()
+      let faults = try await store.pool.read { try $0.integrityCheck() }
       #expect(faults.isEmpty, "\(faults)")
       #expect(!FileManager.default.fileExists(atPath: second + "/signalbox.sqlite-txid"))
       standby.send(SIGTERM)

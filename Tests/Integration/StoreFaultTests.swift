@@ -46,7 +46,7 @@ struct StoreFaultTests {
       #expect(tally.isWhole && tally.doubles == 0, "\(tally)")
       #expect(tally.outcomes == ["accepted": 6000], "\(tally)")
       #expect(scene.log.entries.contains { $0.message == "store available again; push continues" })
-      let problems = try await scene.store.pool.integrityCheck()
+      let problems = try await scene.store.pool.read { try $0.integrityCheck() }
       #expect(problems.isEmpty, "\(problems)")
     }
   }
@@ -231,7 +231,7 @@ struct StoreFaultTests {
         copy, push: push.id, audience: Set(phones.map(\.token)), phones: scene.simulator.phones)
       #expect(tally.isWhole && tally.doubles == 0 && tally.outcomes == ["accepted": 10_000], "\(tally)")
       #expect(child.errorText.contains("store available again; push continues"))
-      #expect(try await copy.pool.integrityCheck().isEmpty)
+      #expect(try await copy.pool.read { try $0.integrityCheck() }.isEmpty)
     }
   }
 

@@ -7,6 +7,7 @@ import Model
 import Providers
 import Simulator
 import Store
+import Synchronization
 import TestSupport
 import Testing
 
@@ -133,7 +134,7 @@ struct SwitchTests {
       // Its keys and connections go as soon as nothing is in flight, not with the server.
       try await eventually("the replaced credential is let go") {
         try await scene.engine.credentialsChanged()
-        return scene.routes.closingCount == 0
+        return scene.routes.closing.withLock { $0.isEmpty }
       }
       (engine, routes) = (scene.engine, scene.routes)
     }

@@ -39,7 +39,7 @@ struct APNsRuleTests {
     ] as [(String, String, Double?)])
   func bodies(text: String, reason: String, seconds: Double?) {
     let response = APNsResponse(
-      status: 410, detail: .init(fields: HeaderList(), body: Array(text.utf8)), now: Date(timeIntervalSince1970: 0))
+      detail: .init(fields: HeaderList(), body: Array(text.utf8)), now: Date(timeIntervalSince1970: 0))
     #expect(response.reason == reason)
     #expect(response.tokenInvalidSince == seconds.map { Date(timeIntervalSince1970: $0) })
   }
@@ -56,7 +56,7 @@ struct APNsRuleTests {
     let fields = HeaderList([("retry-after", text)])
     // 1994-11-06 08:49:37 UTC, the moment of RFC 9110's own examples.
     let response = APNsResponse(
-      status: 429, detail: .init(fields: fields, body: []), now: Date(timeIntervalSince1970: 784_111_777))
+      detail: .init(fields: fields, body: []), now: Date(timeIntervalSince1970: 784_111_777))
     #expect(response.retryAfter == seconds.map { .seconds($0) })
   }
 

@@ -212,7 +212,7 @@ func withAPNs(
   let tls = try TLSContext.server(
     identity: TLSIdentity(chain: [certificate], key: key), alpn: ["h2"],
     clientCertificate: requiresCertificate
-      ? .required(.certificates([authority.certificate])) : .requestedNotRequired)
+      ? .required(.pem(Array(authority.certificate.pem.utf8))) : .requestedNotRequired)
   let (serverLoop, clientLoop) = (try EventLoop(name: "server"), try EventLoop(name: "client"))
   let resolver = BlockingPool(name: "resolver", threads: 1)
   var settings = ServerSettings()

@@ -245,7 +245,7 @@ import Testing
       #expect(try !pool.checkpoint(waiting: true).isPartial)
       let size = try FileManager.default.attributesOfItem(atPath: pool.path + "-wal")[.size] as? Int
       #expect(size == 0)
-      #expect(try await pool.integrityCheck() == [])
+      #expect(try await pool.read { try $0.integrityCheck() } == [])
     }
   }
 

@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import OpenSSL
 import Model
+import TestSupport
 import Testing
 
 @testable import Simulator
@@ -79,7 +80,7 @@ struct APNsAcceptanceTests {
     let base = type == .mdm ? "com.apple.mgmt.External.4c29d9f4" : APNsWorld.topic
     let topics = [base, base + type.topicSuffix].map { AppleExtensions.Topic(name: $0, kinds: ["app"]) }
     scene.show(
-      try world.certificate(AppleExtensions(isDevelopment: false, isProduction: true, topics: topics), topic: base))
+      try world.certificate(AppleMarks(isDevelopment: false, isProduction: true, topics: topics), topic: base))
     scene["apns-push-type"] = type.rawValue
     scene["apns-topic"] = base + type.topicSuffix
     let push = try scene.judge().get()
@@ -92,7 +93,7 @@ struct APNsAcceptanceTests {
     scene.environment = environment
     scene.show(
       try world.certificate(
-        AppleExtensions(
+        AppleMarks(
           isDevelopment: environment == .development, isProduction: environment == .production)))
     scene["apns-topic"] = nil
     #expect(try scene.judge().get().topic == APNsWorld.topic)
@@ -101,7 +102,7 @@ struct APNsAcceptanceTests {
   @Test("A VoIP certificate opens both environments and only calls", arguments: Environment.allCases)
   mutating func voip(environment: Environment) throws {
     scene.environment = environment
-    scene.show(try world.certificate(AppleExtensions(isDevelopment: false, isProduction: false, isVoIP: true)))
+    scene.show(try world.certificate(AppleMarks(isDevelopment: false, isProduction: false, isVoIP: true)))
     scene["apns-topic"] = nil
     scene["apns-push-type"] = "voip"
     #expect(try scene.judge().get().topic == "com.example.app.voip")
@@ -112,7 +113,7 @@ struct APNsAcceptanceTests {
 
   @Test("A certificate without extensions is no push certificate, whatever its subject")
   mutating func plainCertificate() throws {
-    scene.show(try world.certificate(AppleExtensions(isDevelopment: false, isProduction: false)))
+    scene.show(try world.certificate(AppleMarks(isDevelopment: false, isProduction: false)))
     #expect(scene.reason() == "BadCertificate")
   }
 

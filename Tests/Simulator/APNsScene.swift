@@ -42,7 +42,7 @@ struct APNsWorld: Sendable {
 
   /// A push certificate for ``topic``; without `extensions` for both environments, with `.voip` and `.complication`.
   func certificate(
-    _ extensions: AppleExtensions? = nil, topic: String = topic, days: ClosedRange<Double> = -1...1
+    _ extensions: AppleMarks? = nil, topic: String = topic, days: ClosedRange<Double> = -1...1
   ) throws -> Certificate {
     try authority.issue(
       .applePush(
@@ -93,7 +93,7 @@ struct APNsScene {
   mutating func judge() -> Result<AcceptedPush, APNsRejection> {
     let validator = APNsValidator(environment: environment, knownKeys: keys, knownTopics: topics)
     return validator.judge(
-      APNsCall(method: method, path: path, headers: headers, body: body),
+      APNsCall(method: method, path: path, headers: headers, body: body, bodyByteCount: body.count),
       identity: APNsConnectionIdentity(certificate: certificate), ledger: &ledger, now: now)
   }
 

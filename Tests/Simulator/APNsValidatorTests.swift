@@ -2,6 +2,7 @@ import Certificates
 import Foundation
 import OpenSSL
 import Model
+import TestSupport
 import Testing
 
 @testable import Simulator
@@ -179,11 +180,11 @@ struct APNsValidatorTests {
       scene.show(world.authority.certificate)
     },
     APNsFault("a certificate of the other environment", 403, "BadCertificateEnvironment") { scene, world in
-      scene.show(try world.certificate(AppleExtensions(isDevelopment: true, isProduction: false)))
+      scene.show(try world.certificate(AppleMarks(isDevelopment: true, isProduction: false)))
     },
     APNsFault("a certificate of the other environment beside a good token", 403, "BadCertificateEnvironment") {
       scene, world in
-      scene.certificate = try world.certificate(AppleExtensions(isDevelopment: true, isProduction: false))
+      scene.certificate = try world.certificate(AppleMarks(isDevelopment: true, isProduction: false))
     },
     APNsFault("a certificate of several topics, and no topic", 400, "MissingTopic") { scene, world in
       scene.show(try world.certificate())
@@ -201,7 +202,7 @@ struct APNsValidatorTests {
       let name = "com.example.app.location-query"
       scene.show(
         try world.certificate(
-          AppleExtensions(isDevelopment: true, isProduction: true, topics: [.init(name: name, kinds: ["app"])])))
+          AppleMarks(isDevelopment: true, isProduction: true, topics: [.init(name: name, kinds: ["app"])])))
       scene["apns-topic"] = name
       scene["apns-push-type"] = "location"
     },
@@ -222,7 +223,6 @@ struct APNsValidatorTests {
     let id = try #require(rejection.apnsID)
     #expect(fault.reason == "BadMessageId" ? UUID(uuidString: id) != nil : id == scene["apns-id"])
     #expect(rejection.timestamp == nil)
-    #expect(!rejection.closesConnection)
   }
 
   @Test("Every reason that a request alone can have is in the table")

@@ -25,7 +25,9 @@ struct ChannelTests {
     do throws(APNsRejection) {
       return .success(
         try validator.judgeChannel(
-          APNsCall(method: scene.method, path: scene.path, headers: scene.headers, body: scene.body),
+          APNsCall(
+            method: scene.method, path: scene.path, headers: scene.headers, body: scene.body,
+            bodyByteCount: scene.body.count),
           identity: APNsConnectionIdentity(certificate: scene.certificate), ledger: &scene.ledger, now: scene.now))
     } catch {
       return .failure(error)

@@ -9,11 +9,11 @@ extension CertificateBlueprint {
   ///   - topic: the app's bundle ID.
   ///   - team: the team ID, 10 characters.
   package static func applePush(
-    topic: String, team: String, extensions: AppleExtensions? = nil, notBefore: Date, notAfter: Date
+    topic: String, team: String, extensions: AppleMarks? = nil, notBefore: Date, notAfter: Date
   ) -> CertificateBlueprint {
     let extensions =
       extensions
-      ?? AppleExtensions(
+      ?? AppleMarks(
         isDevelopment: true, isProduction: true,
         topics: [
           .init(name: topic, kinds: ["app"]), .init(name: "\(topic).voip", kinds: ["voip"]),
@@ -30,7 +30,37 @@ extension CertificateBlueprint {
     return CertificateBlueprint(
       subject: [
         .userID(topic), .commonName(String(name.prefix(64))), .organizationalUnit(team), .organization(team),
-        .country("US"),
+        .init(oid: "2.5.4.6", value: "US"),
       ], notBefore: notBefore, notAfter: notAfter, purpose: .client, extensions: extensions.extensions)
   }
+}
+
+/// Apple's extensions of a push certificate to make; ``AppleExtensions`` reads them.
+package struct AppleMarks: Sendable {
+  let isDevelopment: Bool
+  let isProduction: Bool
+  let isVoIP: Bool
+  let topics: [AppleExtensions.Topic]?
+
+  package init(
+    isDevelopment: Bool, isProduction: Bool, isVoIP: Bool = false, topics: [AppleExtensions.Topic]? = nil
+  ) {
+    (self.isDevelopment, self.isProduction) = (isDevelopment, isProduction)
+    (self.isVoIP, self.topics) = (isVoIP, topics)
+  }
+
+  package var extensions: [CertificateExtension] {
+    let marks = [(isDevelopment, 1), (isProduction, 2), (isVoIP, 3)].filter { $0.0 }
+    let list = topics.map { topics in
+      DER.encode(
+        sequence: topics.flatMap { [Self.text($0.name), DER.encode(sequence: $0.kinds.map(Self.text))] })
+    }
+    return marks.map { Self.one($0.1, DER.encode(DER.null, [])) } + (list.map { [Self.one(isVoIP ? 4 : 6, $0)] } ?? [])
+  }
+
+  private static func one(_ number: Int, _ value: [UInt8]) -> CertificateExtension {
+    CertificateExtension(oid: "1.2.840.113635.100.6.3.\(number)", value: Data(value))
+  }
+
+  private static func text(_ text: String) -> [UInt8] { DER.encode(DER.utf8String, text.utf8) }
 }

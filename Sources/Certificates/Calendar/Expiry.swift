@@ -72,14 +72,14 @@ extension Expiry {
   }
 
   /// The filter of a list for a band.
-  package static func filter(_ band: Band, now: Date, within days: Int = warningDays) -> ExpiryList.Filter {
+  package static func filter(_ band: Band, now: Date) -> ExpiryList.Filter {
     var filter = ExpiryList.Filter(now: now)
     filter.withoutReplaced = true
     if band == .notYetValid {
       filter.ends = (Int64(now.timeIntervalSince1970.rounded(.down)) * 1000)...ExpiryList.forever
       filter.begun = false
     } else {
-      filter.ends = ends(of: band, now: now, within: days) ?? 0...0
+      filter.ends = ends(of: band, now: now) ?? 0...0
       // An expired item counts as expired even if it had never begun.
       filter.begun = band == .expired ? nil : true
     }

@@ -43,16 +43,6 @@ package struct AppleExtensions: Sendable, Hashable {
   /// Allowed topics; nil without a list, and then the subject names the only topic.
   package let topics: [Topic]?
 
-  /// The extensions of a certificate to create.
-  package init(isDevelopment: Bool, isProduction: Bool, isVoIP: Bool = false, topics: [Topic]? = nil) {
-    self.isDevelopment = isDevelopment
-    self.isProduction = isProduction
-    self.isVoIP = isVoIP
-    self.topics = topics
-    hasTopicList = topics != nil
-    signing = nil
-  }
-
   init(of certificate: Certificate) {
     let marks = Set(certificate.extensionOIDs)
     isDevelopment = marks.contains(Self.prefix + "1")
@@ -70,22 +60,6 @@ package struct AppleExtensions: Sendable, Hashable {
     (2, .development), (12, .development), (4, .distribution), (7, .distribution), (13, .distribution),
     (14, .distribution), (16, .pass),
   ]
-
-  /// These marks as extensions of a certificate to create.
-  package var extensions: [CertificateExtension] {
-    var extensions: [CertificateExtension] = []
-    if isDevelopment { extensions.append(.mark(oid: Self.prefix + "1")) }
-    if isProduction { extensions.append(.mark(oid: Self.prefix + "2")) }
-    if isVoIP { extensions.append(.mark(oid: Self.prefix + "3")) }
-    if let topics {
-      let value = DER.encode(
-        sequence: topics.flatMap { topic in
-          [DER.encode(text: topic.name), DER.encode(sequence: topic.kinds.map(DER.encode(text:)))]
-        })
-      extensions.append(CertificateExtension(oid: Self.prefix + (isVoIP ? "4" : "6"), value: Data(value)))
-    }
-    return extensions
-  }
 
   /// `SEQUENCE { UTF8String topic, SEQUENCE { UTF8String kind, … }, … }`; nil for anything else.
   static func topics(in value: Data) -> [Topic]? {

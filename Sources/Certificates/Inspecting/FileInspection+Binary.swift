@@ -38,8 +38,6 @@ extension FileInspection {
       case .tooCostly: throw .tooCostly
       case .damaged(let error): throw .damaged(detail: error.description)
       case .badCertificate(let error): throw .damaged(detail: error.description)
-      case .noCertificate: throw .noCertificate
-      case .noPrivateKey, .keyDoesNotMatch: throw .keyDoesNotMatch
       }
     }
     guard !content.certificates.isEmpty else {

@@ -8,13 +8,10 @@ import Providers
 /// The API's answer about a file. Contains no secrets.
 package struct InspectedFileAnswer: JSONWritable {
   private let file: InspectedFile
-  private let keyID: String?
   private let now: Date
 
-  /// - Parameter keyID: the key ID entered with the file.
-  package init(_ file: InspectedFile, keyID: String? = nil, now: Date) {
+  package init(_ file: InspectedFile, now: Date) {
     self.file = file
-    self.keyID = keyID
     self.now = now
   }
 
@@ -23,7 +20,7 @@ package struct InspectedFileAnswer: JSONWritable {
       json.members(of: file.facts)
       json.member("days_left", Expiry.daysLeft(notAfter: file.notAfter, now: now))
       json.member("band", Expiry.band(notBefore: file.notBefore, notAfter: file.notAfter, now: now).rawValue)
-      json.array("warnings", file.warnings(now: now, keyID: keyID)) { json, warning in
+      json.array("warnings", file.warnings(now: now)) { json, warning in
         json.object { json in
           json.member("code", warning.problem.code)
           json.member("message", warning.problem.text)

@@ -118,13 +118,6 @@ package struct InspectedFile: Sendable {
     let chain = ([certificate].compactMap(\.self) + otherCertificates).map(\.pem).joined()
     return Data(chain.utf8) + material
   }
-
-  /// - Parameter app: the app's display name.
-  package func expiry(app: String?) -> TrackedExpiry {
-    TrackedExpiry(
-      name: name, kind: kind, app: app, topics: topics.map(\.name), environments: environments,
-      serial: certificate?.serialNumber, sha256: sha256, notBefore: notBefore, notAfter: notAfter)
-  }
 }
 
 extension CertificateKind {

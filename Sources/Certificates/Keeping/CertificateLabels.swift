@@ -31,9 +31,7 @@ package struct CertificateLabels: Sendable {
   /// - Throws: every problem, each under its field.
   package func checked() throws(Problems) -> CertificateContents.Notes {
     var problems: [Problem] = []
-    if let problem = name.isEmpty
-      ? Problem("", FieldMessage.required) : AppName.problem(withName: name, limit: Self.nameLimit)
-    {
+    if let problem = AppName.problem(withRequiredName: name, limit: Self.nameLimit) {
       problems.append(problem.under("name"))
     }
     var notes: CertificateContents.Notes?

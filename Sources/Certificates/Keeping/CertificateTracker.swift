@@ -149,7 +149,7 @@ package enum CertificateTracker {
       }
     }
     let uses = try TrackedCertificate.uses(database)
-    let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+    let apps = try App.bundleIDs(database)
     var items: [TrackedExpiry] = []
     var unreadable: [ExpiryReport.Unreadable] = []
     let certificates = try rows(

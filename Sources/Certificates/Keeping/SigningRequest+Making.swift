@@ -27,11 +27,9 @@ package struct SigningOrder: Sendable, Hashable {
       purpose: .push, certificateID: certificate, appID: app, commonName: topic, email: email, algorithm: .rsa2048)
   }
 
-  package static func host(
-    _ names: [String], certificate: Int64? = nil, algorithm: SigningRequest.Algorithm = .p256
-  ) -> SigningOrder {
+  package static func host(_ names: [String], certificate: Int64? = nil) -> SigningOrder {
     SigningOrder(
-      purpose: .host, certificateID: certificate, commonName: names.first ?? "", hosts: names, algorithm: algorithm)
+      purpose: .host, certificateID: certificate, commonName: names.first ?? "", hosts: names, algorithm: .p256)
   }
 
   /// The request to renew a certificate, for the same topic or host; nil for kinds that are not renewed with a request.

@@ -14,8 +14,6 @@ package struct RenewalSubject: Sendable, Hashable {
   package var environments: Set<Model.Environment>
   /// Ten characters.
   package var teamID: String?
-  /// Only for a `.p8`.
-  package var keyID: String?
   /// The fingerprint, for example `AB:CD:…`.
   package var sha256: String?
   /// In DER form.
@@ -27,7 +25,7 @@ package struct RenewalSubject: Sendable, Hashable {
   package var notAfter: Date?
   package init(
     kind: CertificateKind?, name: String, topics: [String: Set<String>] = [:],
-    environments: Set<Model.Environment> = [], teamID: String? = nil, keyID: String? = nil, sha256: String? = nil,
+    environments: Set<Model.Environment> = [], teamID: String? = nil, sha256: String? = nil,
     publicKey: Data? = nil, hasPrivateKey: Bool = true, notBefore: Date? = nil, notAfter: Date? = nil
   ) {
     self.kind = kind
@@ -35,7 +33,6 @@ package struct RenewalSubject: Sendable, Hashable {
     self.topics = topics
     self.environments = environments
     self.teamID = teamID
-    self.keyID = keyID
     self.sha256 = sha256
     self.publicKey = publicKey
     self.hasPrivateKey = hasPrivateKey
@@ -48,7 +45,7 @@ package struct RenewalSubject: Sendable, Hashable {
     self.init(
       kind: file.kind, name: details.name,
       topics: Dictionary(file.topics.map { ($0.name, Set($0.kinds)) }) { $0.union($1) },
-      environments: Set(file.environments), teamID: details.teamID, keyID: details.keyID, sha256: file.sha256,
+      environments: Set(file.environments), teamID: details.teamID, sha256: file.sha256,
       publicKey: file.certificate?.publicKeyDER ?? file.privateKey?.publicKey.der,
       hasPrivateKey: file.privateKey != nil || file.keyPair != nil, notBefore: file.notBefore, notAfter: file.notAfter)
   }
@@ -60,7 +57,7 @@ package struct RenewalSubject: Sendable, Hashable {
     let topics = chain.map { $0.topics.map { ($0.name, Set($0.kinds)) } } ?? details.topics.map { ($0, []) }
     self.init(
       kind: CertificateKind(rawValue: details.kind), name: details.name, topics: Dictionary(topics) { $0.union($1) },
-      environments: Set(details.environments), teamID: details.teamID, keyID: details.keyID, sha256: details.sha256,
+      environments: Set(details.environments), teamID: details.teamID, sha256: details.sha256,
       publicKey: chain?.certificate?.publicKeyDER, hasPrivateKey: details.hasPrivateKey,
       notBefore: details.notBefore, notAfter: details.notAfter)
   }

@@ -108,7 +108,7 @@ struct ActivityRow: View {
   /// Longer titles of pushes are cut: their page has them whole.
   private static let longest = 60
 
-  /// Who signs in, or chooses a password, is the same person twice. A calendar address is said to be somebody's.
+  /// Whether people did it to themselves, such as signing in. The owner of a calendar address is always named.
   private var isOwn: Bool {
     [entry.entry.actor, "user " + entry.entry.actor].contains(entry.entry.subject)
       && !entry.entry.action.hasPrefix("calendar.")
@@ -139,7 +139,7 @@ struct ActivityDetail {
         parts.append(labelled(name, "\(short(before?[name], of: name)) → \(short(after?[name], of: name))"))
       }
     }
-    // What was added has nothing before, and what was removed nothing after.
+    // An added value has no `before`, a removed one no `after`.
     let shown = before == nil && after == nil ? [] : ["before", "after"]
     for (name, value) in members.sorted(by: { $0.key < $1.key }) where !shown.contains(name) && !Self.isNested(value) {
       parts.append(labelled(name, short(value, of: name)))

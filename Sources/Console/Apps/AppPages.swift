@@ -77,19 +77,19 @@ enum AppPages {
   private static func newPage(_ page: PageContext, _ form: Form, _ errors: FieldErrors) -> Response {
     page.answer(
       NewAppView(form: AppFormView(form, errors, page.texts, isKnown: false)),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func editPage(_ page: PageContext, _ app: App, _ form: Form, _ errors: FieldErrors) -> Response {
     page.answer(
       AppEditView(app: app, form: AppFormView(form, errors, page.texts, isKnown: true)),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func problems(_ form: Form, withBundleID: Bool) -> [Problem] {
     var problems: [Problem] = []
     func check(_ field: String, _ problem: Problem?) { if let problem { problems.append(problem.under(field)) } }
-    check("name", form["name"].isEmpty ? Problem("", FieldMessage.required) : AppName.problem(withName: form["name"]))
+    check("name", AppName.problem(withRequiredName: form["name"]))
     if withBundleID { check("bundle_id", AppName.problem(withBundleID: form["bundle_id"])) }
     if !form["package_name"].isEmpty { check("package_name", AppName.problem(withPackageName: form["package_name"])) }
     if AliasRule(rawValue: form["alias_rule"].isEmpty ? "none" : form["alias_rule"]) == nil {

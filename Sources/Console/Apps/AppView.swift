@@ -20,7 +20,7 @@ struct AppView: PageView {
   let clientKeys: ClientKeysView
   /// Whether the reader may change what pushes to production need.
   let mayChange: Bool
-  /// Whether nobody could approve what the only person who may send to production sends there.
+  /// Whether fewer than two people may approve: then nobody can approve the pushes of the only one.
   let lacksApprovers: Bool
 
   static let fields: [Field<AppView>] = [

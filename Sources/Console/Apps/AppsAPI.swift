@@ -56,15 +56,13 @@ enum AppsAPI {
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let audit = call.audit("app.create", "app \(bundleID)", ["name": .string(name)])
     let answer = try await call.store.write { database in
-      try idempotency.once(database) {
+      try idempotency.answer(database) {
         let app = try App.add(
           database, bundleID: bundleID, name: name, packageName: packageName, aliasRule: rule?.rawValue, now: call.now)
         try AuditEntry.add(database, audit, now: call.now)
-        return (
-          Idempotency.Answer(
-            status: .created, json: try overview(database, app), location: "/api/v1/apps/\(bundleID)"), ()
-        )
-      }.answer
+        return Idempotency.Answer(
+          status: .created, json: try overview(database, app), location: "/api/v1/apps/\(bundleID)")
+      }
     }
     return answer.response
   }

@@ -15,10 +15,10 @@ enum ClientKeyAPI {
       let address = call.request.remoteAddress?.host
       return try await call.store.write { database in
         let app = try call.app(database)
-        return try idempotency.once(database) {
+        return try idempotency.answer(database) {
           let key = try ClientKey.add(database, app: app, by: call.actor, from: address, now: call.now)
-          return (Idempotency.Answer(status: .created, json: key), ())
-        }.answer
+          return Idempotency.Answer(status: .created, json: key)
+        }
       }.response
     }
     routes.call(.delete, "/apps/:app/client-keys/:key", role: .admin, scope: .admin) { call in

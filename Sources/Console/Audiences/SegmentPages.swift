@@ -83,7 +83,7 @@ enum SegmentPages {
     }
     return page.answer(
       SegmentFormView(segment: segment, form: form, errors: errors, apps: apps, tags: tags, texts: page.texts),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func create(_ page: PageContext) async throws -> Response {

@@ -73,7 +73,7 @@ struct SegmentUseView: View {
     uses.schedules.map { schedule in
       SegmentUseView(
         href: "/schedules/\(schedule.uid)",
-        title: [schedule.title, schedule.body].compactMap { $0 }.first ?? texts("pushes.no_text"),
+        title: texts.heading(schedule.title, schedule.body),
         kind: texts("segments.schedule"))
     }
       + uses.pushes.map {

@@ -57,14 +57,12 @@ enum SegmentsAPI {
     if let known = try await call.store.read({ try idempotency.known($0) }) { return known.response }
     let input = try SegmentInput(json: body)
     return try await call.store.write { database in
-      try idempotency.once(database) {
+      try idempotency.answer(database) {
         let app = try call.app(database)
         let segment = try input.add(database, app, by: call.actor, now: call.now) { call.audit($0, $1, $2) }
         let location = "/api/v1/apps/\(app.bundleID)/segments/\(segment.id)"
-        return (
-          Idempotency.Answer(status: .created, json: SegmentAnswer(segment, app: app), location: location), ()
-        )
-      }.answer
+        return Idempotency.Answer(status: .created, json: SegmentAnswer(segment, app: app), location: location)
+      }
     }.response
   }
 

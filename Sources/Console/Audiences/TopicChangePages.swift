@@ -35,7 +35,7 @@ enum TopicChangePages {
     let app = try await AppPages.find(page)
     return page.answer(
       TopicAudienceView(app: app, form: form, errors: errors, texts: page.texts),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func create(_ page: PageContext, joins: Bool) async throws -> Response {

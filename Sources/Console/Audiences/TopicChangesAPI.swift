@@ -61,12 +61,12 @@ enum TopicChangesAPI {
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let author = call.author
     return try await call.store.write { database in
-      try idempotency.once(database) {
+      try idempotency.answer(database) {
         let change = try TopicKeeper.queue(
           database, topic: topic, joins: verb == .subscribe, audience, app: app, environment, by: author)
         let location = "/api/v1/apps/\(app.bundleID)/topics/\(environment.rawValue)/changes/\(change.id)"
-        return (Idempotency.Answer(status: .accepted, json: change, location: location), ())
-      }.answer
+        return Idempotency.Answer(status: .accepted, json: change, location: location)
+      }
     }.response
   }
 }

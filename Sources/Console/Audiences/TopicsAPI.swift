@@ -7,7 +7,6 @@ import Providers
 import Reactor
 import SQLite
 import Store
-import Text
 
 /// `/api/v1/apps/{app}/topics`: topics of FCM, their subscriptions, and the rules that keep them.
 enum TopicsAPI {
@@ -28,11 +27,7 @@ enum TopicsAPI {
     }
     routes.call(.put, "/apps/:app/topic-rules", role: .operator, scope: .devices) { call in
       let fields = JSONFields(try await call.body())
-      let rules: [TopicRule] = fields.elements("rules", atMost: TopicRule.allCases.count) { word throws(Problem) in
-        if let rule = TopicRule(rawValue: word) { return rule }
-        let choices = TopicRule.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem("", FieldMessage.expectedChoice, ["choices": choices, "value": word.abbreviated(to: 40)])
-      }
+      let rules: [TopicRule] = fields.choices("rules", atMost: TopicRule.allCases.count)
       if fields.value("rules") == nil { fields.report("rules", Problem("", FieldMessage.required)) }
       try fields.finish()
       let app = try await call.store.read { try call.app($0) }

@@ -1,24 +1,23 @@
-import Calendar
 import Certificates
 import Foundation
-import HTTPServer
 import JSON
 import Model
 import SQLite
 import Store
 
 /// Exports everything that expires with the filters of `/certificates`, in the order of the list. Never a key.
-struct CertificateListExport: Sendable {
-  private static let columns = [
-    "id", "kind", "name", "apps", "topics", "environments", "team_id", "key_id", "serial", "sha256", "state",
-    "not_before", "not_after", "days_left", "replaced", "file_name", "uploaded_by", "uploaded_at",
-  ]
-
-  private let pages: PagedExport<Row>
-
-  init(_ store: Store, _ filter: ExpiryList.Filter, now: Date) {
-    pages = PagedExport(store: store, name: "certificates") { database, cursor, limit in
-      let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+enum CertificateListExport {
+  static let routes = ListExportRoutes<Row>(
+    path: "/certificates", action: "certificate.export",
+    columns: [
+      "id", "kind", "name", "apps", "topics", "environments", "team_id", "key_id", "serial", "sha256", "state",
+      "not_before", "not_after", "days_left", "replaced", "file_name", "uploaded_by", "uploaded_at",
+    ]
+  ) { page in
+    let filter = try CertificateList(page, apps: try await page.store.read { try App.all($0) }).filter()
+    let now = page.now
+    return { database, cursor, limit in
+      let apps = try App.bundleIDs(database)
       let uses = try TrackedCertificate.uses(database)
       return try ExpiryList.page(database, filter, cursor: cursor, limit: limit).map { item in
         switch item {
@@ -29,12 +28,8 @@ struct CertificateListExport: Sendable {
     }
   }
 
-  func csv() -> Response { pages.csv(columns: Self.columns) { $0.cells } }
-
-  func json() -> Response { pages.json { json, row in row.write(to: &json) } }
-
   /// A file, or a watched host.
-  private struct Row: JSONWritable, Sendable {
+  struct Row: JSONWritable, Sendable {
     /// As `certificates/3`, the path of its page.
     let id: String
     let kind: String
@@ -87,16 +82,6 @@ struct CertificateListExport: Sendable {
       (notBefore, notAfter) = (seen?.notBefore, seen?.notAfter)
       daysLeft = seen.flatMap { Expiry.daysLeft(notAfter: $0.notAfter, now: now) }
       (by, at) = (host.createdBy, host.createdAt)
-    }
-
-    var cells: [String] {
-      func text(_ date: Date?) -> String { date.map { Timestamp.text($0) } ?? "" }
-      return [
-        id, kind, name, apps.joined(separator: " "), topics.joined(separator: " "),
-        environments.joined(separator: " "), teamID ?? "", keyID ?? "", serial ?? "", sha256 ?? "", state,
-        text(notBefore), text(notAfter), daysLeft.map(String.init) ?? "", String(isReplaced), fileName ?? "", by,
-        text(at),
-      ]
     }
 
     func write(to json: inout JSONWriter) {

@@ -19,8 +19,7 @@ enum CertificatePages {
     SigningRequestPages.add(to: &routes)
     RenewalPages.add(to: &routes)
     routes.page(.get, "/certificates") { page in try await index(page, CertificateUploadForm()) }
-    routes.page(.get, "/certificates.csv") { page in try await export(page, "csv").csv() }
-    routes.page(.get, "/certificates.json") { page in try await export(page, "json").json() }
+    CertificateListExport.routes.add(to: &routes)
     // Twice the limit of a certificate file, so that a file over the limit gets its own message.
     let limit = Route.Options(bodyLimit: 8 << 20)
     routes.page(.post, "/certificates", role: .admin, proof: true, options: limit) { page in try await upload(page) }
@@ -69,13 +68,6 @@ enum CertificatePages {
             form: watchForm, errors: watch, protocols: HostForm.protocols(page.texts, chosen: watchForm["protocol"]))
           : nil, calendar: try await CalendarPages.view(page, key: calendar)),
       status: !upload.isRefused && watch.isEmpty ? .ok : .unprocessableContent)
-  }
-
-  /// The list as a file, which the activity log records.
-  private static func export(_ page: PageContext, _ format: String) async throws -> CertificateListExport {
-    let filter = try CertificateList(page, apps: try await page.store.read { try App.all($0) }).filter()
-    try await page.note(page.audit("certificate.export", "certificates", ["format": .string(format)]))
-    return CertificateListExport(page.store, filter, now: page.now)
   }
 
   // MARK: Looking into a file, and keeping it

@@ -55,7 +55,7 @@ struct CertificateUpload {
     let (call, texts, fileName, sealer) = (call, form.texts, form.fileName, call.store.sealer)
     let warnings = file.warnings(now: call.now, keyID: texts["key_id"]).map(\.description)
     let answer = try await call.store.write { database in
-      try idempotency.once(database) {
+      try idempotency.answer(database) {
         let labels = CertificateTracker.Labels(
           fileName: fileName, appID: try Self.app(database, call, texts)?.id, keyID: texts["key_id"],
           teamID: texts["team_id"], madeBy: texts["made_by"], note: texts["note"])
@@ -75,11 +75,9 @@ struct CertificateUpload {
         try AuditEntry.add(database, audit, now: call.now)
         let json = KeptCertificateAnswer(
           certificate: try CertificatesAPI.json(database, kept, now: call.now), warnings: warnings)
-        return (
-          Idempotency.Answer(
-            status: isCompleted ? .ok : .created, json: json, location: "/api/v1/certificates/\(kept.id)"), ()
-        )
-      }.answer
+        return Idempotency.Answer(
+          status: isCompleted ? .ok : .created, json: json, location: "/api/v1/certificates/\(kept.id)")
+      }
     }
     return answer.response
   }

@@ -70,7 +70,7 @@ enum CertificatesAPI {
       filter.app = try call.filter(database, app: bundleID)?.id
       let uses = try TrackedCertificate.uses(database)
       let planned = try Forecast.needs(database, now: now)
-      let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+      let apps = try App.bundleIDs(database)
       return try call.seen(
         cursor: cursor, limit: limit, app: { try sole($0, uses, call) }
       ) { try ExpiryList.page(database, filter, cursor: $0, limit: $1) }.map { item -> ExpiryAnswer in

@@ -19,7 +19,6 @@ struct Renewable: Sendable {
   }
 
   let noun: Noun
-  let id: Int64
   /// The subject of its reminders. For a host it includes the certificate seen last: a new one is a new subject.
   let subject: Acknowledgement.Subject
   /// Nil if it never expires or nothing is known about it yet; then nobody is reminded.
@@ -29,12 +28,12 @@ struct Renewable: Sendable {
   var neverEnds: Bool { noun == .certificate && notAfter == nil }
 
   init(_ certificate: TrackedCertificate) {
-    (noun, id, notAfter) = (.certificate, certificate.id, certificate.details.notAfter)
+    (noun, notAfter) = (.certificate, certificate.details.notAfter)
     subject = .init(key: "certificates/\(certificate.id)", fingerprint: certificate.details.sha256)
   }
 
   init(_ host: WatchedHost) {
-    (noun, id, notAfter) = (.host, host.id, host.seen?.notAfter)
+    (noun, notAfter) = (.host, host.seen?.notAfter)
     subject = .init(key: "hosts/\(host.id)", fingerprint: host.seen?.sha256)
   }
 

@@ -47,7 +47,7 @@ enum RenewalAPI {
     if let problems = report.problems { throw Self.refusal(problems, report.renewal) }
     let (actor, address) = (call.actor, call.request.remoteAddress?.host)
     let answer = try await call.store.write { database in
-      try idempotency.once(database) {
+      try idempotency.answer(database) {
         let renewal = try load(database)
         if renewal.isReplacedAlready { throw Self.refusal(Problems(renewal.stops), renewal) }
         let switched = try CertificateSwitch.commit(
@@ -56,8 +56,8 @@ enum RenewalAPI {
         let json = RenewalAnswer(
           report: report, successor: try CertificatesAPI.json(database, switched.successor, now: now),
           moved: switched.moved.count, keptUntil: old.replacement?.keptUntil)
-        return (Idempotency.Answer(status: .ok, json: json), ())
-      }.answer
+        return Idempotency.Answer(status: .ok, json: json)
+      }
     }
     try await engine.credentialsChanged()
     return answer.response

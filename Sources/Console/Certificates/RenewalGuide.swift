@@ -95,7 +95,9 @@ struct RenewalGuide: View {
   private static let keys = "https://developer.apple.com/account/resources/authkeys/list"
   private static let profiles = "https://developer.apple.com/account/resources/profiles/list"
   private static let serviceAccounts = "https://console.cloud.google.com/iam-admin/serviceaccounts"
+}
 
+extension RenewalGuide {
   /// - Parameters:
   ///   - madeBy: the Apple ID or other account that made it, if somebody noted it.
   ///   - hasRequest: whether a signing request waits for its certificate; then the first step is done.

@@ -32,7 +32,7 @@ enum SigningRequestPages {
         algorithms: ChoiceView.list(
           SigningRequest.Algorithm.allCases.map { ($0.rawValue, texts("requests.\($0.rawValue)")) },
           chosen: page.form.filled("algorithm") ?? SigningRequest.Algorithm.p256.rawValue)),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   // MARK: Making

@@ -75,14 +75,12 @@ enum SigningRequestsAPI {
     let (sealer, now) = (call.store.sealer, call.now)
     let base = call.audit("certificate_request.create", "")
     return try await call.store.write { database in
-      try idempotency.once(database) {
+      try idempotency.answer(database) {
         let request = try SigningRequest.keep(database, made, sealer: sealer, by: actor, now: now)
         try AuditEntry.add(database, request.audited(base), now: now)
-        return (
-          Idempotency.Answer(
-            status: .created, json: request, location: "/api/v1/certificate-requests/\(request.uid)"), ()
-        )
-      }.answer
+        return Idempotency.Answer(
+          status: .created, json: request, location: "/api/v1/certificate-requests/\(request.uid)")
+      }
     }.response
   }
 }

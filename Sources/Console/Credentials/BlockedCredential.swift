@@ -11,7 +11,7 @@ struct BlockedCredential: Sendable {
   /// Row IDs of the pushes that wait.
   let pushes: Set<Int64>
 
-  /// In seconds; a shorter interruption needs nobody.
+  /// In seconds; shorter interruptions are not reported.
   private static let patience: TimeInterval = 60
   /// More waiting pushes are not looked at.
   private static let mostPushes = 10_000

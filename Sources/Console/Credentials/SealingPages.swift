@@ -48,7 +48,7 @@ enum SealingPages {
     let closed = facts.closed.map { LinkView(href: "/certificates/\($0.id)", label: $0.details.name) }
     return page.answer(
       SealingView(state: facts.state, path: path, closed: closed, error: errors["confirm"]),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func beginAnew(_ page: PageContext) async throws -> Response {

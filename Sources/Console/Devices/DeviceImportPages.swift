@@ -34,7 +34,7 @@ enum DeviceImportPages {
       formats: ChoiceView.list(
         [("auto", texts("devices.format_auto")), ("csv", "CSV"), ("ndjson", "NDJSON")], chosen: chosen),
       sampleApp: apps.first?.bundleID ?? "com.example.app")
-    return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
+    return page.answer(view, status: errors.status)
   }
 
   private static func importDevices(_ page: PageContext, _ file: IncomingFile?) async throws -> Response {

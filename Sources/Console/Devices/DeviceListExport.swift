@@ -10,7 +10,7 @@ struct DeviceListExport: Sendable {
 
   init(_ store: Store, _ filter: DeviceFilter, search: String?) {
     pages = PagedExport(store: store, name: "devices") { database, cursor, limit in
-      let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+      let apps = try App.bundleIDs(database)
       let page =
         try search.map { try Device.search(database, $0, filter, cursor: cursor, limit: limit) }
         ?? Device.list(database, filter, cursor: cursor, limit: limit)

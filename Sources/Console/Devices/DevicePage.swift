@@ -64,7 +64,7 @@ enum DevicePage {
       now: page.now,
       parked: parked(device, texts),
       waiting: facts.waiting.map { item in
-        DeviceWaitingRow(item: item, device: device, title: title(item.title, item.body, texts), now: page.now)
+        DeviceWaitingRow(item: item, device: device, title: texts.heading(item.title, item.body), now: page.now)
       },
       deliveries: facts.deliveries.map { row($0, page) },
       keptDays: facts.retention.deliveries, events: facts.events.map { DeviceEventRow($0, texts, now: page.now) },
@@ -86,12 +86,8 @@ enum DevicePage {
 
   private static func row(_ item: Delivery.WithPush, _ page: PageContext) -> DeviceDeliveryRow {
     DeviceDeliveryRow(
-      item: item, title: title(item.title, item.body, page.texts),
+      item: item, title: page.texts.heading(item.title, item.body),
       outcome: page.texts("words.\(item.delivery.outcome.name)"), now: page.now)
-  }
-
-  private static func title(_ title: String?, _ body: String?, _ texts: Texts) -> String {
-    [title, body].compactMap { $0 }.first { !$0.isEmpty } ?? texts("pushes.no_text")
   }
 
   // MARK: Changes

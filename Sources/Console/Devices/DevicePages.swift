@@ -130,7 +130,7 @@ enum DevicePages {
       providers: ChoiceView.list(
         [("", texts("devices.provider_own"))] + [(ProviderKind.jpush.rawValue, ProviderKind.jpush.name)],
         chosen: form["provider"]))
-    return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
+    return page.answer(view, status: errors.status)
   }
 
   private static func register(_ page: PageContext) async throws -> Response {

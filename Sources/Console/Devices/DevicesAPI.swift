@@ -57,7 +57,7 @@ enum DevicesAPI {
     return try await call.kept { database in
       var filter = filter
       filter.app = try call.filter(database, app: bundleID)?.id
-      let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+      let apps = try App.bundleIDs(database)
       return try call.seen(cursor: cursor, limit: limit, app: \.appID) {
         try Device.list(database, filter, cursor: $0, limit: $1)
       }.map { DeviceAnswer($0, app: apps[$0.appID] ?? "") }

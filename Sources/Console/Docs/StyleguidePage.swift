@@ -77,7 +77,7 @@ struct StyleguideView: PageView {
     .view("qr") { _ in QRSymbol("https://signalbox.example").map { QRView(symbol: $0) } },
   ]
 
-  private var name: String { "Shop" }
+  var name: String { "Shop" }
 
   private func choices(chosen: Environment) -> [ChoiceView] {
     Environment.allCases.map {

@@ -1,8 +1,10 @@
 import Certificates
 import Foundation
+import JSON
 import Model
 import Mustache
 import Reminders
+import Simulator
 import Store
 
 /// The larger parts of pages, with made-up values.
@@ -16,7 +18,7 @@ extension StyleguideView {
     .list("attention") { $0.attention },
     .view("incidents") { StyleIncidents(rows: $0.incidents) },
     .view("certificates") { StyleCertificates(rows: $0.certificates) },
-    .view("guide") { StyleGuide(texts: $0.texts, now: $0.now) },
+    .view("guide") { $0.guide },
     .view("ladder") { $0.ladder },
     .view("runs") { StyleRuns(texts: $0.texts) },
   ]
@@ -45,12 +47,24 @@ extension StyleguideView {
     }
   }
 
-  private var phones: [StylePhone] {
-    [
-      StylePhone(isAndroid: false, isOff: false, texts: texts, now: now),
-      StylePhone(isAndroid: false, isOff: true, texts: texts, now: now),
-      StylePhone(isAndroid: true, isOff: false, texts: texts, now: now),
-    ]
+  private var phones: [PhoneCard] {
+    [phone("iPhone", .ios, .on), phone("iPhone", .ios, .off), phone("Android", .android, .on)]
+  }
+
+  /// A phone with a notification that has a title, and one that has none.
+  private func phone(_ name: String, _ platform: Platform, _ power: SimulatedPhone.Power) -> PhoneCard {
+    let body = JSONValue.string(texts("push.accepted_means"))
+    let alerts: [JSONValue] = [["title": .string(texts("words.accepted")), "body": body], ["body": body]]
+    let received = alerts.enumerated().map { index, alert in
+      let payload: JSONValue = ["aps": ["alert": alert]]
+      return ReceivedNotification(
+        id: Int64(index + 1), apnsID: "", topic: self.name, pushType: .alert, priority: 10, payload: payload.text(),
+        receivedAt: now.addingTimeInterval(-300))
+    }
+    let phone = SimulatedPhone(
+      id: 1, name: name, model: name, platform: platform, environment: .development, topic: self.name,
+      token: DeviceToken(bytes: []), power: power, received: received, waiting: power == .off ? received : [])
+    return PhoneCard(phone, app: nil, device: nil, channels: [], texts: texts, now: now)
   }
 
   private var attention: [AttentionItem] {
@@ -71,6 +85,21 @@ extension StyleguideView {
       StyleIncident(tone: "amber", state: texts("incidents.states.snoozed"), texts: texts, now: now),
       StyleIncident(tone: "", state: texts("incidents.states.closed"), texts: texts, now: now),
     ]
+  }
+
+  /// How to renew a certificate: a step that is done, one that is next, one that is to come.
+  private var guide: RenewalGuide {
+    RenewalGuide(
+      title: texts("guide.renew"), lead: texts("guide.in_parallel", ["date": texts.day(now)]),
+      steps: [
+        RenewalStep(
+          text: texts("guide.request"), detail: texts("guide.request_detail"), address: nil, state: "done"),
+        RenewalStep(
+          text: texts("guide.create", ["of_team": ""]), detail: texts("guide.compared"),
+          address: "https://developer.apple.com/account/resources/certificates/list", state: "now"),
+        RenewalStep(
+          text: texts("guide.switch"), detail: texts("guide.switch_detail", ["days": "30"]), address: nil, state: ""),
+      ])
   }
 
   /// Ends in ten days: three steps are over, one of them not sent, and one is held back.
@@ -148,49 +177,6 @@ struct StyleSteps: View {
   }
 }
 
-/// A phone of the simulator.
-struct StylePhone: View {
-  let isAndroid: Bool
-  let isOff: Bool
-  let texts: Texts
-  let now: Date
-
-  static let fields: [Field<Self>] = [
-    .flag("android") { $0.isAndroid },
-    .flag("is_off") { $0.isOff },
-    .flag("alternate") { _ in false },
-    .text("name") { $0.isAndroid ? "Android" : "iPhone" },
-    .text("app") { _ in "Shop" },
-    .text("state") { $0.texts($0.isOff ? "phones.state_off" : "phones.state_background") },
-    .view("time") { MomentView(date: $0.now) },
-    .written("clock") { $1.write(clock: $0.now) },
-    .list("screen") { $0.notes },
-    .view("waiting") { $0.isOff ? CountView(count: 2) : nil },
-  ]
-
-  /// One with a title, and one without.
-  private var notes: [StyleNote] {
-    let titles: [String?] = [texts("words.accepted"), nil]
-    return titles.map { StyleNote(title: $0, texts: texts, now: now) }
-  }
-}
-
-/// A notification on a phone.
-struct StyleNote: View {
-  let title: String?
-  let texts: Texts
-  let now: Date
-
-  static let fields: [Field<Self>] = [
-    .text("notification") { _ in "1" },
-    .text("initial") { _ in "S" },
-    .optional("title") { $0.title },
-    .optional("subtitle") { _ in nil },
-    .optional("body") { $0.texts("push.accepted_means") },
-    .view("received") { MomentView(date: $0.now.addingTimeInterval(-300), now: $0.now) },
-  ]
-}
-
 /// An incident in the list of all.
 struct StyleIncident: View {
   let tone: String
@@ -212,30 +198,6 @@ struct StyleIncident: View {
     .text("assignee") { $0.tone == "amber" ? "Olga" : "" },
     .view("last") { MomentView(date: $0.now.addingTimeInterval(-7200), now: $0.now) },
   ]
-}
-
-/// How to renew a certificate: a step that is done, one that is next, one that is to come.
-struct StyleGuide: View {
-  let texts: Texts
-  let now: Date
-
-  static let fields: [Field<Self>] = [
-    .text("title") { $0.texts("guide.renew") },
-    .text("lead") { $0.texts("guide.in_parallel", ["date": $0.texts.day($0.now)]) },
-    .list("steps") { $0.steps },
-  ]
-
-  private var steps: [RenewalStep] {
-    [
-      RenewalStep(
-        text: texts("guide.request"), detail: texts("guide.request_detail"), address: nil, state: "done"),
-      RenewalStep(
-        text: texts("guide.create", ["of_team": ""]), detail: texts("guide.compared"),
-        address: "https://developer.apple.com/account/resources/certificates/list", state: "now"),
-      RenewalStep(
-        text: texts("guide.switch"), detail: texts("guide.switch_detail", ["days": "30"]), address: nil, state: ""),
-    ]
-  }
 }
 
 /// The last runs of a smoke test.

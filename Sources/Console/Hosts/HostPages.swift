@@ -77,7 +77,7 @@ enum HostPages {
       ])
     return page.answer(
       HostView(host, history, reminders, form: form, errors: errors, page),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func update(_ page: PageContext) async throws -> Response {

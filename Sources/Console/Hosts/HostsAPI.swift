@@ -77,14 +77,12 @@ enum HostsAPI {
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let audit = call.audit("host.create", "host \(form.address)", form.address.audited)
     return try await call.store.write { database in
-      try idempotency.once(database) {
+      try idempotency.answer(database) {
         let host = try WatchedHost.add(database, form.address, note: form.note, by: call.actor, now: call.now)
         try AuditEntry.add(database, audit, now: call.now)
-        return (
-          Idempotency.Answer(
-            status: .created, json: try json(database, host, now: call.now), location: "/api/v1/\(host.key)"), ()
-        )
-      }.answer
+        return Idempotency.Answer(
+          status: .created, json: try json(database, host, now: call.now), location: "/api/v1/\(host.key)")
+      }
     }.response
   }
 

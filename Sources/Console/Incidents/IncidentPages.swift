@@ -123,7 +123,7 @@ enum IncidentPages {
         movesBack: tokens?.parked.isEmpty ?? true,
         people: ChoiceView.list(
           [("", texts("incidents.nobody"))] + people.map { ($0.name, $0.name) }, chosen: incident.assignee ?? ""),
-        form: page.form, errors: errors), status: errors.isEmpty ? .ok : .unprocessableContent)
+        form: page.form, errors: errors), status: errors.status)
   }
 
   private static func carryOut(_ page: PageContext, _ change: IncidentChange, flash: String) async throws -> Response {

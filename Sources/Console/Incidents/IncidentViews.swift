@@ -188,7 +188,7 @@ struct IncidentEventRow: View {
     return verb == "assign" && assignee == nil ? "unassign" : verb
   }
 
-  /// Nil: nobody any more.
+  /// Nil: the incident was unassigned.
   private var assignee: String? { entry.entry.detail?["after"]?["assignee"]?.string }
 
   /// Where devices were moved.

@@ -92,7 +92,7 @@ enum JPushDevicesAPI {
       try set(database, call, device, alias: change.alias.map { Change<String?>.set($0) } ?? .keep, tags: tags)
       try note(database, call, "device.update", "device \(device.id)")
     }
-    return JPushPushesAPI.named(change.unused, in: JPushCall.done)
+    return JPushCall.done.naming(unused: change.unused)
   }
 
   private static func set(

@@ -71,16 +71,9 @@ enum JPushPushesAPI {
     return request.draft
   }
 
-  /// Names keys without effect, so that nothing is left out in silence.
-  static func named(_ unused: [String], in response: Response) -> Response {
-    var response = response
-    if !unused.isEmpty { response.headers.append("X-Signalbox-Unused", unused.joined(separator: ", ")) }
-    return response
-  }
-
   private static func send(_ call: JPushCall) async throws -> Response {
     let request = try JPushRequest(try await call.body(), app: call.app.bundleID)
-    return named(request.unused, in: try await take(call, request, cid: request.cid).response)
+    return try await take(call, request, cid: request.cid).response.naming(unused: request.unused)
   }
 
   private static func validate(_ call: JPushCall) async throws -> Response {
@@ -88,7 +81,7 @@ enum JPushPushesAPI {
     let draft = try await draft(call, request)
     let check = try await call.console.intake.check(draft, now: call.now, within: .seconds(10))
     guard check.problems.isEmpty else { throw Problems(check.problems) }
-    return named(request.unused, in: JPushCall.answer(accepted(request, String(unusedID()))))
+    return JPushCall.answer(accepted(request, String(unusedID()))).naming(unused: request.unused)
   }
 
   private static func cidList(_ call: JPushCall) throws -> Response {
@@ -126,7 +119,7 @@ enum JPushPushesAPI {
         answers[cid] = json(error(of: problems))
       }
     }
-    return named(unused.sorted(), in: JPushCall.answer(.object(answers)))
+    return JPushCall.answer(.object(answers)).naming(unused: unused.sorted())
   }
 
   private static func json(_ error: JPushError) -> JSONValue {

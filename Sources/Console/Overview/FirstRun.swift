@@ -21,7 +21,7 @@ struct FirstRun: Sendable {
 
   private static let key = "first_run"
   private static let hidden = "hidden"
-  /// After more pushes nobody needs the steps.
+  /// With more pushes than this the steps are not shown.
   private static let longest = 10
 
   let hello: Sent?

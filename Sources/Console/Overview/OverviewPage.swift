@@ -49,7 +49,7 @@ enum OverviewPage {
 
     init(_ database: Database, sealer: any Sealer, now: Date) throws {
       apps = try AppOverview.all(database)
-      pushes = try Push.list(database, PushFilter(), limit: 10).items.map { try ListedPush.named(database, $0) }
+      pushes = try Push.list(database, PushFilter(), limit: 10).items.map { try ListedPush(database, $0) }
       var failed = PushFilter()
       failed.states = [.failed]
       failed.from = now.addingTimeInterval(-7 * 86_400)

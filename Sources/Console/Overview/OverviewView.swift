@@ -107,7 +107,7 @@ struct ReachView: View {
 
 /// One push service of an app, for `overview/_credentials`.
 struct CredentialPart: View {
-  /// Its name, and what is to be said of its credential.
+  /// The service's name, and the state of its credential.
   let text: String
   let isFirst: Bool
   var isFailed = false

@@ -23,7 +23,7 @@ enum ScheduleAttention {
   private static func item(_ trouble: ScheduleTrouble, _ list: AttentionList, _ texts: Texts) -> AttentionItem {
     let schedule = trouble.schedule
     let zone = schedule.recurrence?.rule.zone ?? .utc
-    let heading = [schedule.title, schedule.body].compactMap { $0 }.first { !$0.isEmpty } ?? texts("pushes.no_text")
+    let heading = texts.heading(schedule.title, schedule.body)
     let href = "/schedules/\(schedule.uid)"
     switch trouble.kind {
     case .missed(let count, let last):

@@ -53,7 +53,7 @@ enum AccountPages {
       sessions: sessions.map { session in
         SessionRow(session: session, texts: texts, isOwn: session.idHash == own.idHash, now: page.now)
       })
-    let status: Status = wait != nil ? .tooManyRequests : errors.isEmpty ? .ok : .unprocessableContent
+    let status: Status = wait != nil ? .tooManyRequests : errors.status
     return page.answer(view, status: status, retryAfter: wait)
   }
 

@@ -7,7 +7,7 @@ internal import Reactor
 /// `SHA-1:COUNT` for each, in the order of the hashes. Its 40 GB stay on disk: a look takes some forty short reads. No
 /// password leaves this machine.
 package struct BreachedPasswords: Sendable {
-  /// Why a file is not such a list.
+  /// Why a file cannot be used as a list of breached passwords.
   package struct Unusable: Error, CustomStringConvertible {
     package let description: String
   }

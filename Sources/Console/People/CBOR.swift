@@ -10,7 +10,7 @@ enum CBOR: Hashable, Sendable {
   case bool(Bool)
   case null
 
-  /// What is no such value.
+  /// The bytes are not a value of these kinds.
   struct Malformed: Error {}
 
   private static let deepest = 4

@@ -101,8 +101,7 @@ enum OIDCPages {
       // The code and what it is about: pages in any language show the log.
       var detail = problem.arguments.filter { !["email", "known"].contains($0.key) }
       (detail["step"], detail["reason"]) = (isConfirming(page, flow) ? "confirm" : "OIDC", problem.code)
-      let audit = page.audit("session.refused", "user \(name)", .object(detail.mapValues { .string($0) }))
-      try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+      try await page.note(page.audit("session.refused", "user \(name)", .object(detail.mapValues { .string($0) })))
       return try await tell(page, flow, problem)
     }
   }

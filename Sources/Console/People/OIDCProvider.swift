@@ -142,7 +142,7 @@ final class OIDCProvider: Sendable {
       url: metadata.token, headers: headers, body: Array(OIDCFlow.query(fields).utf8),
       type: "application/x-www-form-urlencoded")
     let answer = try await ask(request, isPost: true)
-    // Anything that is not JSON is told by its status.
+    // For a body that is not JSON, the status is reported.
     let json = try? JSONValue(parsing: answer.body)
     if answer.status == 200, let json { return json }
     if json?["error"]?.string == "invalid_client" { throw Problem("", OIDCMessage.client) }
@@ -159,7 +159,7 @@ final class OIDCProvider: Sendable {
     guard answer.status == 200 else {
       throw Problem("", OIDCMessage.status, ["url": url, "status": "\(answer.status)"])
     }
-    // What is wrong with it matters less than where it is.
+    // The error names the address, which helps more than the message of the parser.
     guard let json = try? JSONValue(parsing: answer.body), json.object != nil else {
       throw Problem("", OIDCMessage.notJSON, ["url": url])
     }

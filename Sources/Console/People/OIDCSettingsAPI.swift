@@ -87,8 +87,7 @@ enum OIDCSettingsAPI {
   /// Asks the provider for its documents. What is wrong with them is a result with status 200, not an error.
   private static func test(_ call: APIContext) async throws -> Response {
     guard let settings = try await load(call) else { throw APIError(.conflict, OIDCMessage.notSetUp.english) }
-    let audit = call.audit("settings.oidc_test", "settings oidc", ["issuer": .string(settings.issuer)])
-    try await call.store.write { _ = try AuditEntry.add($0, audit, now: call.now) }
+    try await call.note(call.audit("settings.oidc_test", "settings oidc", ["issuer": .string(settings.issuer)]))
     do {
       let metadata = try await call.console.oidc.metadata(settings.issuer, isFresh: true, now: call.now)
       return tested(true, metadata.authorization)

@@ -43,7 +43,7 @@ enum OIDCSettingsPage {
             isSelected: $0.rawValue == form["admission"])
         },
         roles: ChoiceView.roles(texts, chosen: form["new_role"]).filter { $0.value != User.Role.admin.rawValue },
-        test: test), status: errors.isEmpty ? .ok : .unprocessableContent)
+        test: test), status: errors.status)
   }
 
   private static func form(_ known: OIDCSettings?) -> Form {
@@ -88,11 +88,10 @@ enum OIDCSettingsPage {
 
   /// Asks the provider for its documents.
   private static func test(_ page: PageContext, _ settings: OIDCSettings) async throws -> TestResult {
-    let (texts, now) = (page.texts, page.now)
-    let audit = page.audit("settings.oidc_test", "settings oidc", ["issuer": .string(settings.issuer)])
-    try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+    let texts = page.texts
+    try await page.note(page.audit("settings.oidc_test", "settings oidc", ["issuer": .string(settings.issuer)]))
     do {
-      let metadata = try await page.console.oidc.metadata(settings.issuer, isFresh: true, now: now)
+      let metadata = try await page.console.oidc.metadata(settings.issuer, isFresh: true, now: page.now)
       return TestResult(isGood: true, text: texts("oidc_settings.test_good"), answer: metadata.authorization)
     } catch let problem as Problem {
       return TestResult(isGood: false, text: texts("oidc_settings.test_bad"), answer: texts.text(problem))

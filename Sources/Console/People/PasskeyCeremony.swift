@@ -45,7 +45,7 @@ struct PasskeyCeremony {
   func registration(attestation: [UInt8], clientData: [UInt8]) throws(Refusal) -> Registration {
     try check(clientData, type: "webauthn.create")
     var rest = attestation[...]
-    // Whatever is wrong with it, it is malformed.
+    // Every parse error means `malformed`.
     guard let object = try? CBOR(reading: &rest), rest.isEmpty, let bytes = object[.text("authData")]?.bytes else {
       throw .malformed
     }
@@ -78,7 +78,7 @@ struct PasskeyCeremony {
   }
 
   private func check(_ clientData: [UInt8], type: String) throws(Refusal) {
-    // Whatever is wrong with it, it is malformed.
+    // Every parse error means `malformed`.
     guard let json = try? JSONValue(checking: clientData), let challenge = json["challenge"]?.string else {
       throw .malformed
     }

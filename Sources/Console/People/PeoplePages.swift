@@ -72,7 +72,7 @@ enum PeoplePages {
         rule: rule, exports: ExportLinks(page, list), hasProvider: provider != nil, texts: texts,
         name: FieldView(value: form.raw("name"), error: errors["name"]),
         role: FieldView(error: errors["role"], choices: ChoiceView.roles(texts, chosen: chosen))),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func invite(_ page: PageContext) async throws -> Response {

@@ -6,8 +6,7 @@ import OpenSSL
 import SQLite
 import Store
 
-/// “Confirm it’s you”: what could let somebody else in is changed only shortly after a proof of who is there. Signing in
-/// is one.
+/// “Confirm it’s you”: changes that affect access require a recent proof of identity. Signing in is one.
 enum ProofGate {
   static let views: [any PageView.Type] = [ProofView.self] + SecondStepGate.views
 
@@ -167,7 +166,7 @@ enum ProofGate {
         hasCode: person.hasAuthenticator, hasPasskeys: person.passkeys > 0,
         provider: isLinked
           ? LinkView(href: "\(OIDCPages.confirm)?return=\(back)", label: provider?.label ?? "") : nil,
-        carried: (carried + [(name: fromField, value: from)]).map { ProofView.Carried(name: $0.name, value: $0.value) },
+        carried: (carried + [(name: fromField, value: from)]).map { HiddenFieldView(name: $0.name, value: $0.value) },
         from: from),
       status: page.request.method.isSafe ? .ok : problem?.status ?? .forbidden, retryAfter: problem?.wait,
       language: language(page, returnTo))
@@ -207,13 +206,6 @@ extension Person {
 }
 
 struct ProofView: PageView {
-  struct Carried: View {
-    let name: String
-    let value: String
-
-    static let fields: [Field<Self>] = [.text("name") { $0.name }, .text("value") { $0.value }]
-  }
-
   static let template = "session/confirm"
   static let section: Section? = nil
 
@@ -230,7 +222,7 @@ struct ProofView: PageView {
   /// The way to the provider; nil if the person has never signed in there.
   let provider: LinkView?
   /// What was sent, to be sent again.
-  let carried: [Carried]
+  let carried: [HiddenFieldView]
   /// The page to go back to without a proof.
   let from: String
 

@@ -8,7 +8,7 @@ enum SecondStepGate {
 
   private static let path = "/session/second-step"
   private static let always: Set<String> = [path, "/session/end"]
-  /// What sets up a first one, for somebody who has none. A second one is not added with the password alone.
+  /// Where people without a second step set one up. Another one is not added with the password alone.
   private static let settingUp: Set<String> = [
     SecondStepPages.path, SecondStepPages.path + "/begin", "/account/passkeys", ProofGate.path, OIDCPages.confirm,
   ]
@@ -53,7 +53,7 @@ enum SecondStepGate {
         hasPasskeys: person.passkeys > 0, problem: problem,
         adding: person.hasSecondStep
           ? nil : PasskeysView(user: user, passkeys: [], error: errors["passkey"], now: page.now)),
-      status: problem?.status ?? (errors.isEmpty ? .ok : .unprocessableContent), retryAfter: problem?.wait,
+      status: problem?.status ?? errors.status, retryAfter: problem?.wait,
       language: .at("\(path)?return=\(ConsoleRouter.escaped(returnTo))"))
   }
 }

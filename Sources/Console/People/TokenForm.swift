@@ -24,12 +24,7 @@ package struct TokenForm: Sendable {
   package init() {}
 
   package var problems: [Problem] {
-    var problems: [Problem] = []
-    if name.isEmpty {
-      problems.append(Problem("name", FieldMessage.required))
-    } else if let problem = AppName.problem(withName: name, limit: Self.nameLimit) {
-      problems.append(problem.under("name"))
-    }
+    var problems = [AppName.problem(withRequiredName: name, limit: Self.nameLimit)?.under("name")].compactMap(\.self)
     let known = Self.words + User.Role.allCases.map(\.rawValue)
     if words.isEmpty || words.contains(where: { !known.contains($0) }) {
       problems.append(
@@ -125,7 +120,7 @@ package struct TokenAnswer: JSONWritable, Sendable {
   private let secret: String?
 
   package init(_ database: Database, _ token: APIToken, now: Date, secret: String? = nil) throws {
-    self.init(token, try Self.apps(database), now: now, secret: secret)
+    self.init(token, try App.bundleIDs(database), now: now, secret: secret)
   }
 
   private init(_ token: APIToken, _ apps: [Int64: String], now: Date, secret: String?) {
@@ -134,13 +129,8 @@ package struct TokenAnswer: JSONWritable, Sendable {
   }
 
   package static func all(_ database: Database, now: Date) throws -> [TokenAnswer] {
-    let apps = try apps(database)
+    let apps = try App.bundleIDs(database)
     return try APIToken.all(database).map { TokenAnswer($0, apps, now: now, secret: nil) }
-  }
-
-  /// Bundle IDs by app.
-  static func apps(_ database: Database) throws -> [Int64: String] {
-    Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
   }
 
   package func write(to json: inout JSONWriter) {

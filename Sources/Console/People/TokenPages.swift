@@ -65,7 +65,7 @@ enum TokenPages {
           ChoiceView(value: $0.bundleID, label: $0.name, isSelected: form.all("apps").contains($0.bundleID))
         }),
       addresses: FieldView(value: form.raw("addresses"), error: errors["addresses"]))
-    return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
+    return page.answer(view, status: errors.status)
   }
 
   private static func create(_ page: PageContext) async throws -> Response {

@@ -166,7 +166,7 @@ enum PhonePages {
       providers: ChoiceView.list(
         [("", texts("devices.provider_own")), (ProviderKind.jpush.rawValue, ProviderKind.jpush.name)],
         chosen: form["provider"]))
-    return page.answer(view, status: errors.isEmpty ? .ok : .unprocessableContent)
+    return page.answer(view, status: errors.status)
   }
 
   private static func make(_ page: PageContext) async throws -> Response {
@@ -183,11 +183,7 @@ enum PhonePages {
     if app == nil { problems.append(Problem("app", FieldMessage.required)) }
     if environment == nil { problems.append(Problem("environment", FieldMessage.required)) }
     if platform == nil { problems.append(Problem("platform", FieldMessage.required)) }
-    if form["name"].isEmpty {
-      problems.append(Problem("name", FieldMessage.required))
-    } else if let problem = AppName.problem(withName: form["name"]) {
-      problems.append(problem.under("name"))
-    }
+    if let problem = AppName.problem(withRequiredName: form["name"]) { problems.append(problem.under("name")) }
     if let alias = form.filled("alias"), let problem = rule.problem(with: alias) {
       problems.append(problem.under("alias"))
     }

@@ -23,7 +23,7 @@ enum PhoneWall {
     let (texts, now) = (page.texts, page.now)
     let (apps, pushes) = try await page.store.read { database in
       let feed = try Push.list(database, PushFilter(), limit: feedLength).items
-      return (try App.all(database), try feed.map { try ListedPush.named(database, $0) })
+      return (try App.all(database), try feed.map { try ListedPush(database, $0) })
     }
     func app(_ topic: String) -> App? { apps.first { $0.bundleID == topic } }
     return page.answer(

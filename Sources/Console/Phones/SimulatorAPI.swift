@@ -116,8 +116,7 @@ enum SimulatorAPI {
       ) { call in
         try await operation.answer(
           Call(request: call.request, running: simulator, now: call.now) { server, detail in
-            let entry = call.audit("simulator.faults", "simulator \(server.rawValue)", detail)
-            try await call.store.write { _ = try AuditEntry.add($0, entry, now: call.now) }
+            try await call.note(call.audit("simulator.faults", "simulator \(server.rawValue)", detail))
           })
       }
     }

@@ -62,7 +62,7 @@ enum DeliveryPage {
     /// Nil: the default text.
     let language: LanguageTag?
     let variant: Int
-    /// Whether it is what the device's present language would get: nobody kept what it was.
+    /// Whether the text is guessed from the device's present language, because it was not recorded.
     let isGuess: Bool
   }
 
@@ -86,7 +86,7 @@ enum DeliveryPage {
       simulator: credential?.place == .simulator ? simulator(push, item.device, page) : nil)
     let isSimulated = credential?.place == .simulator && exchange.request != nil
     let isJPush = item.device?.provider == .jpush
-    // Nobody kept when the last attempt was of a device that waits, or was given up while it waited.
+    // For a device that waits, or was given up while it waited, the time of the last attempt is not recorded.
     let isTimed = waiting == nil && !delivery.endedWaiting
     return DeliveryView(
       push: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)),
@@ -251,8 +251,7 @@ enum DeliveryPage {
       _ draft: PushDraft, _ push: Push, _ device: Device, _ delivery: Delivery, _ asked: Date,
       _ credential: Credential?, _ message: SentJPushMessage?
     ) {
-      let expiration = draft.expiration(sentAt: push.sentAt)
-      let left = expiration.map { max(0, Int($0.timeIntervalSince(asked).rounded(.up))) }
+      let left = Self.timeToLive(draft, push, asked)
       // The others of the request, if it named any.
       let others: [JSONValue] = message?.devices == 1 ? [] : ["…"]
       let body = JPushMessage(draft, uid: push.uid, signature: push.signature).request(
@@ -267,14 +266,19 @@ enum DeliveryPage {
       let single = JPushMessage(draft, uid: push.uid, signature: push.signature).request(
         to: [device.platform], audience: ["registration_id": [.string(device.token.text)]], cid: nil)
       curl = Preview.jpushCommand(single, host: host)
+      show(delivery, message.map { ["msg_id": .string($0.id), "sendno": .string(String(push.id))] })
+    }
+
+    /// - Parameter accepted: what the service answers to what it accepts; nil: unknown.
+    private mutating func show(_ delivery: Delivery, _ accepted: JSONValue?) {
       guard delivery.status != 0 else { return }
-      var lines = ["HTTP/2 \(delivery.status)"]
-      if let reason = delivery.reason.flatMap(Reason.said) {
-        lines += ["", reason]
-      } else if let message {
-        lines += ["", (["msg_id": .string(message.id), "sendno": .string(String(push.id))] as JSONValue).text()]
-      }
-      answer = lines.joined(separator: "\n")
+      let body = delivery.reason.flatMap(Reason.said) ?? accepted?.text()
+      answer = (["HTTP/2 \(delivery.status)"] + (body.map { ["", $0] } ?? [])).joined(separator: "\n")
+    }
+
+    /// Seconds that the service was to keep the push; nil: its own time.
+    private static func timeToLive(_ draft: PushDraft, _ push: Push, _ asked: Date) -> Int? {
+      draft.expiration(sentAt: push.sentAt).map { max(0, Int($0.timeIntervalSince(asked).rounded(.up))) }
     }
 
     /// The server that a credential sends to instead of the service's own; nil: the service's.
@@ -286,8 +290,7 @@ enum DeliveryPage {
       _ draft: PushDraft, _ push: Push, _ device: Device, _ delivery: Delivery, _ asked: Date,
       _ credential: Credential?, _ fcm: FCMFacts
     ) {
-      let expiration = draft.expiration(sentAt: push.sentAt)
-      let left = expiration.map { max(0, Int($0.timeIntervalSince(asked).rounded(.up))) }
+      let left = Self.timeToLive(draft, push, asked)
       var message = FCMMessage(draft, uid: push.uid, signature: push.signature, timeToLive: left).json.object ?? [:]
       message["token"] = .string(device.token.text)
       let body: JSONValue = ["message": .object(message)]
@@ -299,14 +302,7 @@ enum DeliveryPage {
           "content-type: application/json", "content-length: \(body.bytes.count)", "", body.text(pretty: true),
         ].joined(separator: "\n")
       curl = Preview.fcmCommand(body, host: host, project: project)
-      guard delivery.status != 0 else { return }
-      var lines = ["HTTP/2 \(delivery.status)"]
-      if let reason = delivery.reason.flatMap(Reason.said) {
-        lines += ["", reason]
-      } else if let name = fcm.name {
-        lines += ["", (["name": .string(name)] as JSONValue).text()]
-      }
-      answer = lines.joined(separator: "\n")
+      show(delivery, fcm.name.map { ["name": .string($0)] })
     }
   }
 }

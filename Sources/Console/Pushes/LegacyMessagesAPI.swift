@@ -71,12 +71,12 @@ enum LegacyMessagesAPI {
       if draft.audience.topicTarget != nil { draft.platforms = [.android] }
       let push = try await take(draft, request, call)
       // Clients take zero for a failure (docs/protocols.md §7.5).
-      return named(request.unused, in: APIContext.answer { $0.member("message_id", push?.id ?? 1) })
+      return APIContext.answer { $0.member("message_id", push?.id ?? 1) }.naming(unused: request.unused)
     case .tokens(let texts):
       let targets = texts.map(LegacyTarget.init)
       let pushes = try await send(request, to: targets, call)
       if !pushes.isEmpty { try await call.console.wait(for: pushes) }
-      return named(request.unused, in: try await results(of: targets, pushes, request, call))
+      return try await results(of: targets, pushes, request, call).naming(unused: request.unused)
     }
   }
 
@@ -176,10 +176,12 @@ enum LegacyMessagesAPI {
     guard !isTopic else { return APIContext.answer { result.write(to: &$0) } }
     return answer(Array(repeating: result, count: request["registration_ids"]?.array?.count ?? 1), [])
   }
+}
 
-  /// Names keys without effect, so that nothing is left out in silence.
-  private static func named(_ unused: [String], in response: Response) -> Response {
-    var response = response
+extension Response {
+  /// Names a request's keys without effect, so that nothing is left out in silence.
+  func naming(unused: [String]) -> Response {
+    var response = self
     if !unused.isEmpty { response.headers.append("X-Signalbox-Unused", unused.joined(separator: ", ")) }
     return response
   }

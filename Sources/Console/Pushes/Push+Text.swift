@@ -13,11 +13,6 @@ extension OutcomeCounts {
   }
 }
 
-extension Double {
-  /// Rounded for SVG attributes.
-  var hundredths: Double { (self * 100).rounded() / 100 }
-}
-
 extension Environment {
   func word(_ texts: Texts) -> String { texts("words.\(rawValue)") }
 }
@@ -72,7 +67,12 @@ extension Push {
   }
 
   /// The first text of the notification, for the page's heading.
-  func heading(_ texts: Texts) -> String {
-    [title, body].compactMap { $0 }.first { !$0.isEmpty } ?? texts("pushes.no_text")
+  func heading(_ texts: Texts) -> String { texts.heading(title, body) }
+}
+
+extension Texts {
+  /// The first text of a notification, or that it has none.
+  func heading(_ title: String?, _ body: String?) -> String {
+    [title, body].compactMap { $0 }.first { !$0.isEmpty } ?? self("pushes.no_text")
   }
 }

@@ -24,7 +24,7 @@ struct PushListExport: Sendable {
 
   init(_ store: Store, _ filter: PushFilter) {
     pages = PagedExport(store: store, name: "pushes") { database, cursor, limit in
-      let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+      let apps = try App.bundleIDs(database)
       return try Push.list(database, filter, cursor: cursor, limit: limit)
         .map { Item(push: $0, app: apps[$0.appID] ?? "") }
     }

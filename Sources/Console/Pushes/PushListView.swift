@@ -10,7 +10,7 @@ struct PushListView: PageView {
   /// Devices that the search fits: their pages list every push to them, also those that named them by a tag.
   let devices: [LinkView]
   let pushes: [PushRow]
-  /// As “1–50 of 120”; nil: nobody counted.
+  /// As “1–50 of 120”; nil: not counted.
   let position: String?
   /// How far back the search went; nil if it reached the end of the history.
   let searchedTo: MomentView?

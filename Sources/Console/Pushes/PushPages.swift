@@ -101,7 +101,7 @@ enum PushPages {
         apps: try App.all(database), credentials: try Credential.all(database),
         recent: try Push.count(database, since: now - week, now: now, most: mostCounted),
         matching: try Push.count(database, chosen, most: mostCounted),
-        list: try list.map { try ListedPush.named(database, $0) },
+        list: try list.map { try ListedPush(database, $0) },
         devices: try chosen.search.map { try Device.found(database, $0, tags: false, limit: mostDevices) } ?? [],
         searchedTo: try reached.map { try Push.get(database, id: $0).createdAt }
       )

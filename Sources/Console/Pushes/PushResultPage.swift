@@ -67,7 +67,7 @@ enum PushResultPage {
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
         deliveries: deliveries, example: try example(database, push, deliveries.items),
-        names: try ListedPush.named(database, push).names,
+        names: try ListedPush(database, push).names,
         isCounted: !filter.isWaiting && filter.reason == nil && filter.search.isEmpty && push.state.isOver,
         waitingDevices: push.waiting > 0 && (filter.isWaiting || pager.cursor == nil)
           ? try WaitingDelivery.list(

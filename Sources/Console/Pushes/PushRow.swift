@@ -79,26 +79,20 @@ final class ListedPush: Sendable {
   /// Names of the devices that the audience lists by their tokens.
   let names: [DeviceToken: String]
 
-  /// - Parameter naming: finds the names of an app's devices.
-  init(_ push: Push, naming: (Int64, [DeviceToken]) throws -> [DeviceToken: String] = { _, _ in [:] }) rethrows {
+  init(_ database: Database, _ push: Push) throws {
     let content = [push.title, push.body].compactMap { $0 }.filter { !$0.isEmpty }
     let draft = RawJSON(object: push.draftJSON)
     self.push = push
     audience = draft.flatMap(Self.audience)
     names =
       if case .rule(let rule)? = audience, !rule.deviceToken.isEmpty, rule.deviceToken.count <= Audience.mostNamed {
-        try naming(push.appID, rule.deviceToken)
+        try Device.names(database, app: push.appID, tokens: rule.deviceToken)
       } else {
         [:]
       }
     // A push without text shows its payload.
     title = content.first ?? draft.flatMap(Self.payload)
     summary = content.dropFirst().first ?? ""
-  }
-
-  /// With the names of the devices that it was sent to.
-  static func named(_ database: Database, _ push: Push) throws -> ListedPush {
-    try ListedPush(push) { try Device.names(database, app: $0, tokens: $1) }
   }
 
   static func audience(_ draft: RawJSON) -> Audience? {

@@ -86,7 +86,7 @@ enum PushesAPI {
         }
         filter.schedule = found.id
       }
-      let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+      let apps = try App.bundleIDs(database)
       let page = try call.seen(cursor: cursor, limit: limit, app: \.appID) {
         try Push.list(database, filter, cursor: $0, limit: $1)
       }

@@ -124,7 +124,7 @@ struct ReasonWords: View {
   /// - Parameter isRetried: whether a retry that the remedy speaks of still comes: devices that are no longer active get
   ///   none.
   init(_ reason: Reason, isRetried: Bool = true, _ texts: Texts) {
-    let remedied = isRetried ? reason : Reason.of(OwnReason.deviceInactive.rawValue)
+    let remedied = isRetried ? reason : Reason.of(.deviceInactive)
     cause = texts.cause(reason)
     remedy = texts.remedy(remedied)
     actor = texts("actor.\(remedied.actor.rawValue)")

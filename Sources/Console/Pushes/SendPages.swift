@@ -104,7 +104,7 @@ enum SendPages {
   ) async throws -> Response {
     let view = try await formView(page, form, errors: errors, pasted: pasted)
     return page.answer(
-      view, status: status ?? (errors.isEmpty ? .ok : .unprocessableContent),
+      view, status: status ?? errors.status,
       language: view.hasApps ? .posting(form: "push") : .reloading)
   }
 

@@ -76,7 +76,7 @@ enum TemplatePages {
     let message = try await form.has("content") ? nil : SendPages.formView(page, form, errors: errors)
     return page.answer(
       TemplateFormView(form: form, errors: errors, template: template, message: message),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   /// The fields of the send form if they can hold the message, else JSON.

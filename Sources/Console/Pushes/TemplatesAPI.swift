@@ -57,12 +57,10 @@ enum TemplatesAPI {
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let entry = call.audit("", "")
     return try await call.store.write { database in
-      try idempotency.once(database) {
+      try idempotency.answer(database) {
         let template = try PushTemplate.save(database, name: name, message, by: entry, now: call.now)
-        return (
-          Idempotency.Answer(status: .created, json: template, location: "/api/v1/templates/\(template.id)"), ()
-        )
-      }.answer
+        return Idempotency.Answer(status: .created, json: template, location: "/api/v1/templates/\(template.id)")
+      }
     }.response
   }
 

@@ -78,7 +78,7 @@ struct ItemReminders: Sendable {
   /// The steps as a picture; nil for what never ends.
   ///
   /// - Parameters:
-  ///   - kept: what is held back; the last of it goes out afterwards.
+  ///   - kept: the steps that are held back; only the last one is sent afterwards.
   ///   - said: what the page says about the next reminder, and who handles the item.
   private func ladder(
     _ kept: [(step: ReminderLadder.Step, at: Date)], _ said: [String], _ page: PageContext

@@ -89,8 +89,7 @@ enum MailSettingsAPI {
     guard let settings = try await load(call) else { throw APIError(.conflict, MailForm.notSetUp.text) }
     let answer = try await ReceiversAPI.attempt(
       call, .email, .init(address: to), language: language ?? "en", mail: settings)
-    let audit = call.audit("settings.mail_test", "settings mail", ["to": .string(to)])
-    try await call.store.write { _ = try AuditEntry.add($0, audit, now: call.now) }
+    try await call.note(call.audit("settings.mail_test", "settings mail", ["to": .string(to)]))
     return APIContext.answer(answer)
   }
 }

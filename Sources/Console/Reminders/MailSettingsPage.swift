@@ -49,7 +49,7 @@ enum MailSettingsPage {
         links: page.console.configuration.address == nil
           ? texts("settings.links", ["address": page.console.courier.address ?? page.address]) : "",
         to: page.form.has("to") ? page.form["to"] : page.user.flatMap { MailAddress($0.name)?.address } ?? "",
-        test: test), status: errors.isEmpty ? .ok : .unprocessableContent)
+        test: test), status: errors.status)
   }
 
   private static func save(_ page: PageContext) async throws -> Response {
@@ -83,8 +83,7 @@ enum MailSettingsPage {
     guard errors.isEmpty else { return show(page, known, form(known), errors) }
     let to = Receiver.Secrets(address: page.form["to"])
     let (isGood, answer) = await ReceiverPages.attempt(page, .email, to, language: page.texts.code, mail: known)
-    let (audit, now) = (page.audit("settings.mail_test", "settings mail", ["to": .string(to.address)]), page.now)
-    try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+    try await page.note(page.audit("settings.mail_test", "settings mail", ["to": .string(to.address)]))
     let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": to.address])
     return show(page, known, form(known), errors, TestResult(isGood: isGood, text: text, answer: answer))
   }

@@ -21,12 +21,7 @@ struct ReceiverForm {
   var getsIncidents = false
 
   var problems: [Problem] {
-    var problems: [Problem] = []
-    if name.isEmpty {
-      problems.append(Problem("name", FieldMessage.required))
-    } else if let problem = AppName.problem(withName: name, limit: Self.nameLimit) {
-      problems.append(problem.under("name"))
-    }
+    var problems = [AppName.problem(withRequiredName: name, limit: Self.nameLimit)?.under("name")].compactMap(\.self)
     if !Self.languages.contains(language) {
       problems.append(
         Problem(

@@ -88,7 +88,7 @@ enum ReceiverPages {
         languages: ReceiverForm.languages.map {
           ChoiceView(value: $0, label: page.console.locales.name($0), isSelected: $0 == form["language"])
         }, apps: choices.map { ChoiceView(value: $0.0, label: $0.1, isSelected: $0.0 == form["app"]) }),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func save(_ page: PageContext, _ before: Receiver?) async throws -> Response {
@@ -155,7 +155,7 @@ enum ReceiverPages {
 
   private static func test(_ page: PageContext) async throws -> Response {
     let receiver = try await find(page)
-    let (sealer, now) = (page.store.sealer, page.now)
+    let sealer = page.store.sealer
     let (secrets, mail) = try await page.store.read { database in
       (
         try Receiver.secrets(database, id: receiver.id, sealer: sealer),
@@ -164,8 +164,7 @@ enum ReceiverPages {
     }
     let details = receiver.details
     let (isGood, answer) = await attempt(page, details.channel, secrets, language: details.language, mail: mail)
-    let audit = page.audit("receiver.test", "receiver \(receiver.id)", ["accepted": .bool(isGood)])
-    try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+    try await page.note(page.audit("receiver.test", "receiver \(receiver.id)", ["accepted": .bool(isGood)]))
     let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": details.name])
     return try await index(page, TestResult(isGood: isGood, text: text, answer: answer))
   }

@@ -11,7 +11,7 @@ enum ReceiversAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/receivers", role: .admin, scope: .admin) { call in
       let items = try await call.store.read { database in
-        let apps = try apps(database)
+        let apps = try App.bundleIDs(database)
         return try Receiver.all(database).map { ReceiverAnswer($0, apps) }
       }
       return APIContext.answer(Page(items: items, next: nil))
@@ -25,10 +25,6 @@ enum ReceiversAPI {
     routes.call(.patch, "/receivers/:id", role: .admin, scope: .admin) { call in try await update(call) }
     routes.call(.delete, "/receivers/:id", role: .admin, scope: .admin) { call in try await delete(call) }
     routes.call(.post, "/receivers/:id/test", role: .admin, scope: .admin) { call in try await test(call) }
-  }
-
-  private static func apps(_ database: Database) throws -> [Int64: String] {
-    Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
   }
 
   private enum Language: String, CaseIterable {
@@ -59,18 +55,15 @@ enum ReceiversAPI {
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let (wanted, sealer) = (form, call.store.sealer)
     let answer = try await call.store.write { database in
-      try idempotency.once(database) {
+      try idempotency.answer(database) {
         var form = wanted
         form.appID = try call.filter(database, app: bundleID)?.id
         let receiver = try ReceiverPages.keep(
           database, form, nil, sealer: sealer, by: call.actor, audit: call.audit("receiver.create", ""), now: call.now)
-        return (
-          Idempotency.Answer(
-            status: .created, json: ReceiverAnswer(receiver, try apps(database)),
-            location: "/api/v1/receivers/\(receiver.id)"),
-          ()
-        )
-      }.answer
+        return Idempotency.Answer(
+          status: .created, json: ReceiverAnswer(receiver, try App.bundleIDs(database)),
+          location: "/api/v1/receivers/\(receiver.id)")
+      }
     }
     return answer.response
   }
@@ -102,7 +95,7 @@ enum ReceiversAPI {
       return ReceiverAnswer(
         try ReceiverPages.keep(
           database, changed, before, sealer: sealer, by: call.actor, audit: call.audit("receiver.update", ""),
-          now: call.now), try apps(database))
+          now: call.now), try App.bundleIDs(database))
     }
     return APIContext.answer(receiver)
   }
@@ -129,8 +122,7 @@ enum ReceiversAPI {
     }
     let answer = try await attempt(
       call, receiver.details.channel, secrets, language: receiver.details.language, mail: mail)
-    let audit = call.audit("receiver.test", "receiver \(id)", ["accepted": .bool(answer.isTaken)])
-    try await call.store.write { _ = try AuditEntry.add($0, audit, now: call.now) }
+    try await call.note(call.audit("receiver.test", "receiver \(id)", ["accepted": .bool(answer.isTaken)]))
     return APIContext.answer(answer)
   }
 

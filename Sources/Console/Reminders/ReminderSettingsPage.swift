@@ -57,7 +57,7 @@ enum ReminderSettingsPage {
         command: "0 8 * * *  signalbox check-certificates --notify --data \(dataFolder(page)) "
           + "--address \(page.address)",
         messages: log.messages(texts, showsItems: true, showsReceivers: true), pager: PagerView(pager, next: log.next)),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   /// For a POSIX shell.

@@ -11,8 +11,8 @@ enum SettingsPages {
       SendingSettingsView.self, RetentionView.self, RetentionConfirmView.self, AboutView.self,
     ] + WebhookPages.views + TokenPages.views + PeoplePages.views + OIDCSettingsPage.views
 
-  /// The settings pages in display order: key of the texts, and path. A new page needs a line here, a tab
-  /// in `settings/_tabs`, and texts under `settings.sections`.
+  /// The settings pages in display order: key of the texts, and path. A new page needs a line here and texts under
+  /// `settings.sections`.
   static let sections = [
     (name: "people", path: "/settings/people"), (name: "oidc", path: "/settings/oidc"),
     (name: "sending", path: "/settings/sending"), (name: "receivers", path: "/settings/receivers"),
@@ -22,17 +22,18 @@ enum SettingsPages {
     (name: "about", path: "/settings/about"),
   ]
 
-  static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/settings", role: .admin) { page in
-      let texts = page.texts
-      return page.answer(
-        SettingsView(
-          sections: sections.map { section in
-            SettingsSection(
-              href: section.path, title: texts("settings.sections.\(section.name)"),
-              text: texts("settings.sections.\(section.name)_text"))
-          }))
+  /// The settings pages as the page at a path lists them.
+  static func listed(at path: String, _ texts: Texts) -> [SettingsSection] {
+    sections.map { section in
+      SettingsSection(
+        href: section.path, title: texts("settings.sections.\(section.name)"),
+        text: texts("settings.sections.\(section.name)_text"),
+        current: path == section.path ? "page" : path.hasPrefix(section.path + "/") ? "true" : nil)
     }
+  }
+
+  static func add(to routes: inout ConsoleRouter) {
+    routes.page(.get, "/settings", role: .admin) { page in page.answer(SettingsView()) }
     SendingSettingsPage.add(to: &routes)
     MailSettingsPage.add(to: &routes)
     ReceiverPages.add(to: &routes)

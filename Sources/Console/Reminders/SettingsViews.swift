@@ -4,18 +4,19 @@ struct SettingsView: PageView {
   static let template = "settings/index"
   static let section: Section? = .settings
 
-  let sections: [SettingsSection]
-
-  static let fields: [Field<Self>] = [.list("sections") { $0.sections }]
+  static let fields: [Field<Self>] = []
 }
 
 struct SettingsSection: View {
   let href: String
   let title: String
   let text: String
+  /// The `aria-current` of its tab: `page` on the section's own page, `true` on the pages below.
+  let current: String?
 
   static let fields: [Field<Self>] = [
     .text("href") { $0.href }, .text("title") { $0.title }, .text("text") { $0.text },
+    .optional("current") { $0.current },
   ]
 }
 

@@ -35,7 +35,7 @@ enum RetentionPage {
             name: field.name, label: texts("retention.\(field.name)"), hint: texts("retention.\(field.name)_hint"),
             value: form.raw(field.name), error: errors[field.name], usual: RetentionPolicy()[keyPath: field.value])
         }, problem: problem, due: lines(due, policy, texts), last: removed),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   /// What will be deleted, one line per kind.

@@ -33,7 +33,7 @@ struct ScheduleRow: View {
     draft = schedule.draft
     app = try App.find(database, id: schedule.appID)
     last = try Schedule.lastPush(database, id: schedule.id).map { SchedulePushView($0, texts, now: now) }
-    title = [schedule.title, schedule.body].compactMap { $0 }.first { !$0.isEmpty } ?? texts("pushes.no_text")
+    title = texts.heading(schedule.title, schedule.body)
     rule = draft?.recurrence.map { texts.rule($0, from: schedule.startAt) } ?? ""
     name = schedule.source == .jpush ? try JPushSchedule.name(database, schedule: schedule.id) : nil
     audience = draft?.audience.text(texts) ?? ""

@@ -21,7 +21,7 @@ enum SearchPage {
     let counts = await AudiencePages.counts(segments, page, within: Search.patience)
     let groups = try await page.store.read { try search.groups($0, segments, counts) }
     let hits = groups.flatMap(\.hits)
-    // Whoever pastes an ID wants its page; but who still types stays here.
+    // A pasted ID leads to its page; typing stays on this one.
     let isTyping = page.request.headers["X-Requested-With"] != nil
     if !isTyping, hits.count == 1, hits[0].isExact { return page.redirect(to: hits[0].href) }
     return page.answer(SearchView(search: text, groups: groups))

@@ -1,14 +1,12 @@
-import Delivery
 import Foundation
 import HTTPServer
 package import JSON
 import Model
-import Reactor
 import SQLite
 package import Store
 
 /// One call of the JSON API: the request and its principal.
-struct APIContext: Sendable {
+struct APIContext: ActorContext {
   let console: Console
   let request: Request
   let principal: Principal
@@ -16,21 +14,12 @@ struct APIContext: Sendable {
 
   var store: Store { console.store }
 
-  /// The name in timelines and beside pushes.
   var actor: String { principal.name }
-
-  /// For what the push services are asked to change.
-  var author: ChannelKeeper.Author { ChannelKeeper.Author(actor, from: request.remoteAddress?.host, now: now) }
-
-  func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
-    NewAuditEntry(
-      actor: principal.name, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
-  }
 
   /// Reads the body.
   ///
   /// - Throws: 415 for another content type; 400 with line and column if the body is not JSON.
-  func body(upTo limit: Int = 1 << 20) async throws -> JSONValue { try await Self.body(of: request, upTo: limit) }
+  func body() async throws -> JSONValue { try await Self.body(of: request) }
 
   static func body(of request: Request, upTo limit: Int = 1 << 20) async throws -> JSONValue {
     guard request.mediaType == "application/json" else {

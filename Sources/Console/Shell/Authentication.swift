@@ -19,7 +19,7 @@ enum Principal: Sendable {
     }
   }
 
-  /// The person, or the owner of the token; nil: a token of nobody.
+  /// The person, or the owner of the token; nil: the token has no owner.
   var person: Int64? {
     switch self {
     case .user(let user, _): user.id

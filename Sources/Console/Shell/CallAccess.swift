@@ -115,7 +115,7 @@ extension APIToken {
   /// Whether it may send in one environment alone.
   fileprivate var lacksEnvironment: Bool { !Environment.allCases.allSatisfy { has(.send($0)) } }
 
-  /// Whether its owner may not send to production. A token of nobody is limited by its scopes alone.
+  /// Whether its owner may not send to production. A token without an owner is limited by its scopes alone.
   fileprivate func isBarred(_ store: Store) async throws -> Bool {
     guard let userID else { return false }
     return try await store.read { try !Approval.maySend($0, person: userID) }

@@ -116,7 +116,7 @@ struct ConsoleRouter {
         response.actor = principal.name
         return response
       }
-      // Thrown: a page that asks who is there answers with 403, too, and refuses nothing.
+      // Only thrown errors count: the page that asks for a proof of identity answers with 403 too, but refuses nothing.
       var isRefused = false
       var response = try await Self.answer(context) {
         do {
@@ -191,19 +191,14 @@ struct ConsoleRouter {
       }
       let standing = isLimited ? try console.rateLimits.take(token: token.id, now: now) : nil
       let principal = Principal.token(token)
-      do {
-        try await access.check(token, request, console.store)
-      } catch let error as any HTTPResponseError where error.status == .forbidden {
-        await console.noteRefusal(of: principal, request, error.status, error.message, now: now)
-        throw error
-      }
-      // No resource has an entity tag, so a change that requires one must not happen (RFC 9110 §13.1.1).
-      if !method.isSafe, let tags = request.header("If-Match"), tags != "*" {
-        throw HTTPError(
-          .preconditionFailed, "Nothing was changed. If-Match cannot match, because this resource has no ETag.")
-      }
       var response: Response
       do {
+        try await access.check(token, request, console.store)
+        // No resource has an entity tag, so a change that requires one must not happen (RFC 9110 §13.1.1).
+        if !method.isSafe, let tags = request.header("If-Match"), tags != "*" {
+          throw HTTPError(
+            .preconditionFailed, "Nothing was changed. If-Match cannot match, because this resource has no ETag.")
+        }
         response = try await handler(APIContext(console: console, request: request, principal: principal, now: now))
       } catch let error as any HTTPResponseError where error.status == .forbidden {
         await console.noteRefusal(of: principal, request, error.status, error.message, now: now)
@@ -255,7 +250,7 @@ struct ConsoleRouter {
     } catch let error as StoreError {
       switch error {
       case .notFound: return context.errorPage(PageError(.notFound, "not_found"))
-      // An edited address, or a row that somebody else began to use meanwhile.
+      // `badCursor`: the address was edited. `inUse`: the row came into use after the page was shown.
       case .badCursor: return context.errorPage(PageError(.badRequest, "refused"))
       case .taken, .inUse: return context.errorPage(PageError(.conflict, "refused"))
       case .detailsRemoved(_, let date):

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 import Model
 
 struct FieldErrors: Error, Sendable {
@@ -15,6 +16,9 @@ struct FieldErrors: Error, Sendable {
   }
 
   var isEmpty: Bool { byField.isEmpty }
+
+  /// Of the page that shows them.
+  var status: Status { isEmpty ? .ok : .unprocessableContent }
 
   /// Empty if the field has no error.
   subscript(field: String) -> String { byField[field]?.sentences ?? "" }

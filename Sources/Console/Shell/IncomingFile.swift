@@ -4,7 +4,6 @@ import HTTPServer
 struct IncomingFile: Sendable {
   /// Bytes of all fields before the file.
   private static let fieldLimit = 8 << 20
-  let part: MultipartPart
   private var reader: MultipartReader
   private var isOver = false
 
@@ -22,7 +21,7 @@ struct IncomingFile: Sendable {
     while let event = try await reader.next() {
       switch event {
       case .part(let next):
-        if next.fileName?.isEmpty == false { return (Form(fields), IncomingFile(part: next, reader: reader)) }
+        if next.fileName?.isEmpty == false { return (Form(fields), IncomingFile(reader: reader)) }
         part = next
         bytes = []
       case .data(let piece):
@@ -39,10 +38,7 @@ struct IncomingFile: Sendable {
     return (Form(fields), nil)
   }
 
-  private init(part: MultipartPart, reader: MultipartReader) {
-    self.part = part
-    self.reader = reader
-  }
+  private init(reader: MultipartReader) { self.reader = reader }
 
   /// The next piece. Returns nil at the file's end, after reading the form to its end.
   mutating func next() async throws -> [UInt8]? {

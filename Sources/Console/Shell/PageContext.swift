@@ -12,7 +12,7 @@ import Store
 import Text
 
 /// One request for a page, with its principal, language and form.
-struct PageContext: Sendable {
+struct PageContext: ActorContext {
   let console: Console
   let request: Request
   /// Nil on pages that need no sign-in.
@@ -47,27 +47,10 @@ struct PageContext: Sendable {
     Cookies.value(Cookies.device, of: request).map { Secret.hash($0) }
   }
 
-  /// The name in the audit log.
   var actor: String { principal?.name ?? "anonymous" }
 
   /// The console's public address, for commands to copy: as configured, else as the browser requested it.
-  var address: String {
-    console.address(request)
-  }
-
-  /// For what the push services are asked to change.
-  var author: ChannelKeeper.Author { ChannelKeeper.Author(actor, from: request.remoteAddress?.host, now: now) }
-
-  func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
-    NewAuditEntry(
-      actor: actor, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
-  }
-
-  /// Writes an entry of the activity log that belongs to no change, such as one about an export.
-  func note(_ entry: NewAuditEntry) async throws {
-    let now = now
-    try await store.write { _ = try AuditEntry.add($0, entry, now: now) }
-  }
+  var address: String { console.address(request) }
 
   /// What a query finds, from memory if nothing has changed since the same request of the same second.
   ///

@@ -3,10 +3,10 @@ import HTTPServer
 import Reactor
 import Synchronization
 
-/// Limits the calls of the API for each token and each address, and the pages of each session, by token buckets in memory: a restart begins anew.
+/// Limits API calls per token and address, and pages per session, with token buckets in memory: a restart resets them.
 ///
-/// Calls from this machine are not limited: who can make them can do more than that, and a reverse proxy is to be
-/// declared (`--trusted-proxy`), so that its clients have addresses of their own.
+/// Calls from this machine are not limited. A reverse proxy must be declared (`--trusted-proxy`), so that its clients
+/// have addresses of their own.
 final class RateLimits: Sendable {
   /// Calls in a minute; 0: no limit. As many can be made at once after a pause.
   struct Quotas: Sendable, Hashable {

@@ -133,8 +133,7 @@ enum SessionPages {
         retryAfter: PasswordsBusy.pause)
     }
     guard isRight, let user = found, user.disabledAt == nil else {
-      let audit = page.audit("session.refused", "user \(name.prefix(255))")
-      try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+      try await page.note(page.audit("session.refused", "user \(name.prefix(255))"))
       return try await signInPage(
         page, returnTo: returnTo, problem: page.texts("session.wrong"), status: .unprocessableContent)
     }
@@ -169,8 +168,7 @@ enum SessionPages {
     case .wait(let seconds): return try await tooOften(page, seconds, returnTo: returnTo)
     }
     guard let user = try await PasskeyPages.person(page) else {
-      let audit = page.audit("session.refused", "user unknown", ["step": "passkey"])
-      try await page.store.write { _ = try AuditEntry.add($0, audit, now: now) }
+      try await page.note(page.audit("session.refused", "user unknown", ["step": "passkey"]))
       return try await signInPage(
         page, returnTo: returnTo, problem: page.texts("passkeys.wrong"), status: .unprocessableContent)
     }
@@ -231,7 +229,7 @@ enum SessionPages {
     let email = isFirst ? page.form["email"] : found?.1?.name ?? ""
     let form = found == nil ? nil : SetupFormView(token: token, isFirst: isFirst, email: email, errors: errors)
     var response = page.answer(
-      SetupView(form: form), status: found == nil ? 410 : errors.isEmpty ? .ok : .unprocessableContent,
+      SetupView(form: form), status: found == nil ? 410 : errors.status,
       language: SetupLink.language(page, token))
     // The link is a secret in the address: do not send it to other sites.
     response.headers.append("Referrer-Policy", "no-referrer")

@@ -192,7 +192,7 @@ enum SmokeTestPages {
   ) -> Response {
     page.answer(
       SmokeTestFormView(form: form.form, errors: errors, test: test),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func create(_ page: PageContext) async throws -> Response {

@@ -97,14 +97,11 @@ enum SmokeTestsAPI {
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let entry = call.audit("", "")
     return try await call.store.write { database in
-      try idempotency.once(database) {
+      try idempotency.answer(database) {
         let test = try SmokeTest.create(database, content, by: entry, now: call.now)
-        return (
-          Idempotency.Answer(
-            status: .created, json: try SmokeTestAnswer(database, test), location: "/api/v1/smoke-tests/\(test.id)"),
-          ()
-        )
-      }.answer
+        return Idempotency.Answer(
+          status: .created, json: try SmokeTestAnswer(database, test), location: "/api/v1/smoke-tests/\(test.id)")
+      }
     }.response
   }
 

@@ -18,12 +18,7 @@ struct WebhookForm {
   var isActive = true
 
   var problems: [Problem] {
-    var problems: [Problem] = []
-    if name.isEmpty {
-      problems.append(Problem("name", FieldMessage.required))
-    } else if let problem = AppName.problem(withName: name, limit: Self.nameLimit) {
-      problems.append(problem.under("name"))
-    }
+    var problems = [AppName.problem(withRequiredName: name, limit: Self.nameLimit)?.under("name")].compactMap(\.self)
     if let url, !WebAddress.isUsable(url) {
       problems.append(
         Problem(

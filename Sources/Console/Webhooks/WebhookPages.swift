@@ -138,7 +138,7 @@ enum WebhookPages {
         deliveries: deliveries?.items.map {
           WebhookDeliveryRow(delivery: $0, webhook: $0.webhookID, texts: texts, now: page.now)
         } ?? [], pager: PagerView(pager, next: deliveries?.next)),
-      status: errors.isEmpty ? .ok : .unprocessableContent)
+      status: errors.status)
   }
 
   private static func save(_ page: PageContext, _ before: Webhook?) async throws -> Response {

@@ -71,15 +71,7 @@ enum WebhooksAPI {
   private static func read(_ fields: JSONFields, _ form: inout WebhookForm, required: Bool) throws -> String? {
     form.name = fields.string("name", required: required, limit: .characters(WebhookForm.nameLimit)) ?? form.name
     form.url = fields.string("url", required: required, limit: .bytes(2048))
-    let choices = Webhook.Event.allCases
-    let events = fields.elements("events", atMost: 10) { word throws(Problem) in
-      guard let event = Webhook.Event(rawValue: word) else {
-        let known = choices.map(\.rawValue).joined(separator: ", ")
-        throw Problem("", FieldMessage.expectedChoice, ["choices": known, "value": String(word.prefix(40))])
-      }
-      return event
-    }
-    form.events = Set(events)
+    form.events = Set(fields.choices("events", atMost: 10, as: Webhook.Event.self))
     form.isActive = fields.bool("active") ?? form.isActive
     let app = fields.string("app", limit: .characters(AppName.bundleIDLimit))
     try fields.finish()

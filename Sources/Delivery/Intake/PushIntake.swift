@@ -105,7 +105,7 @@ package struct PushIntake: Sendable {
     if let known = try await store.read({ try idempotency.known($0) }) { return known }
     let written = try await answer(try await accept(order))
     guard idempotency.key != nil else { return written }
-    return try await store.write { database in try idempotency.once(database) { (written, ()) }.answer }
+    return try await store.write { database in try idempotency.answer(database) { written } }
   }
 
   /// Replaces what a schedule sends, and when, after the same checks as for a new one.

@@ -66,7 +66,7 @@ extension PushRunner {
     tools.store.store.times.note(results.results)
     let verdicts = results.verdicts.map { (credential: credentials[$0.provider] ?? 0, verdict: $0.verdict) }
     return try await write { database in
-      _ = try Delivery.record(
+      try Delivery.record(
         database, push: id, results.results, waiting: results.waiting, cursor: results.cursor,
         cursors: results.cursors, handedOut: results.foreseen, badges: badges, verdicts: verdicts,
         holdUps: results.holdUps, now: now)

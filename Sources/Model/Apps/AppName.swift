@@ -56,6 +56,11 @@ package enum AppName {
   package static func problem(withName name: String, limit: Int = nameLimit) -> Problem? {
     PlainName.problem(with: name, limit: limit)
   }
+
+  /// As ``problem(withName:limit:)``, for a label that must be given.
+  package static func problem(withRequiredName name: String, limit: Int = nameLimit) -> Problem? {
+    name.isEmpty ? Problem("", FieldMessage.required) : problem(withName: name, limit: limit)
+  }
 }
 
 extension PushType {

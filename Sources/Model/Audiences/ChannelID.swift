@@ -30,7 +30,7 @@ package enum ChannelPolicy: Int, Sendable, CaseIterable {
   package var word: Word { self == .storesNothing ? .none : .latest }
 }
 
-/// What is said about channels and pushes to them.
+/// Messages about channels and pushes to them.
 package enum ChannelMessage: String, MessageSet {
   case badID = "channel.bad_id"
   case alone = "channel.alone"

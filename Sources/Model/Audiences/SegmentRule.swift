@@ -46,9 +46,6 @@ package struct SegmentRule: Sendable, Hashable {
 
   /// Whether it has no condition: a segment of every device is the app itself.
   package var isEmpty: Bool { self == Self() }
-
-  /// All tags that it names.
-  package var tags: [String] { tag + tagAnd + tagNot }
 }
 
 // MARK: Which values belong to it
@@ -140,12 +137,7 @@ extension SegmentRule {
   /// Reads the members of a rule, and reports every problem with its path.
   package static func read(_ fields: JSONFields) -> Self {
     var rule = Self()
-    rule.platforms = Set(
-      fields.elements("platforms", atMost: 10) { word throws(Problem) in
-        if let platform = Platform(rawValue: word) { return platform }
-        let choices = Platform.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem("", FieldMessage.expectedChoice, ["choices": choices, "value": word.abbreviated(to: 40)])
-      })
+    rule.platforms = Set(fields.choices("platforms", atMost: 10, as: Platform.self))
     rule.environment = fields.choice("environment")
     let tag: (String) -> Problem? = { TagRule.problem(with: $0, rule: .none) }
     rule.tag = fields.strings("tag", atMost: PushLimits.tags, check: tag)
@@ -237,7 +229,7 @@ package struct AppVersion: Sendable, Hashable, Comparable {
   package func hash(into hasher: inout Hasher) { hasher.combine(numbers) }
 }
 
-/// What is said about segments.
+/// Messages about segments.
 package enum SegmentMessage: String, MessageSet {
   case stars = "segment.stars"
   case version = "segment.version"

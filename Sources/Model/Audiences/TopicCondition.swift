@@ -128,7 +128,7 @@ package indirect enum TopicCondition: Sendable, Hashable {
   }
 }
 
-/// What is said about topics of FCM and pushes to them.
+/// Messages about FCM topics and pushes to them.
 package enum TopicMessage: String, MessageSet {
   case badName = "topic.bad_name"
   case badCondition = "topic.bad_condition"

@@ -20,10 +20,6 @@ package struct CallbackTable: Sendable, Hashable {
     return cells[index]
   }
 
-  /// Whether one push may reach an app's code more than once on today's iOS: then the app needs the ID in
-  /// ``APNsPayload/idKey`` to drop duplicates.
-  package var duplicates: Bool { cells.contains { $0.generation == .from10 && $0.duplicates } }
-
   /// iOS versions with equal behaviour.
   package enum Generation: String, Sendable, CaseIterable {
     case before7 = "<7"

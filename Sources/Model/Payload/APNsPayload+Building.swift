@@ -4,21 +4,14 @@ extension APNsPayload {
   /// The effects of a payload, whoever wrote it.
   package struct Facts: Sendable, Hashable {
     /// `alert`: a banner.
-    package var alert = false
-    package var badge = false
-    package var sound = false
+    package let alert: Bool
+    package let badge: Bool
+    package let sound: Bool
     /// `content-available: 1`.
-    package var contentAvailable = false
+    package let contentAvailable: Bool
 
     /// Whether a person sees or hears something.
     package var isVisible: Bool { alert || badge || sound }
-
-    package init(alert: Bool = false, badge: Bool = false, sound: Bool = false, contentAvailable: Bool = false) {
-      self.alert = alert
-      self.badge = badge
-      self.sound = sound
-      self.contentAvailable = contentAvailable
-    }
 
     package init(payload: JSONValue) {
       let aps = payload["aps"]?.object ?? [:]

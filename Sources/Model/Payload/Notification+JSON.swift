@@ -5,14 +5,6 @@ import Text
 package typealias PushNotification = Notification
 
 extension Notification {
-  /// - Throws: all problems, in the order of the fields.
-  package init(json: JSONValue) throws(Problems) {
-    let fields = JSONFields(json)
-    let notification = Self.read(fields)
-    try fields.finish()
-    self = notification
-  }
-
   package var json: JSONValue {
     let texts = [
       "title": title, "subtitle": subtitle, "body": body, "sound": sound, "category": category,

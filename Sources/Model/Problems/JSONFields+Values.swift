@@ -54,11 +54,24 @@ extension JSONFields {
     }
     guard let word = value.string else { return mismatch(name, "string", value) }
     guard let choice = T(rawValue: word) else {
-      let arguments = ["choices": choices, "value": word.abbreviated(to: 40)]
-      report(name, Problem("", FieldMessage.expectedChoice, arguments))
+      report(name, Self.unknown(word, among: choices))
       return nil
     }
     return choice
+  }
+
+  /// A list of such words, without duplicates.
+  package func choices<T: RawRepresentable<String> & CaseIterable & Hashable>(
+    _ name: String, atMost limit: Int, as type: T.Type = T.self
+  ) -> [T] {
+    elements(name, atMost: limit) { word throws(Problem) in
+      if let choice = T(rawValue: word) { return choice }
+      throw Self.unknown(word, among: T.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+  }
+
+  private static func unknown(_ word: String, among choices: String) -> Problem {
+    Problem("", FieldMessage.expectedChoice, ["choices": choices, "value": word.abbreviated(to: 40)])
   }
 
   package func time(_ name: String, required: Bool = false) -> Date? {

@@ -14,15 +14,6 @@ extension JSONValue {
     }
   }
 
-  /// - Throws: one problem with the place of the error.
-  package init(body data: Data) throws(Problems) {
-    do throws(Problem) {
-      try self.init(checking: Array(data))
-    } catch {
-      throw Problems([error])
-    }
-  }
-
   /// The type's name in the JSON standard. An integer is a number too, so others say what they are.
   var typeName: String {
     switch self {

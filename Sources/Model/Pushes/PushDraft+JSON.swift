@@ -1,6 +1,5 @@
 import Calendar
 package import JSON
-import Text
 
 extension PushDraft {
   /// Reads the body of `POST /api/v1/pushes`.
@@ -69,11 +68,7 @@ extension PushDraft {
   package static func readPlatforms(_ fields: JSONFields) -> Set<Platform> {
     guard let value = fields.value("platforms"), value != "all" else { return Set(Platform.allCases) }
     let before = fields.problems.count
-    let platforms: [Platform] = fields.elements("platforms", atMost: 10) { word throws(Problem) in
-      if let platform = Platform(rawValue: word) { return platform }
-      let choices = Platform.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Problem("", FieldMessage.expectedChoice, ["choices": choices, "value": word.abbreviated(to: 40)])
-    }
+    let platforms: [Platform] = fields.choices("platforms", atMost: 10)
     if platforms.isEmpty, fields.problems.count == before {
       let choices = Platform.allCases.map(\.rawValue).joined(separator: ", ")
       fields.report("platforms", Problem("", DraftMessage.platformsEmpty, ["choices": choices]))

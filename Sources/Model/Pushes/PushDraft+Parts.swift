@@ -1,14 +1,6 @@
 package import JSON
 
 extension PushDraft.APNsOverrides {
-  /// - Throws: all problems, in the order of the fields.
-  package init(json: JSONValue) throws(Problems) {
-    let fields = JSONFields(json)
-    let overrides = Self.read(fields)
-    try fields.finish()
-    self = overrides
-  }
-
   package var json: JSONValue {
     var members: [String: JSONValue] = [:]
     if !headers.isEmpty { members["headers"] = .object(headers.mapValues(JSONValue.string)) }
@@ -46,14 +38,6 @@ extension PushDraft.APNsOverrides {
 }
 
 extension PushDraft.Options {
-  /// - Throws: all problems, in the order of the fields.
-  package init(json: JSONValue) throws(Problems) {
-    let fields = JSONFields(json)
-    let options = Self.read(fields)
-    try fields.finish()
-    self = options
-  }
-
   package var json: JSONValue {
     var members: [String: JSONValue] = [:]
     if let timeToLive { members["time_to_live"] = .integer(Int64(timeToLive)) }

@@ -76,9 +76,6 @@ struct Binder {
       case .value(let write, _, _):
         guard escaped else { throw TemplateError("“\(name.text)” is text: write it with two braces", at: place) }
         binder.program.append(write, depth: depth)
-      case .html(let write, _):
-        guard !escaped else { throw TemplateError("“\(name.text)” is HTML: write it with three braces", at: place) }
-        binder.program.append(write, depth: depth)
       case .flag: throw TemplateError("“\(name.text)” is true or false: it can only be used in a section", at: place)
       case .children: throw TemplateError("“\(name.text)” is a view: it can only be used in a section", at: place)
       }

@@ -73,16 +73,6 @@ public struct Field<Owner: Sendable>: Sendable {
         isTrue: { _ in true }, number: nil))
   }
 
-  /// Trusted HTML, such as an inline picture: only for three braces.
-  @inlinable
-  public static func html(_ name: String, _ read: @escaping @Sendable (Owner) -> String) -> Self {
-    Field(
-      name: name,
-      slot: .html(
-        write: { owner, output in output.write(html: read(owner.assumingMemoryBound(to: Owner.self).pointee)) },
-        isTrue: { owner in !read(owner.assumingMemoryBound(to: Owner.self).pointee).isEmpty }))
-  }
-
   /// A condition for sections.
   @inlinable
   public static func flag(_ name: String, _ read: @escaping @Sendable (Owner) -> Bool) -> Self {
@@ -169,13 +159,12 @@ enum Slot: Sendable {
   }
 
   case value(write: Write, isTrue: Test, number: (@Sendable (UnsafeRawPointer) -> Int)?)
-  case html(write: Write, isTrue: Test)
   case flag(Test)
   case children(Children)
 
   var isTrue: Test {
     switch self {
-    case .value(_, let isTrue, _), .html(_, let isTrue): isTrue
+    case .value(_, let isTrue, _): isTrue
     case .flag(let test): test
     case .children(let children): children.isTrue
     }

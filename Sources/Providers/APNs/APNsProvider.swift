@@ -1,36 +1,16 @@
-package import Foundation
-package import HTTP2
+import HTTP2
 import Model
-package import OpenSSL
-package import Reactor
+import OpenSSL
+import Reactor
 
 /// Sends pushes to APNs with one credential, over as many connections as needed.
 package final class APNsProvider: LinkedProvider {
   package let link: ServiceLink
 
-  /// - Parameters:
-  ///   - loop: several providers may share one.
-  ///   - resolver: looks up host names.
-  ///   - configuration: `provesFirst` is always on: APNs allows one stream until it has seen a valid token.
-  ///   - clock: for the age of the provider token.
-  ///   - report: receives results on the loop's thread: must return at once.
-  ///   - stateChanged: on the loop's thread.
   /// - Throws: `TLSError` if certificate, key or trust is unusable.
-  package convenience init(
-    _ credentials: APNsCredentials, endpoint: APNsEndpoint, loop: EventLoop, resolver: BlockingPool,
-    configuration: ClientGroupConfiguration = .init(), clock: @escaping @Sendable () -> Date = { Date() },
-    report: @escaping @Sendable (SendReport) -> Void,
-    stateChanged: @escaping @Sendable (ProviderState) -> Void = { _ in }
-  ) throws(TLSError) {
-    try self.init(
-      credentials, endpoint: endpoint,
-      ProviderTools(
-        loop: loop, resolver: resolver, connections: configuration, clock: clock, report: report,
-        stateChanged: stateChanged))
-  }
-
   init(_ credentials: APNsCredentials, endpoint: APNsEndpoint, _ tools: ProviderTools) throws(TLSError) {
     var tools = tools
+    // APNs allows one stream until it has seen a valid token.
     tools.connections.connection.provesFirst = true
     var token: ProviderToken?
     if case .token(let key, let keyID, let teamID) = credentials {

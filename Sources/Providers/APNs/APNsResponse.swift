@@ -6,7 +6,6 @@ import Model
 
 /// A parsed answer of APNs.
 struct APNsResponse: Sendable, Hashable {
-  let status: Int
   /// Empty if the answer gave none.
   let reason: String
   /// Of a 410: when the token became invalid.
@@ -14,8 +13,7 @@ struct APNsResponse: Sendable, Hashable {
   var retryAfter: Duration?
 
   /// - Parameter now: the base of a date in `Retry-After`.
-  init(status: Int, detail: Answer.Detail?, now: Date) {
-    self.status = status
+  init(detail: Answer.Detail?, now: Date) {
     guard let detail else {
       reason = ""
       return
@@ -27,10 +25,7 @@ struct APNsResponse: Sendable, Hashable {
   }
 
   /// An answer whose fields do not matter.
-  init(status: Int, body: [UInt8]) {
-    self.status = status
-    reason = Self.parse(body).reason
-  }
+  init(body: [UInt8]) { reason = Self.parse(body).reason }
 
   /// Reads `{"reason":"…"}` and `{"reason":"…","timestamp":…}`.
   ///
@@ -85,7 +80,7 @@ struct APNsRules: ServiceRules {
   func provesCredential(_ status: Int) -> Bool { status != 401 && status != 403 }
 
   func reading(_ status: Int, _ detail: Answer.Detail?, now: Date) -> AnswerReading {
-    let response = APNsResponse(status: status, detail: detail, now: now)
+    let response = APNsResponse(detail: detail, now: now)
     let words = response.reason.isEmpty ? "HTTP \(status)" : response.reason
     let outcome = Outcome.rejected(status: status, reason: words, tokenInvalidSince: response.tokenInvalidSince)
     switch (status, APNsCode(rawValue: response.reason)) {

@@ -82,7 +82,7 @@ extension ChannelRequest {
   /// Reads an answer of 2xx.
   fileprivate func reply(_ answer: ChannelClient.Reply) throws(ServiceRefusal) -> ChannelReply {
     guard (200..<300).contains(answer.status) else {
-      let reason = APNsResponse(status: answer.status, body: answer.body).reason
+      let reason = APNsResponse(body: answer.body).reason
       throw ServiceRefusal(status: answer.status, reason: reason.isEmpty ? "HTTP \(answer.status)" : reason)
     }
     let json = (try? JSONValue(parsing: answer.body)) ?? .null  // an empty body, or none that is needed

@@ -236,9 +236,6 @@ final class APNsService: SimulatedService {
       ServerResponse(
         status: rejection.status, fields: fields,
         body: Self.json(reason: rejection.reason, timestamp: rejection.timestamp)), verdict, responder)
-    if rejection.closesConnection {
-      request.connection.goAway(lastStreamID: request.streamID, debugData: Self.json(reason: rejection.reason))
-    }
   }
 
   private func answer(

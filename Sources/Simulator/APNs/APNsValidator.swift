@@ -100,23 +100,10 @@ struct APNsCall: Sendable {
   /// The payload, cut off at the server's limit, which exceeds APNs' (5120 bytes).
   var body: [UInt8]
   var bodyByteCount: Int
-
-  /// A call with a complete body.
-  init(method: String = "POST", path: String, headers: [(name: String, value: String)], body: [UInt8]) {
-    self.init(method: method, path: path, headers: headers, body: body, bodyByteCount: body.count)
-  }
-
-  /// A call whose body may be cut off.
-  init(method: String, path: String, headers: [(name: String, value: String)], body: [UInt8], bodyByteCount: Int) {
-    self.method = method
-    self.path = path
-    self.headers = headers
-    self.body = body
-    self.bodyByteCount = bodyByteCount
-  }
 }
 
-/// A refusal by the simulated APNs.
+/// A refusal by the simulated APNs. It never ends the connection: Apple's GOAWAY reasons concern the connection, not a
+/// request (`IdleTimeout`, `Shutdown`).
 struct APNsRejection: Error, Sendable, Hashable {
   var status: Int
   /// Apple's code, such as `BadDeviceToken`.
@@ -126,22 +113,15 @@ struct APNsRejection: Error, Sendable, Hashable {
   var apnsID: String?
   /// When the token became invalid; only with status 410. The answer states it in milliseconds.
   var timestamp: Date?
-  /// Whether the connection ends after the answer. No refusal of a single request does that: Apple's GOAWAY reasons
-  /// concern the connection (`IdleTimeout`, `Shutdown`).
-  var closesConnection: Bool
 
   /// - Parameters:
   ///   - reason: a code of APNs in ``Reason/table``, which also determines the status.
   ///   - status: for codes outside of the table; otherwise 400.
-  init(
-    _ reason: String, status: Int? = nil, apnsID: String? = nil, timestamp: Date? = nil,
-    closesConnection: Bool = false
-  ) {
+  init(_ reason: String, status: Int? = nil, apnsID: String? = nil, timestamp: Date? = nil) {
     self.status = status ?? Reason.of(reason).status ?? 400
     self.reason = reason
     self.apnsID = apnsID
     self.timestamp = timestamp
-    self.closesConnection = closesConnection
   }
 }
 

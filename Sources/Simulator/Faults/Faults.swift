@@ -25,13 +25,6 @@ package struct Faults: Sendable, Hashable {
 
   package init() {}
 
-  /// Whether there are no faults; the seed alone does nothing.
-  package var isEmpty: Bool {
-    var other = Faults()
-    other.seed = seed
-    return self == other
-  }
-
   /// An error answer.
   package struct Answer: Sendable, Hashable {
     /// 400 to 599.

@@ -57,7 +57,7 @@ package final class PhoneBook: Sendable {
   ///
   /// - Throws: the storage's error.
   package static func open(
-    _ storage: any PhoneStorage, acceptsUnknownTokens: Bool = false, log: Logger? = nil
+    _ storage: any PhoneStorage, log: Logger? = nil
   ) async throws -> PhoneBook {
     let kept = try await storage.load()
     var state = State()
@@ -73,7 +73,7 @@ package final class PhoneBook: Sendable {
       }
       state.own(phone)
     }
-    return PhoneBook(state, storage: storage, acceptsUnknownTokens: acceptsUnknownTokens, log: log)
+    return PhoneBook(state, storage: storage, acceptsUnknownTokens: false, log: log)
   }
 
   private init(_ state: sending State, storage: (any PhoneStorage)?, acceptsUnknownTokens: Bool, log: Logger?) {

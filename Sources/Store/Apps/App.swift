@@ -53,6 +53,11 @@ extension App {
     try database.fetchAll("SELECT \(columns) FROM apps a ORDER BY a.name COLLATE NOCASE, a.id") { App($0) }
   }
 
+  /// The bundle IDs of all apps, by their row IDs.
+  package static func bundleIDs(_ database: Database) throws -> [Int64: String] {
+    Dictionary(uniqueKeysWithValues: try all(database).map { ($0.id, $0.bundleID) })
+  }
+
   /// The app that people most likely ask for: that of the newest push, else the one with the most devices, else the
   /// first.
   ///

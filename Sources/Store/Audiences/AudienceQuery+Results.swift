@@ -1,4 +1,3 @@
-package import Foundation
 package import Model
 package import SQLite
 
@@ -48,8 +47,7 @@ extension AudienceQuery {
     return try database.fetchAll(sql, arguments: arguments) { row in
       let member = AudienceMember(
         id: row.int64(0), platform: try Platform(code: row.int(1)), token: DeviceToken(bytes: row.blob(2)),
-        alias: row.optionalText(3), registrationID: row.optionalText(4), registeredAt: row.date(5),
-        provider: try ProviderKind(code: row.int(6)))
+        provider: try ProviderKind(code: row.int(3)))
       // The source determines the order, because an ORDER BY of the whole query would sort millions of rows for each
       // page. A page in another order would lose devices, so it is an error.
       guard member.id > last else { throw StoreError.outOfOrder(after: last, found: member.id) }
@@ -64,12 +62,7 @@ extension AudienceQuery {
     _ database: Database, after: Int64, upTo: Int64, limit: Int, push: Int64
   ) throws -> [AudienceMember] {
     let members = try page(database, after: after, upTo: upTo, limit: limit)
-    return try database.withStatement(
-      """
-      SELECT EXISTS (SELECT 1 FROM deliveries WHERE push_id = ?1 AND device_id = ?2)
-        OR EXISTS (SELECT 1 FROM push_waiting WHERE push_id = ?1 AND device_id = ?2)
-      """
-    ) { statement in
+    return try database.withStatement(Self.isKnown) { statement in
       try statement.bind(1, push)
       return try members.map { member in
         var member = member
@@ -81,19 +74,19 @@ extension AudienceQuery {
     }
   }
 
+  /// Whether a device has an outcome in a push, or waits for it.
+  private static let isKnown = """
+    SELECT EXISTS (SELECT 1 FROM deliveries WHERE push_id = ?1 AND device_id = ?2)
+      OR EXISTS (SELECT 1 FROM push_waiting WHERE push_id = ?1 AND device_id = ?2)
+    """
+
   /// A channel or a topic is one request, which takes part as one member.
   private func only(
     _ member: AudienceMember, _ database: Database, after: Int64, upTo: Int64, _ push: Int64?
   ) throws -> [AudienceMember] {
     guard platforms.contains(member.platform), after < member.id, member.id <= upTo else { return [] }
     if let push {
-      let isKnown = try database.fetchOne(
-        """
-        SELECT EXISTS (SELECT 1 FROM deliveries WHERE push_id = ?1 AND device_id = ?2)
-          OR EXISTS (SELECT 1 FROM push_waiting WHERE push_id = ?1 AND device_id = ?2)
-        """, push, member.id
-      ) { $0.bool(0) }
-      if isKnown == true { return [] }
+      if try database.fetchOne(Self.isKnown, push, member.id, row: { $0.bool(0) }) == true { return [] }
     }
     guard let retry else { return [member] }
     let before = try database.fetchOne(
@@ -139,8 +132,7 @@ extension AudienceQuery {
         """, [.integer(push), .integer(push)])
     }
     return plan.source.query(
-      "d.id, d.platform, d.token, d.alias, d.registration_id, d.registered_at, coalesce(d.provider, d.platform)",
-      where: condition, tail: "LIMIT \(limit)")
+      "d.id, d.platform, d.token, coalesce(d.provider, d.platform)", where: condition, tail: "LIMIT \(limit)")
   }
 
   private func fromCounters(
@@ -180,10 +172,6 @@ package struct AudienceMember: Sendable, Hashable {
   package let id: Int64
   package let platform: Platform
   package let token: DeviceToken
-  package let alias: String?
-  package let registrationID: String?
-  /// Last registration.
-  package let registeredAt: Date
   /// The service that reaches it.
   package let provider: ProviderKind
   /// The number on the app's icon before the push; 0 unless ``DeviceBadge`` has filled it in.
@@ -195,12 +183,10 @@ package struct AudienceMember: Sendable, Hashable {
 
   /// The one member of a push to a channel. Its ID is above every device's, and the greatest that JSON keeps exact.
   private static let channel = AudienceMember(
-    id: (1 << 53) - 1, platform: .ios, token: DeviceToken(bytes: []), alias: nil, registrationID: nil,
-    registeredAt: .distantPast)
+    id: (1 << 53) - 1, platform: .ios, token: DeviceToken(bytes: []))
   /// The one member of a push to a topic or a condition of FCM, likewise.
   private static let topic = AudienceMember(
-    id: (1 << 53) - 2, platform: .android, token: DeviceToken(bytes: []), alias: nil, registrationID: nil,
-    registeredAt: .distantPast)
+    id: (1 << 53) - 2, platform: .android, token: DeviceToken(bytes: []))
 
   /// What takes part in a push to an audience without devices; nil: devices.
   static func subscribers(of audience: Audience) -> AudienceMember? {
@@ -215,12 +201,8 @@ package struct AudienceMember: Sendable, Hashable {
   static func subscribers(id: Int64) -> AudienceMember? { [channel, topic].first { $0.id == id } }
 
   /// - Parameter provider: nil: the platform's own.
-  package init(
-    id: Int64, platform: Platform, token: DeviceToken, alias: String?, registrationID: String?, registeredAt: Date,
-    provider: ProviderKind? = nil
-  ) {
+  package init(id: Int64, platform: Platform, token: DeviceToken, provider: ProviderKind? = nil) {
     (self.id, self.platform, self.token) = (id, platform, token)
-    (self.alias, self.registrationID, self.registeredAt) = (alias, registrationID, registeredAt)
     self.provider = provider ?? platform.ownProvider
   }
 }

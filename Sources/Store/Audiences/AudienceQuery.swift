@@ -39,14 +39,12 @@ package struct AudienceQuery: Sendable, Hashable {
     }
   }
   package init(
-    app: Int64, environment: Environment, platforms: Set<Platform>, audience: Audience, retry: Retry? = nil,
-    now: Date = Date()
+    app: Int64, environment: Environment, platforms: Set<Platform>, audience: Audience, now: Date = Date()
   ) {
     self.app = app
     self.environment = environment
     self.platforms = platforms
     self.audience = audience
-    self.retry = retry
     self.now = now
   }
 

@@ -95,7 +95,7 @@ package struct TopicSubscription: Sendable, Hashable {
         let changed = try write(
           "UPDATE topic_subscriptions SET state = \(State.done.rawValue), due_at = ?5, reason = ?6", now, nil)
         if changed > 0 { try tally.note(database, line) }
-      // Whoever cannot leave is not subscribed.
+      // A device that FCM cannot unsubscribe is not subscribed.
       case .done, .refused:
         let removed = try database.run(
           "DELETE FROM topic_subscriptions WHERE \(place)", line.topicID, line.deviceID, line.joins, line.token.bytes)
@@ -274,7 +274,7 @@ extension TopicSubscription {
     for one in kept {
       let isHere = device.map { $0.provider == .fcm && $0.environment == one.environment } ?? false
       let isWanted = isHere && (one.isByRule ? wanted.remove(one.name) != nil : one.joins)
-      // Whoever asked for it by hand gets it, whatever the rules say.
+      // Subscriptions made by hand stay, whatever the rules say.
       if !one.isByRule { wanted.remove(one.name) }
       let token = isWanted ? device?.token ?? one.token : one.token
       if isWanted == one.joins, token == one.token, one.state != State.refused.rawValue { continue }

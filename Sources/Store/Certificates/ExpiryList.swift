@@ -19,7 +19,7 @@ package enum ExpiryList {
 
   /// The filter of the list; nil: any.
   package struct Filter: Sendable, Hashable {
-    /// Ends in milliseconds since 1970, inclusive. ``forever`` means no end, ``unknown`` a host without information.
+    /// Ends in milliseconds since 1970, inclusive. ``forever`` means no end, -1 a host without information.
     package var ends: ClosedRange<Int64>?
     /// Whether it is already valid at ``now``.
     package var begun: Bool?
@@ -48,8 +48,6 @@ package enum ExpiryList {
   }
 
   package static let forever = Int64.max
-  /// Unknown end.
-  package static let unknown: Int64 = -1
 
   /// - Parameter cursor: `next` of the previous page; nil: the first page.
   /// - Throws: `StoreError.badCursor`.

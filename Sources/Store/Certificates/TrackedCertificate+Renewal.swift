@@ -24,7 +24,7 @@ extension TrackedCertificate {
       all[String(one.id)] = one.accepted.map { .integer($0) }
     }
     try move(database, moved, to: successor)
-    // A certificate in use is replaced by nothing, whatever it was before.
+    // The successor is in use now: it counts as replaced no longer.
     try wake(database, id: successor)
     try database.run("UPDATE certificates SET replaced_by = ?1 WHERE replaced_by = ?2", successor, id)
     try database.run(

@@ -70,13 +70,6 @@ package enum Sealing {
     return try sealer.seal(bytes, associatedData: place(table, id))
   }
 
-  /// All values that this key cannot open.
-  package static func closed(_ database: Database, _ sealer: any Sealer) throws -> [Closed] {
-    try SealedColumn.all.flatMap { column in
-      try closedRows(database, column, sealer).map { Closed(table: column.table, id: $0) }
-    }
-  }
-
   /// The rows of a table that this key cannot open.
   package static func closed(_ database: Database, in table: String, _ sealer: any Sealer) throws -> Set<Int64> {
     Set(

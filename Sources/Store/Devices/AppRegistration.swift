@@ -84,15 +84,11 @@ extension DeviceWriter {
     }
     registration.details = DeviceDetails.Changes(input.details)
     if let known {
-      let kind = DeviceCounters.Kind(
-        environment: registration.environment.code, platform: registration.platform.code,
-        provider: (registration.provider ?? registration.platform.ownProvider).code,
-        state: DeviceState.active.rawValue)
       try change(
         known,
         to: Target(
-          kind: kind, alias: registration.alias, tags: registration.tags, registrationID: registration.registrationID,
-          details: registration.details, isRegistration: true))
+          kind: registration.kind, alias: registration.alias, tags: registration.tags,
+          registrationID: registration.registrationID, details: registration.details, isRegistration: true))
     } else if try register(registration, app: input.app, registrar, DeviceLimits()).deviceID == nil {
       return .invalid
     }

@@ -12,14 +12,14 @@ extension Device {
   /// - Throws: `StoreError.notFound`; `Problem` if they differ in app, environment, platform or service, or exceed a limit.
   @discardableResult
   package static func merge(
-    _ database: Database, _ other: Int64, into id: Int64, limits: DeviceLimits = DeviceLimits(), by actor: String,
-    now: Date
+    _ database: Database, _ other: Int64, into id: Int64, by actor: String, now: Date
   ) throws -> Device {
     let (kept, gone) = (try get(database, id: id), try get(database, id: other))
     guard kept.isLike(gone) else { throw Problem("device", DeviceMergeMessage.different) }
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
       guard let before = try writer.find(id), let removed = try writer.find(other) else { return }
       let tags = Set(kept.tags).union(gone.tags).sorted()
+      let limits = DeviceLimits()
       if let problem = try writer.problem(limits, app: before.app, alias: .keep, before: before, tags: tags.count) {
         throw problem
       }

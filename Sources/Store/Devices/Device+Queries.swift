@@ -29,14 +29,6 @@ extension Device {
     try one(database, "d.registration_id = ? AND d.app_id = ?", registrationID, app)
   }
 
-  /// Devices with this token in any app.
-  package static func all(_ database: Database, token: DeviceToken) throws -> [Device] {
-    let found = try database.fetchAll(
-      "SELECT \(columns) FROM devices d WHERE d.token = ? ORDER BY d.app_id", token.bytes
-    ) { try Device($0) }
-    return try whole(database, found)
-  }
-
   /// The names of an app's devices, by their tokens; those without a name are left out.
   package static func names(
     _ database: Database, app: Int64, tokens: [DeviceToken]

@@ -36,11 +36,6 @@ package enum DeviceBadge {
     return due.map { $0.member == nil ? $0 : WaitingDelivery.Due(waiting: $0.waiting, member: filled.removeFirst()) }
   }
 
-  /// The number of one device.
-  package static func find(_ database: Database, device: Int64) throws -> Int {
-    try database.int("SELECT badge FROM devices WHERE id = ?", device)
-  }
-
   /// Sets the number of one device, as its app shows it now.
   package static func set(_ database: Database, device: Int64, to number: Int) throws {
     try database.run("UPDATE devices SET badge = ? WHERE id = ?", number, device)

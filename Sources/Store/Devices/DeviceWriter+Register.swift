@@ -23,10 +23,7 @@ extension DeviceWriter {
   func register(
     _ registration: Registration, app: Int64, _ registrar: Registrar, _ limits: DeviceLimits
   ) throws -> RegistrationResult {
-    let kind = DeviceCounters.Kind(
-      environment: registration.environment.code, platform: registration.platform.code,
-      provider: (registration.provider ?? registration.platform.ownProvider).code,
-      state: DeviceState.active.rawValue)
+    let kind = registration.kind
     let tags = registration.tags.applied(toTags: [])
     // Most rows of an import are new: insert without a look-up first, unless a limit requires one.
     if limits.devicesPerAlias == nil, tags.count <= limits.tagsPerDevice {
@@ -95,5 +92,14 @@ extension DeviceWriter {
       try database.run("UPDATE devices SET registration_id = ? WHERE id = ?", registrationID, id)
     }
     return id
+  }
+}
+
+extension Registration {
+  /// What its device counts as.
+  var kind: DeviceCounters.Kind {
+    DeviceCounters.Kind(
+      environment: environment.code, platform: platform.code, provider: (provider ?? platform.ownProvider).code,
+      state: DeviceState.active.rawValue)
   }
 }

@@ -70,13 +70,13 @@ package struct HostEvent: Sendable, Hashable, Identifiable {
   package let notAfter: Date?
   package let failure: HostFailure?
 
-  /// A host's events, newest first.
-  package static func list(_ database: Database, host: Int64, limit: Int = 100) throws -> [HostEvent] {
+  /// A host's last 100 events, newest first.
+  package static func list(_ database: Database, host: Int64) throws -> [HostEvent] {
     try database.fetchAll(
       """
       SELECT id, at, kind, sha256, serial, issuer, not_after, failure, failure_detail FROM host_events
-      WHERE host_id = ? ORDER BY id DESC LIMIT ?
-      """, host, limit
+      WHERE host_id = ? ORDER BY id DESC LIMIT 100
+      """, host
     ) { row in
       HostEvent(
         id: row.int64(0), at: row.date(1), kind: try row.value(2, as: Kind.self), sha256: row.optionalText(3),

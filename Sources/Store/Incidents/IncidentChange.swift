@@ -111,7 +111,7 @@ package struct IncidentAnswer: Sendable {
   package static func list(
     _ database: Database, _ filter: IncidentFilter, cursor: String? = nil, limit: Int
   ) throws -> Page<IncidentAnswer> {
-    let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+    let apps = try App.bundleIDs(database)
     return try Incident.list(database, filter, cursor: cursor, limit: limit).map {
       IncidentAnswer($0, app: apps[$0.place.app] ?? "", now: filter.now)
     }

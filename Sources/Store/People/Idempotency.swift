@@ -81,4 +81,9 @@ package struct Idempotency: Sendable {
       now.addingTimeInterval(Self.lifetime))
     return (answer, value)
   }
+
+  /// As ``once(_:_:)``, for a request that gives nothing but its answer.
+  package func answer(_ database: Database, _ body: () throws -> Answer) throws -> Answer {
+    try once(database) { (try body(), ()) }.answer
+  }
 }

@@ -7,18 +7,12 @@ package import SQLite
 package struct Identity: Sendable, Hashable {
   package let userID: Int64
   package let issuer: String
-  /// The provider's own name for the person, which never changes.
-  package let subject: String
-  package let createdAt: Date
-  package let usedAt: Date
 
-  private static let columns = "user_id, issuer, subject, created_at, used_at"
+  private static let columns = "user_id, issuer"
 
-  private init(_ row: borrowing Row) {
-    (userID, issuer, subject) = (row.int64(0), row.text(1), row.text(2))
-    (createdAt, usedAt) = (row.date(3), row.date(4))
-  }
+  private init(_ row: borrowing Row) { (userID, issuer) = (row.int64(0), row.text(1)) }
 
+  /// - Parameter subject: the provider's own name for the person, which never changes.
   package static func find(_ database: Database, issuer: String, subject: String) throws -> Identity? {
     try database.fetchOne("SELECT \(columns) FROM identities WHERE issuer = ? AND subject = ?", issuer, subject) {
       Identity($0)

@@ -9,8 +9,6 @@ package struct SecondStepRule: Sendable, Hashable {
     case nobody, admins, everybody
   }
 
-  package static let usual = SecondStepRule(reach: .nobody, trustsProvider: false)
-
   package var reach: Reach
   /// Whether a sign-in with the provider of OpenID Connect is enough: the provider asks for the second step.
   package var trustsProvider: Bool

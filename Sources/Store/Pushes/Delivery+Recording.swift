@@ -3,14 +3,6 @@ package import Model
 package import SQLite
 
 extension Delivery {
-  /// The effects of ``record(_:push:_:waiting:cursor:handedOut:verdicts:now:)``.
-  package struct Recorded: Sendable, Hashable {
-    /// New results; repeated ones are ignored.
-    package var counts = OutcomeCounts()
-    /// Devices that became dead or quarantined.
-    package var retired: [Int64] = []
-  }
-
   /// Records the results of a batch in one transaction: rows, the push's counters, reasons, latencies, dead tokens, the
   /// credential's health, waiting devices, and the push's cursor. Idempotent. A device with an outcome no longer waits.
   ///
@@ -29,7 +21,7 @@ extension Delivery {
     badges: [Platform: Badge] = [:],
     verdicts: [(credential: Int64, verdict: Credential.Verdict)] = [],
     holdUps: [(provider: ProviderKind, reason: String)] = [], now: Date
-  ) throws -> Recorded {
+  ) throws {
     try database.transaction {
       let found = try database.fetchOne(
         "SELECT uid, waiting, app_id, environment FROM pushes WHERE id = ?", push
@@ -54,10 +46,9 @@ extension Delivery {
       try Device.prove(
         database, app: found.app, environment: found.environment, push: found.uid, batch.accepted, now: now)
       try batch.incidents.write(database, now: now)
-      batch.recorded.retired = try TokenVerdict.carryOut(database, batch.verdicts, now: now)
+      try TokenVerdict.carryOut(database, batch.verdicts, now: now)
       try batch.incidents.writeUnregistered(database, now: now)
       for (credential, verdict) in verdicts { try Credential.note(database, id: credential, verdict) }
-      return batch.recorded
     }
   }
 
@@ -69,7 +60,8 @@ extension Delivery {
 
   private struct Batch {
     var incidents: IncidentBatch
-    var recorded = Recorded()
+    /// New results; repeated ones are ignored.
+    var counts = OutcomeCounts()
     var verdicts: [TokenVerdict] = []
     var reasons: [ReasonKey: Int] = [:]
     var latencies = LatencyHistogram()
@@ -117,7 +109,7 @@ extension Delivery {
           if isLocalized { try statement.bind(10, result.variant.map(Int64.init)) }
           try statement.run()
           guard database.changes == 1 else { continue }
-          recorded.counts[kind] += 1
+          counts[kind] += 1
           let reach = Reach(result.platform, result.provider)
           reasons[ReasonKey(reach: reach, outcome: kind, reason: reason ?? 0), default: 0] += 1
           if status != 0 { latencies.counts[LatencyHistogram.bucket(result.durationMilliseconds)] += 1 }
@@ -179,7 +171,6 @@ extension Delivery {
     }
 
     func count(_ database: Database, _ push: Int64, _ cursor: Int64?, _ handedOut: Int64?) throws {
-      let counts = recorded.counts
       try database.run(
         """
         UPDATE pushes SET accepted = accepted + ?, failed = failed + ?, dead_token = dead_token + ?,

@@ -36,15 +36,13 @@ extension Push {
   /// How many pushes match.
   ///
   /// - Parameter most: more are not counted: the answer is one more.
-  /// - Returns: nil if counting takes longer than `patience`.
-  package static func count(
-    _ database: Database, _ filter: PushFilter, most: Int, patience: Patience = Patience()
-  ) throws -> Int? {
+  /// - Returns: nil if counting takes longer than the usual ``Patience``.
+  package static func count(_ database: Database, _ filter: PushFilter, most: Int) throws -> Int? {
     let (sql, arguments, looksThrough) = query(filter, before: .max, limit: most + 1)
     guard looksThrough else {
       return try database.fetchOne("SELECT count(*) FROM (\(sql))", arguments: arguments) { $0.int(0) }
     }
-    var patience = patience
+    var patience = Patience()
     var (count, isWhole) = (0, true)
     try database.forEach(sql, arguments: arguments) { row in
       if row.bool(1) { count += 1 }
@@ -200,7 +198,7 @@ package struct PlannedPush: Sendable, Hashable {
   }
 
   /// All future pushes, the next first. Fast for any number of past pushes.
-  package static func all(_ database: Database, after now: Date, app: Int64? = nil) throws -> [PlannedPush] {
+  package static func all(_ database: Database, after now: Date) throws -> [PlannedPush] {
     // The planner recognises the index's condition by its text.
     try database.fetchAll(
       """
@@ -208,9 +206,8 @@ package struct PlannedPush: Sendable, Hashable {
         iif(json_valid(p.draft), json_extract(p.draft, '$.platforms'), '[]'), p.send_at
       FROM pushes p INDEXED BY pushes_unfinished JOIN apps a ON a.id = p.app_id
       WHERE p.state IN ('queued', 'sending') AND p.state = 'queued' AND p.send_at > ?1
-        AND (?2 IS NULL OR p.app_id = ?2)
       ORDER BY p.send_at, p.id
-      """, now, app
+      """, now
     ) { row in
       PlannedPush(
         uid: row.text(0), title: row.optionalText(1), appID: row.int64(2), bundleID: row.text(3),

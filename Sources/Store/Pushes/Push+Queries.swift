@@ -123,24 +123,20 @@ extension Push {
     package let counts: OutcomeCounts
   }
 
-  /// Sums per period, oldest first, for the 30-day chart. Periods without a push are omitted.
+  /// Sums per day, oldest first, for the 30-day chart. Days without a push are omitted.
   ///
-  /// - Parameters:
-  ///   - from: the start of the first period, such as midnight in the viewer's time zone.
-  ///   - length: of a period, in seconds.
-  package static func sums(
-    _ database: Database, app: Int64? = nil, from: Date, before: Date, length: Int = 86_400
-  ) throws -> [Sum] {
+  /// - Parameter from: the start of the first day, such as midnight in the viewer's time zone.
+  package static func sums(_ database: Database, from: Date, before: Date) throws -> [Sum] {
     try database.fetchAll(
       """
-      SELECT (created_at - ?1) / ?2 AS stretch, count(*), sum(accepted), sum(failed), sum(dead_token), sum(skipped),
+      SELECT (created_at - ?1) / 86400000 AS day, count(*), sum(accepted), sum(failed), sum(dead_token), sum(skipped),
         sum(unknown)
       FROM pushes INDEXED BY pushes_created
-      WHERE created_at >= ?1 AND created_at < ?3 AND (?4 IS NULL OR app_id = ?4) GROUP BY stretch ORDER BY stretch
-      """, from, length * 1000, before, app
+      WHERE created_at >= ?1 AND created_at < ?2 GROUP BY day ORDER BY day
+      """, from, before
     ) { row in
       Sum(
-        from: from.addingTimeInterval(Double(row.int(0) * length)), pushes: row.int(1),
+        from: from.addingTimeInterval(Double(row.int(0) * 86_400)), pushes: row.int(1),
         counts: OutcomeCounts(
           accepted: row.int(2), failed: row.int(3), deadToken: row.int(4), skipped: row.int(5), unknown: row.int(6)))
     }

@@ -113,7 +113,7 @@ package struct PushTemplate: Sendable, Hashable, Identifiable {
         members[key] = value
         continue
       }
-      // What is said of this push counts more than the template's options.
+      // The options of this push override those of the template.
       guard key == "options", let own = own.object, let usual = value.object else {
         throw Problems([Problem(key, TemplateMessage.both)])
       }

@@ -146,7 +146,7 @@ extension WaitingDelivery {
     try database.fetchAll(
       """
       SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text,
-        d.id, d.platform, d.token, d.alias, d.registration_id, d.registered_at, coalesce(d.provider, d.platform)
+        d.id, d.platform, d.token, coalesce(d.provider, d.platform)
       FROM push_waiting w JOIN reasons r ON r.id = w.reason_id
         LEFT JOIN devices d ON d.id = w.device_id AND d.state = \(DeviceState.active.rawValue)
       WHERE w.push_id = ? AND \(condition)
@@ -159,8 +159,7 @@ extension WaitingDelivery {
         waiting: waiting,
         member: AudienceMember(
           id: row.int64(7), platform: try Platform(code: row.int(8)), token: DeviceToken(bytes: row.blob(9)),
-          alias: row.optionalText(10), registrationID: row.optionalText(11), registeredAt: row.date(12),
-          provider: try ProviderKind(code: row.int(13))))
+          provider: try ProviderKind(code: row.int(10))))
     }
   }
 }

@@ -27,13 +27,6 @@ package struct Receipt: Sendable, Hashable {
       "SELECT \(columns) FROM receipts q WHERE q.push_id = ? AND q.device_id = ?", push, device
     ) { Receipt($0) }
   }
-
-  /// What devices reported about a push, by device; only those that did.
-  package static func find(_ database: Database, push: Int64, devices: [Int64]) throws -> [Int64: Receipt] {
-    var receipts: [Int64: Receipt] = [:]
-    for device in devices { receipts[device] = try find(database, push: push, device: device) }
-    return receipts
-  }
 }
 
 /// How many devices of a push reported what.

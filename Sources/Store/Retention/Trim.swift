@@ -98,8 +98,6 @@ extension Trim {
     /// Pushes whose deliveries would be removed.
     package var pushesWithDetails = 0
 
-    package var isEmpty: Bool { rows.isEmpty }
-
     package subscript(kind: Kind) -> Int { rows[kind] ?? 0 }
   }
 

@@ -137,7 +137,7 @@ package struct PlannedSchedule: Sendable, Hashable {
   package static func all(_ database: Database, app: Int64? = nil) throws -> [PlannedSchedule] {
     let schedules = try Schedule.active(database, app: app)
     guard !schedules.isEmpty else { return [] }
-    let apps = Dictionary(try App.all(database).map { ($0.id, $0.bundleID) }) { first, _ in first }
+    let apps = try App.bundleIDs(database)
     return schedules.compactMap { schedule in
       guard let nextAt = schedule.nextAt, let draft = schedule.draft, let rule = draft.recurrence else { return nil }
       return PlannedSchedule(

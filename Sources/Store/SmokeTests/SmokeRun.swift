@@ -210,7 +210,7 @@ extension Device {
 
   fileprivate static func find(_ database: Database, app: Int64, named name: String) throws -> Device? {
     if let device = try find(database, app: app, registrationID: name) { return device }
-    // What is no token names no device.
+    // A text that is not a token names no device.
     guard let token = try? DeviceToken(parsing: name, platforms: Set(Platform.allCases)) else { return nil }
     return try find(database, app: app, token: token)
   }

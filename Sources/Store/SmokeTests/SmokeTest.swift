@@ -132,10 +132,6 @@ extension SmokeTest {
     return test
   }
 
-  package static func find(_ database: Database, name: String) throws -> SmokeTest? {
-    try database.fetchOne("SELECT \(columns) FROM smoke_tests t WHERE t.name = ?", name) { try SmokeTest($0) }
-  }
-
   /// A page of tests, the first created first; nil: of any app.
   ///
   /// - Parameter cursor: `next` of the previous page; nil: the first page.

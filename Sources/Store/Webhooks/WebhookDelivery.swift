@@ -58,7 +58,7 @@ package struct WebhookDelivery: Sendable, Hashable, Identifiable {
   package static let test = "webhook.test"
   /// Attempts end a day after the first one, in seconds.
   package static let patience: TimeInterval = 86_400
-  /// What was not sent after a week is dropped, in seconds.
+  /// Unsent events are dropped after a week, in seconds.
   package static let longestWait: TimeInterval = 7 * 86_400
   /// Ended events are kept for two weeks, in seconds.
   package static let memory: TimeInterval = 14 * 86_400

@@ -73,7 +73,7 @@ enum CertificatesCommand {
   }
 
   private static func find(_ database: Database, id: Int64? = nil, now: Date) throws -> [Found] {
-    let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+    let apps = try App.bundleIDs(database)
     let uses = try TrackedCertificate.uses(database, id: id)
     let facts = try CertificateContents.all(database, certificate: id)
     let taken = try Acknowledgement.all(database, now: now)

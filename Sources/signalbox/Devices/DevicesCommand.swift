@@ -90,7 +90,7 @@ enum DevicesCommand {
     var left = limit == 0 ? Int.max : limit
     repeat {
       let page = try store.readSync { database in
-        let apps = Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
+        let apps = try App.bundleIDs(database)
         let filter = try filter(values, database)
         return (try Device.list(database, filter, order: order, cursor: cursor, limit: min(left, 1000)), apps)
       }

@@ -33,10 +33,7 @@ enum SchedulesCommand {
     let now = io.now()
     let (schedules, apps) = try withStore(values, io) { store in
       try store.readSync { database in
-        (
-          try Schedule.list(database, limit: limit).items,
-          Dictionary(uniqueKeysWithValues: try App.all(database).map { ($0.id, $0.bundleID) })
-        )
+        (try Schedule.list(database, limit: limit).items, try App.bundleIDs(database))
       }
     }
     if values[CommonOptions.json] {

@@ -102,7 +102,7 @@ struct HostCertificates {
   }
 
   /// What a probe with this trust believes.
-  var trust: TLSTrust { .certificates([authority.certificate]) }
+  var trust: TLSTrust { .pem(Array(authority.certificate.pem.utf8)) }
 
   func context(_ names: [String], days: Double = 90) throws -> TLSContext {
     let (certificate, key) = try authority.issueServer(

@@ -220,7 +220,7 @@ struct CertificateKindTests {
       let topics = [AppleExtensions.Topic(name: ConsoleScene.bundleID + ".voip", kinds: ["voip"])]
       let p12 = try CertificateSamples.p12(
         days: 100,
-        extensions: AppleExtensions(isDevelopment: true, isProduction: true, isVoIP: true, topics: topics))
+        extensions: AppleMarks(isDevelopment: true, isProduction: true, isVoIP: true, topics: topics))
       let kept = try await Self.call(scene, [.file("file", name: "voip.p12", p12), .field("password", "secret")])
       let id = try #require(kept.json?["id"]?.integer)
       _ = try await scene.store.write { database in

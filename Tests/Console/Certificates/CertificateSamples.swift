@@ -9,7 +9,7 @@ import TestSupport
 enum CertificateSamples {
   /// A push certificate with its key, encrypted with the password `secret`.
   static func p12(
-    topic: String = ConsoleScene.bundleID, days: Double, extensions: AppleExtensions? = nil
+    topic: String = ConsoleScene.bundleID, days: Double, extensions: AppleMarks? = nil
   ) throws -> [UInt8] {
     let noon = ConsoleScene.noon
     let authority = try CertificateAuthority(

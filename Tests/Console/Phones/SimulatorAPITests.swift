@@ -184,7 +184,7 @@ struct SimulatorAPITests {
       let set = try await Self.call(scene, .put, "/faults/production", of: pattern, json: text)
       #expect(set.status == 200 && set.json?["faults"] == text["faults"])
       #expect(simulator.faults(.production).faults.delay == .milliseconds(200))
-      #expect(simulator.faults(.development).faults.isEmpty)
+      #expect(simulator.faults(.development).faults == Faults())
       let both = try await Self.call(scene, .get, "/faults")
       #expect(both.json?["items"]?.array?.compactMap { $0["faults"]?.string }.filter { !$0.isEmpty }.count == 1)
       let wrong = try await Self.call(scene, .put, "/faults/production", of: pattern, json: ["faults": "next=3"])
@@ -196,7 +196,7 @@ struct SimulatorAPITests {
       let endless: JSONValue = ["faults": "reason=ACCESS_TOKEN_EXPIRED"]
       #expect(try await Self.call(scene, .put, "/faults/fcm", of: pattern, json: endless).fields == ["faults"])
       #expect(try await Self.call(scene, .delete, "/faults").status == 204)
-      #expect(simulator.faults(.production).faults.isEmpty)
+      #expect(simulator.faults(.production).faults == Faults())
       let counters = try await Self.call(scene, .get, "/counters")
       #expect(counters.json?["development"]?["requests"] == 0)
       let overview = try await Self.call(scene, .get, "")

@@ -1,3 +1,4 @@
+import JSON
 import Testing
 
 @testable import Model
@@ -6,9 +7,11 @@ import Testing
 struct CallbackTableTests {
   typealias Table = CallbackTable
 
-  static let alert = APNsPayload.Facts(alert: true)
-  static let alertAndAvailable = APNsPayload.Facts(alert: true, contentAvailable: true)
-  static let silent = APNsPayload.Facts(contentAvailable: true)
+  static let alert = facts(["alert": "x"])
+  static let alertAndAvailable = facts(["alert": "x", "content-available": 1])
+  static let silent = facts(["content-available": 1])
+
+  private static func facts(_ aps: JSONValue) -> APNsPayload.Facts { APNsPayload.Facts(payload: ["aps": aps]) }
 
   /// One situation of docs/protocols.md §5 and what must come of it: methods as `M1`, with `key` for a launch with the
   /// push, `?` for a disputed call, `*` for one that Apple makes unless the app was force-quit, `+` for one after a
@@ -106,7 +109,7 @@ struct CallbackTableTests {
 
   @Test("each situation occurs once, for any payload")
   func cells() {
-    for facts in [Self.alert, Self.alertAndAvailable, Self.silent, APNsPayload.Facts()] {
+    for facts in [Self.alert, Self.alertAndAvailable, Self.silent, Self.facts([:])] {
       let table = CallbackTable(facts)
       #expect(table.cells.count == 18)
       #expect(Set(table.cells.map { "\($0.generation) \($0.state) \($0.backgroundMode)" }).count == 18)
@@ -129,7 +132,7 @@ struct CallbackTableTests {
 
   @Test("without an alert there is no banner and nothing to tap, with or without a badge")
   func badgeOnly() {
-    for cell in CallbackTable(.init(badge: true, sound: true)).cells {
+    for cell in CallbackTable(Self.facts(["badge": 1, "sound": "x"])).cells {
       #expect((cell.banner, cell.tap) == (.no, []))
       #expect(cell.calls.upperBound == cell.arrival.count)
     }
@@ -137,14 +140,17 @@ struct CallbackTableTests {
 
   @Test("an empty push is heard of at most in the foreground")
   func empty() {
-    for cell in CallbackTable(.init()).cells where cell.state != .foreground { #expect(cell.arrival == []) }
+    for cell in CallbackTable(Self.facts([:])).cells where cell.state != .foreground { #expect(cell.arrival == []) }
   }
 
   @Test("repeats are called out for today's iOS")
   func duplicates() {
-    #expect(CallbackTable(Self.alertAndAvailable).duplicates)
-    #expect(CallbackTable(Self.alert).duplicates)
-    #expect(CallbackTable(.init(badge: true)).duplicates == false)
+    func repeats(_ facts: APNsPayload.Facts) -> Bool {
+      CallbackTable(facts).cells.contains { $0.generation == .from10 && $0.duplicates }
+    }
+    #expect(repeats(Self.alertAndAvailable))
+    #expect(repeats(Self.alert))
+    #expect(repeats(Self.facts(["badge": 1])) == false)
   }
 
   @Test("the methods have the names by which an app has them")

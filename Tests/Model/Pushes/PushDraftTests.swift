@@ -65,9 +65,6 @@ struct PushDraftTests {
       let draft = try PushDraft(json: JSONValue(parsing: Data(text.utf8)))
       #expect(try PushDraft(json: JSONValue(parsing: draft.json.data())) == draft)
       #expect(try Self.audience(draft.audience.json) == draft.audience)
-      #expect(try PushNotification(json: draft.notification.json) == draft.notification)
-      #expect(try PushDraft.APNsOverrides(json: draft.apns.json) == draft.apns)
-      #expect(try PushDraft.Options(json: draft.options.json) == draft.options)
     }
   }
 

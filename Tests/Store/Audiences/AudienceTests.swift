@@ -96,9 +96,6 @@ import Testing
         for (member, device) in zip(found, expected) {
           #expect(member.token == device.token)
           #expect(member.platform == device.platform)
-          #expect(member.alias == device.alias)
-          #expect(member.registrationID == device.registrationID)
-          #expect(member.registeredAt == device.registeredAt)
         }
       }
     }

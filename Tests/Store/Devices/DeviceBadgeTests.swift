@@ -19,7 +19,7 @@ struct DeviceBadgeTests {
         _ = try Delivery.record(database, push: push, results, badges: [.ios: badge], now: noon)
         return push
       }
-      func numbers() throws -> [Int] { try ids.map { try DeviceBadge.find(database, device: $0) } }
+      func numbers() throws -> [Int] { try ids.map { try database.int("SELECT badge FROM devices WHERE id = ?", $0) } }
       let refused = Outcome.rejected(status: 400, reason: "BadTopic", tokenInvalidSince: nil)
       let first = try record(.add(1), .accepted, refused)
       #expect(try numbers() == [1, 0])

@@ -43,7 +43,7 @@ import Testing
       let other = try App.add(database, bundleID: "com.example.other", name: "Other", now: noon)
       try register(database, app, [registration(1)])
       try register(database, other, [registration(1)])
-      #expect(try Device.all(database, token: token(1)).map(\.appID) == [app.id, other.id])
+      #expect(try Device.find(database, app: app.id, token: token(1))?.appID == app.id)
       #expect(try Device.find(database, app: other.id, token: token(1))?.appID == other.id)
       #expect(try Device.find(database, app: other.id, token: token(2)) == nil)
     }

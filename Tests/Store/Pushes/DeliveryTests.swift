@@ -36,12 +36,10 @@ import Testing
       let credential = try Credential.bind(
         database, app: push.appID, provider: .apns, environment: .production, certificate: nil, endpoint: "apple",
         now: noon)
-      let recorded = try Delivery.record(
+      try Delivery.record(
         database, push: push.id, results, cursor: ids[8],
         verdicts: [(credential.id, .accepted(at: noon + 10))], now: noon + 11)
       let expected = OutcomeCounts(accepted: 3, failed: 3, deadToken: 1, skipped: 1, unknown: 1)
-      #expect(recorded.counts == expected)
-      #expect(recorded.retired == [ids[2], ids[3]])
       let kept = try Push.get(database, id: push.id)
       #expect(kept.counts == expected)
       #expect(kept.cursor == ids[8])
@@ -73,15 +71,15 @@ import Testing
         result.outcome = Self.busy
         return result
       }
-      let again = try Delivery.record(database, push: push.id, results + other, cursor: ids[2], now: noon + 12)
-      #expect(again == Delivery.Recorded())
+      try Delivery.record(database, push: push.id, results + other, cursor: ids[2], now: noon + 12)
       #expect(try Push.get(database, id: push.id) == before)
       #expect(try Delivery.reasonCounts(database, push: push.id) == reasons)
       #expect(try LatencyHistogram.find(database, push: push.id).total == 7)
       let next = DeliveryResult(deviceID: ids[9], platform: .ios, outcome: .accepted, at: noon)
-      let third = try Delivery.record(database, push: push.id, results + [next], cursor: ids[9], now: noon + 12)
-      #expect(third.counts == OutcomeCounts(accepted: 1))
-      #expect(try Push.get(database, id: push.id).cursor == ids[9])
+      try Delivery.record(database, push: push.id, results + [next], cursor: ids[9], now: noon + 12)
+      let after = try Push.get(database, id: push.id)
+      #expect(after.counts.accepted == before.counts.accepted + 1 && after.counts.total == before.counts.total + 1)
+      #expect(after.cursor == ids[9])
     }
   }
 
@@ -103,9 +101,8 @@ import Testing
   func registeredSince() throws {
     try withPush { database, push, ids, results in
       try database.run("UPDATE devices SET registered_at = ?", noon + 60)
-      let recorded = try Delivery.record(database, push: push.id, results, now: noon + 61)
-      #expect(recorded.retired == [])
-      #expect(recorded.counts.deadToken == 1)
+      try Delivery.record(database, push: push.id, results, now: noon + 61)
+      #expect(try Push.get(database, id: push.id).counts.deadToken == 1)
       #expect(try Device.get(database, id: ids[2]).state == .active)
     }
   }

@@ -174,7 +174,6 @@ import Testing
       #expect(sums.map(\.from) == [midnight, midnight + 2 * 86_400])
       #expect(sums.map(\.pushes) == [2, 1])
       #expect(sums.map(\.counts.accepted) == [3, 4])
-      #expect(try Push.sums(database, app: 99, from: midnight, before: midnight + 86_400) == [])
     }
   }
 }

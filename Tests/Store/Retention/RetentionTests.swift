@@ -82,7 +82,7 @@ import Testing
       #expect(after.detailsRemovedAt == noon)
       #expect(try Delivery.reasonCounts(database, push: old) == before.1)
       #expect(try LatencyHistogram.find(database, push: old).total == 20)
-      #expect(try Trim.due(database, RetentionPolicy(), now: noon).isEmpty)
+      #expect(try Trim.due(database, RetentionPolicy(), now: noon).rows.isEmpty)
       #expect(try Trim.step(database, .deliveries, RetentionPolicy(), limit: 7, now: noon).removed == 0)
       #expect(try Push.get(database, id: young).detailsRemovedAt == nil)
     }
@@ -156,7 +156,7 @@ import Testing
       var policy = RetentionPolicy()
       for field in RetentionPolicy.fields { policy[keyPath: field.value] = 0 }
       #expect(try trim(database, kind, policy, now: noon + 36_500 * Self.day) == [0])
-      #expect(try Trim.due(database, policy, now: noon + 36_500 * Self.day).isEmpty)
+      #expect(try Trim.due(database, policy, now: noon + 36_500 * Self.day).rows.isEmpty)
     }
   }
 

@@ -24,6 +24,8 @@ struct PageFrame: View {
   /// Where that form is posted to.
   var languageAction = ""
   var section: Section?
+  /// Of a page of the settings: all of them, for its tabs.
+  var settings: [SettingsSection] = []
   /// Whether what needs a fresh proof of the person can be changed at once.
   var isProven = false
   /// Nil also for a person who must show a second step first: the navigation would lead nowhere.
@@ -70,6 +72,7 @@ struct PageFrame: View {
       .flag("check_late") { $0.isCheckLate },
       .flag("has_simulator") { $0.hasSimulator },
       .list("languages") { $0.languages },
+      .list("settings_sections") { $0.settings },
       .optional("language_form") { $0.languageForm },
       .text("language_action") { $0.languageAction },
     ]

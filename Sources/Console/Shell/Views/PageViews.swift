@@ -67,7 +67,7 @@ struct PageViews: Sendable {
 
 /// How a page is shown in another language.
 enum LanguageSwitch {
-  /// At its own address. The answer to a form has none: its address takes only POST, and what was typed would go.
+  /// At its own address. The answer to a form cannot: its address takes only POST, and the input would be lost.
   case reloading
   /// At an address that shows the same, where little is typed.
   case at(String)
@@ -93,6 +93,7 @@ extension PageContext {
       frame.languageAction = path
     }
     frame.section = V.section
+    if V.section == .settings { frame.settings = SettingsPages.listed(at: request.path, texts) }
     frame.isProven = session.map { ProofGate.isFresh($0, now: now) } ?? false
     frame.openIncidents = shell.openIncidents
     frame.lastCheck = shell.lastCheck.map { MomentView(date: $0, now: now) }
