@@ -60,6 +60,35 @@ struct RequestParserTests {
     #expect(transcript.failure == nil)
   }
 
+  @Test("a head that comes again is known by its bytes, and anything else is read anew")
+  func repetition() throws {
+    let (get, post) = ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n")
+    let chunked = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    let long = "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 4000))\r\n\r\n"
+    let requests = [
+      get, get, get.replacing("Host: a", with: "Host: b"), get, "\r\n" + get, get, post + "abc", post + "xyz", get,
+      chunked + "2\r\nab\r\n0\r\n\r\n", chunked + "0\r\n\r\n", long, long, get,
+    ]
+    let expected = requests.flatMap { ParserVerifier.parse(Array($0.utf8), pieces: 1).lines }
+    for size in [1, 3, get.utf8.count, get.utf8.count + 1, 20_000] {
+      let all = ParserVerifier.parse(requests.flatMap { Array($0.utf8) }, pieces: size)
+      #expect(all.lines == expected, "pieces of \(size)")
+      #expect(all.failure == nil, "pieces of \(size)")
+    }
+    for (text, isKept) in [(get, true), (long, false)] {
+      var parser = RequestParser()
+      var heads: [RequestHead] = []
+      Array((text + text).utf8).withUnsafeBufferPointer { bytes in
+        var offset = 0
+        while offset < bytes.count || !parser.isBetweenRequests {
+          if case .head(let head) = parser.next(bytes, &offset) { heads.append(head) }
+        }
+      }
+      try #require(heads.count == 2)
+      #expect((heads[0] === heads[1]) == isKept)
+    }
+  }
+
   /// Puts each byte at one place of a request and returns the statuses, nil where the request was read.
   private func sweep(_ before: String, _ after: String) -> [Status?] {
     (0...255).map { byte in
