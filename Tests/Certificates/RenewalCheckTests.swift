@@ -38,7 +38,7 @@ struct RenewalCheckTests {
   private static func key(_ change: (inout RenewalSubject) -> Void = { _ in }) -> RenewalSubject {
     var subject = RenewalSubject(
       kind: .apnsKey, name: "AuthKey_ABCDE12345", environments: [.development, .production], teamID: "TEAM123456",
-      keyID: "ABCDE12345", sha256: "CC")
+      sha256: "CC")
     change(&subject)
     return subject
   }
