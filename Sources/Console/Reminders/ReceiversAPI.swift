@@ -20,7 +20,7 @@ enum ReceiversAPI {
     routes.call(.get, "/receivers/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
       return APIContext.answer(
-        try await call.store.read { ReceiverAnswer(try Receiver.get($0, id: id), try apps($0)) })
+        try await call.store.read { ReceiverAnswer(try Receiver.get($0, id: id), try App.bundleIDs($0)) })
     }
     routes.call(.patch, "/receivers/:id", role: .admin, scope: .admin) { call in try await update(call) }
     routes.call(.delete, "/receivers/:id", role: .admin, scope: .admin) { call in try await delete(call) }
