@@ -263,7 +263,7 @@ struct ForecastTests {
     }
     #expect(
       ExpiryReport([item(50)], now: noon).nagios
-        == "CERTIFICATES OK - none expiring soon, 1 watched | days_left=50;31:;8: watched=1;;;0 soon=0;0;;0 urgent=0;;0;0 "
+        == "CERTIFICATES OK - none expiring soon, 1 watched | days_left=50;30:;7: watched=1;;;0 soon=0;0;;0 urgent=0;;0;0 "
         + "expired=0;;0;0 unknown=0;;;0")
     let mixed = ExpiryReport(
       [item(-2), item(3), item(20), item(nil)], unreadable: [.init(name: "h", reason: "x|y")], now: noon

@@ -128,9 +128,9 @@ extension ExpiryReport {
     ]
     let parts = sorts.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }
     let text = parts.isEmpty ? "none expiring soon" : parts.joined(separator: ", ")
-    // The ranges name the good values: at least this many days.
+    // The ranges name the good values: at least this many whole days, and days are rounded down.
     let least = findings.compactMap(\.daysLeft).min().map {
-      "days_left=\($0);\(withinDays + 1):;\(Expiry.urgentDays + 1):"
+      "days_left=\($0);\(withinDays):;\(Expiry.urgentDays):"
     }
     let performance: [String?] = [
       least, "watched=\(findings.count);;;0", "soon=\(counts[.soon] ?? 0);0;;0", "urgent=\(counts[.urgent] ?? 0);;0;0",

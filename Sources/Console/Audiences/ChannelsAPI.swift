@@ -63,18 +63,22 @@ enum ChannelsAPI {
   }
 
   private static func create(_ call: APIContext) async throws -> Response {
-    let fields = JSONFields(try await call.body())
+    let body = try await call.body()
+    let fields = JSONFields(body)
     let storage = fields.choice("storage", required: true, as: ChannelPolicy.Word.self)
     let name = fields.string("name", limit: .characters(Channel.nameLimit))
     try fields.finish()
     guard let policy = storage?.policy else { throw Problems([Problem("storage", FieldMessage.required)]) }
     let (app, environment) = try await place(call)
+    let idempotency = try Idempotency(call, content: Array(body.data()))
     return try await telling {
-      let channel = try await call.console.engine.channels.create(
-        policy, name: name ?? "", app: app, environment, by: call.author)
-      return APIContext.answer(
-        channel, status: .created,
-        location: "/api/v1/apps/\(app.bundleID)/channels/\(environment.rawValue)/\(channel.id)")
+      try await idempotency.answer(call.store) {
+        let channel = try await call.console.engine.channels.create(
+          policy, name: name ?? "", app: app, environment, by: call.author)
+        return Idempotency.Answer(
+          status: .created, json: channel,
+          location: "/api/v1/apps/\(app.bundleID)/channels/\(environment.rawValue)/\(channel.id)")
+      }.response
     }
   }
 

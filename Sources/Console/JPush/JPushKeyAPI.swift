@@ -18,15 +18,16 @@ enum JPushKeyAPI {
       }
       return APIContext.answer(JPushKeyAnswer(key: key))
     }
-    // Without Idempotency-Key: a kept answer would keep the secret.
     routes.call(.post, "/apps/:app/jpush-key", role: .admin, scope: .admin) { call in
-      let answer = try await call.store.write { database in
-        JPushKeyAnswer(
-          try JPushKey.issue(
-            database, app: try call.app(database), by: call.actor, from: call.request.remoteAddress?.host, now: call.now
-          ))
-      }
-      return APIContext.answer(answer, status: .created)
+      let idempotency = try Idempotency(call, content: [], isSecret: true)
+      return try await call.store.write { database in
+        let app = try call.app(database)
+        return try idempotency.answer(database) {
+          let issued = try JPushKey.issue(
+            database, app: app, by: call.actor, from: call.request.remoteAddress?.host, now: call.now)
+          return Idempotency.Answer(status: .created, json: JPushKeyAnswer(issued))
+        }
+      }.response
     }
     routes.call(.delete, "/apps/:app/jpush-key", role: .admin, scope: .admin) { call in
       try await call.store.write { database in

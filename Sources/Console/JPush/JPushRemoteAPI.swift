@@ -12,13 +12,13 @@ enum JPushRemoteAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/devices/:id/jpush", role: .viewer, scope: .read, reach: .device) { call in
       let device = try await device(call)
-      return try await ChannelsAPI.telling {
+      return try await telling {
         APIContext.answer(try await call.console.engine.jpush.device(device))
       }
     }
     routes.call(.post, "/devices/:id/jpush", role: .operator, scope: .devices, reach: .device) { call in
       let device = try await device(call)
-      return try await ChannelsAPI.telling {
+      return try await telling {
         APIContext.answer(try await call.console.engine.jpush.align(device, by: call.author))
       }
     }
@@ -71,7 +71,20 @@ enum JPushRemoteAPI {
     _ call: APIContext, _ body: (JPushKeeper, App, Environment) async throws -> Response
   ) async throws -> Response {
     let (app, environment) = try await ChannelsAPI.place(call)
-    return try await ChannelsAPI.telling { try await body(call.console.engine.jpush, app, environment) }
+    return try await telling { try await body(call.console.engine.jpush, app, environment) }
+  }
+
+  /// What JPush does not have, or refuses of what was asked, is the caller's to change; the rest is JPush's.
+  private static func telling(_ body: () async throws -> Response) async throws -> Response {
+    try await ChannelsAPI.telling {
+      do {
+        return try await body()
+      } catch let error as ServiceRefusal where error.status == 404 {
+        throw APIError(.notFound, error.description)
+      } catch let error as ServiceRefusal where error.status == 400 {
+        throw APIError(.unprocessableContent, error.description)
+      }
+    }
   }
 
   private static func name(_ call: APIContext) -> String { call.request.parameters["name"] ?? "" }

@@ -10,17 +10,22 @@ enum PeopleAPI {
     routes.call(.get, "/people", role: .admin, scope: .admin) { call in
       APIContext.answer(Page(items: try await call.store.read { try Person.all($0) }, next: nil))
     }
-    // Without Idempotency-Key: a kept answer would keep the link.
     routes.call(.post, "/people", role: .admin, scope: .admin) { call in
-      let fields = JSONFields(try await call.body())
+      let body = try await call.body()
+      let fields = JSONFields(body)
       let name = fields.string("name", required: true, limit: .bytes(254)) ?? ""
       let role = role(fields, required: true)
       try fields.finish()
       guard let role else { throw Problems([Problem("role", FieldMessage.required)]) }
-      let made = try await call.store.write { database in
-        try Person.invite(database, name: name, role: role, audit: call.audit("", ""), now: call.now)
-      }
-      return answer(call, made.person, token: made.token, status: .created)
+      let idempotency = try Idempotency(call, content: Array(body.data()), isSecret: true)
+      return try await call.store.write { database in
+        try idempotency.answer(database) {
+          let made = try Person.invite(database, name: name, role: role, audit: call.audit("", ""), now: call.now)
+          return Idempotency.Answer(
+            status: .created, json: LinkedPerson(call, made.person, token: made.token),
+            location: "/api/v1/people/\(made.person.id)")
+        }
+      }.response
     }
     routes.call(.get, "/people/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
@@ -56,7 +61,7 @@ enum PeopleAPI {
         let person = try Person.get(database, id: id)
         return (person, try person.link(database, audit: call.audit("", ""), now: call.now))
       }
-      return answer(call, person, token: token, status: .ok)
+      return APIContext.answer(LinkedPerson(call, person, token: token))
     }
   }
 
@@ -79,11 +84,22 @@ enum PeopleAPI {
       return try read(database, id)
     }
   }
+}
 
-  private static func answer(_ call: APIContext, _ person: Person, token: String, status: Status) -> Response {
-    APIContext.answer(status: status, location: status == .created ? "/api/v1/people/\(person.id)" : nil) { json in
+/// A person with the link that sets the password.
+private struct LinkedPerson: JSONWritable {
+  let person: Person
+  let link: String
+
+  init(_ call: APIContext, _ person: Person, token: String) {
+    self.person = person
+    link = SetupLink.url(token, at: call.console.address(call.request))
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
       person.writeMembers(to: &json)
-      json.member("link", SetupLink.url(token, at: call.console.address(call.request)))
+      json.member("link", link)
     }
   }
 }

@@ -27,7 +27,8 @@ enum TokensAPI {
   }
 
   private static func create(_ call: APIContext) async throws -> Response {
-    let fields = JSONFields(try await call.body())
+    let body = try await call.body()
+    let fields = JSONFields(body)
     var typed = TokenForm()
     typed.name = fields.string("name", required: true) ?? ""
     if fields.value("scopes") == nil { fields.report("scopes", Problem("", FieldMessage.required)) }
@@ -40,12 +41,17 @@ enum TokensAPI {
     try fields.finish()
     let form = typed
     guard form.problems.isEmpty else { throw Problems(form.problems) }
+    let idempotency = try Idempotency(call, content: Array(body.data()), isSecret: true)
     let entry = call.audit("", "")
-    let (id, answer) = try await call.store.write { database in
-      let added = try form.add(database, user: nil, audit: entry, now: call.now)
-      return (added.token.id, try TokenAnswer(database, added.token, now: call.now, secret: added.secret))
+    let answer = try await call.store.write { database in
+      try idempotency.answer(database) {
+        let added = try form.add(database, user: nil, audit: entry, now: call.now)
+        return Idempotency.Answer(
+          status: .created, json: try TokenAnswer(database, added.token, now: call.now, secret: added.secret),
+          location: "/api/v1/tokens/\(added.token.id)")
+      }
     }
-    return APIContext.answer(answer, status: .created, location: "/api/v1/tokens/\(id)")
+    return answer.response
   }
 }
 

@@ -14,12 +14,15 @@ struct ConsoleRouter {
   typealias APIHandler = @Sendable (APIContext) async throws -> Response
 
   private var router = Router()
+  private let address: PublicAddress
+  private let proxies: TrustedProxies
   let console: Console
 
   init(_ console: Console) {
     self.console = console
     let errors = ErrorResponses(console)
     let address = PublicAddress(console.configuration.address)
+    self.address = address
     router.errorPage = { failure in
       var response = errors.response(to: failure)
       // Malformed requests never reach the middleware below.
@@ -28,6 +31,7 @@ struct ConsoleRouter {
     }
     let proxies = TrustedProxies(
       ranges: console.configuration.trustedProxies, undeclared: UndeclaredProxies(log: console.log))
+    self.proxies = proxies
     let isClearOnlyForProxies = console.configuration.isClearOnlyForProxies
     router.use(
       Middleware(
@@ -99,7 +103,7 @@ struct ConsoleRouter {
   private mutating func personal(
     _ method: Method, _ pattern: String, role: User.Role, options: Route.Options, _ handler: @escaping PageHandler
   ) {
-    let console = console
+    let (console, address, proxies) = (console, address, proxies)
     router.on(method, pattern, options: options) { request in
       let now = console.clock()
       guard let principal = try await console.authentication.user(request, now: now),
@@ -120,7 +124,7 @@ struct ConsoleRouter {
       var isRefused = false
       var response = try await Self.answer(context) {
         do {
-          if !method.isSafe { try Self.checkSite(request) }
+          if !method.isSafe { try Self.checkSite(request, address, proxies) }
           if let detour = try await SecondStepGate.detour(context, pattern) { return detour }
           guard context.may(role) else {
             throw PageError(.forbidden, "role", ["role": texts("roles.\(role.rawValue)")])
@@ -144,7 +148,7 @@ struct ConsoleRouter {
   mutating func open(
     _ method: Method, _ pattern: String, options: Route.Options = Route.Options(), _ handler: @escaping PageHandler
   ) {
-    let console = console
+    let (console, address, proxies) = (console, address, proxies)
     var options = options
     options.bodyLimit = Self.openFormLimit
     router.on(method, pattern, options: options) { request in
@@ -160,7 +164,7 @@ struct ConsoleRouter {
         csrf: expected, form: Form(), now: now)
       var response = try await Self.answer(context) {
         guard !method.isSafe else { return try await handler(context) }
-        try Self.checkSite(request)
+        try Self.checkSite(request, address, proxies)
         // Without a session and without the cookie, no token can be valid.
         guard principal != nil || csrf == known else { throw PageError(.forbidden, "csrf") }
         return try await handler(context.reading(try await Form(request)))
@@ -285,9 +289,17 @@ struct ConsoleRouter {
   }
 
   /// Refuses cross-site form posts by the headers that browsers send. ``PageContext/reading(_:)`` checks the token.
-  private static func checkSite(_ request: Request) throws {
-    let site = request.header("Sec-Fetch-Site") ?? "same-origin"
-    guard site == "same-origin" || site == "none" else { throw PageError(.forbidden, "csrf") }
+  /// Browsers say whether a form is this site's, over plain HTTP only by its origin: none from a page that keeps its
+  /// address to itself, as those with a token in theirs do.
+  private static func checkSite(_ request: Request, _ address: PublicAddress, _ proxies: TrustedProxies) throws {
+    let isOwn: Bool
+    if let site = request.header("Sec-Fetch-Site") {
+      isOwn = site == "same-origin" || site == "none"
+    } else {
+      let origin = request.header("Origin") ?? "null"
+      isOwn = origin == "null" || address.isOrigin(origin, of: request, through: proxies)
+    }
+    guard isOwn else { throw PageError(.forbidden, "csrf") }
   }
 
   /// Escapes a path for use as a query value.

@@ -7,9 +7,11 @@ import Store
 extension Idempotency {
   private static let longestKey = 255
 
-  /// - Parameter content: what makes two requests the same.
+  /// - Parameters:
+  ///   - content: what makes two requests the same.
+  ///   - isSecret: whether the answer has a secret, and is kept encrypted.
   /// - Throws: `Problems` for an invalid key.
-  init(_ call: APIContext, content: [UInt8]) throws {
+  init(_ call: APIContext, content: [UInt8], isSecret: Bool = false) throws {
     let keys = call.request.headers.values(of: "Idempotency-Key")
     guard keys.count <= 1, keys.allSatisfy({ (1...Self.longestKey).contains($0.utf8.count) }) else {
       throw Problems([
@@ -28,7 +30,7 @@ extension Idempotency {
     // With the ids in the path: what was done to one certificate does not answer a request about another.
     self.init(
       actor: actor, key: keys.first, route: "\(call.request.method) \(call.request.path)", content: content,
-      now: call.now)
+      now: call.now, sealer: isSecret ? call.store.sealer : nil)
   }
 }
 

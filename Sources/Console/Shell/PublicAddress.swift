@@ -29,6 +29,13 @@ struct PublicAddress: Sendable {
       "Signalbox is at \(text), but this request was for “\(asked)”. A proxy must pass on the Host header.")
   }
 
+  /// Whether an `Origin` is this console's, as the request or `--address` names it.
+  func isOrigin(_ origin: String, of request: Request, through proxies: TrustedProxies) -> Bool {
+    if origin.lowercased() == text.lowercased() { return true }
+    guard let scheme = origin.range(of: "://"), let asked = Self.asked(request, proxies) else { return false }
+    return origin[scheme.upperBound...].lowercased() == asked.lowercased()
+  }
+
   /// The host that the client requested. A trusted proxy reports it as `X-Forwarded-Host`.
   private static func asked(_ request: Request, _ proxies: TrustedProxies) -> String? {
     if let peer = request.remoteAddress, proxies.ranges.contains(where: { $0.contains(peer.host) }),

@@ -15,7 +15,6 @@ enum WebhooksAPI {
       }
       return APIContext.answer(Page(items: items, next: nil))
     }
-    // Without Idempotency-Key: a kept answer would keep the secret.
     routes.call(.post, "/webhooks", role: .admin, scope: .admin) { call in try await create(call) }
     routes.call(.get, "/webhooks/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
@@ -79,19 +78,24 @@ enum WebhooksAPI {
   }
 
   private static func create(_ call: APIContext) async throws -> Response {
-    let fields = JSONFields(try await call.body())
+    let body = try await call.body()
     var typed = WebhookForm()
-    let bundleID = try read(fields, &typed, required: true)
+    let bundleID = try read(JSONFields(body), &typed, required: true)
     let problems = typed.problems
     guard problems.isEmpty else { throw Problems(problems) }
-    let (form, sealer) = (typed, call.store.sealer)
+    let idempotency = try Idempotency(call, content: Array(body.data()), isSecret: true)
+    let (wanted, sealer) = (typed, call.store.sealer)
     let answer = try await call.store.write { database in
-      var form = form
-      form.appID = try call.filter(database, app: bundleID)?.id
-      let added = try form.add(database, sealer: sealer, audit: call.audit("webhook.create", ""), now: call.now)
-      return try WebhookAnswer(database, added.webhook, secret: added.secret)
+      try idempotency.answer(database) {
+        var form = wanted
+        form.appID = try call.filter(database, app: bundleID)?.id
+        let added = try form.add(database, sealer: sealer, audit: call.audit("webhook.create", ""), now: call.now)
+        return Idempotency.Answer(
+          status: .created, json: try WebhookAnswer(database, added.webhook, secret: added.secret),
+          location: "/api/v1/webhooks/\(added.webhook.id)")
+      }
     }
-    return APIContext.answer(answer, status: .created, location: "/api/v1/webhooks/\(answer.webhook.id)")
+    return answer.response
   }
 
   private static func update(_ call: APIContext) async throws -> Response {

@@ -71,15 +71,9 @@ struct FieldSummary {
     guard hosts == 1 || (hosts == 0 && line.minorVersion == 0) else {
       throw RequestError(.badRequest, hosts == 0 ? "The Host field is missing." : "Host appears more than once.")
     }
-    if let host {
-      guard HostName.isValid(bytes, in: host, needsPort: false) else {
-        throw RequestError(.badRequest, "Host is not a valid host name.")
-      }
-      if let authority = line.authority,
-        !HostName.agree(bytes[authority], bytes[host], isHTTPS: line.isHTTPS)
-      {
-        throw RequestError(.badRequest, "Host does not match the address in the request line.")
-      }
+    // Where the target names a host, RFC 9112 section 3.2.2 wants this one ignored, but it must be one (section 3.2).
+    if let host, !HostName.isValid(bytes, in: host, needsPort: false) {
+      throw RequestError(.badRequest, "Host is not a valid host name.")
     }
     if line.minorVersion > 0, let expectation { throw expectation }
   }

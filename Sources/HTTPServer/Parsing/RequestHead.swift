@@ -40,6 +40,8 @@ final class RequestHead: Sendable {
   let expectsContinue: Bool
   /// Host and port as the client named them; from the target if it is absolute.
   let host: Range<Int>?
+  /// Whether the target is an https address.
+  let isHTTPS: Bool
 
   init(
     bytes: [UInt8], fields: [Field], line: RequestLine, segments: [String], problem: RequestError?, framing: Framing,
@@ -61,6 +63,7 @@ final class RequestHead: Sendable {
     self.keepsAlive = keepsAlive
     self.expectsContinue = expectsContinue
     self.host = host
+    isHTTPS = line.isHTTPS
   }
 
   /// Whether these bytes begin with this head, whole.

@@ -141,16 +141,4 @@ enum HostName {
     guard (1...5).contains(port.count), port.allSatisfy(ByteClass.isDigit) else { return false }
     return port.reduce(0) { $0 * 10 + Int($1 - 0x30) } <= 65_535
   }
-
-  /// Whether two valid hosts are equal; a missing port is the scheme's default.
-  static func agree(
-    _ one: UnsafeBufferPointer<UInt8>.SubSequence, _ other: UnsafeBufferPointer<UInt8>.SubSequence, isHTTPS: Bool
-  ) -> Bool {
-    let suffix = Array((isHTTPS ? ":443" : ":80").utf8)
-    func bare(_ host: UnsafeBufferPointer<UInt8>.SubSequence) -> [UInt8] {
-      let host = host.map(ByteClass.lowercased)
-      return host.count > suffix.count && host.suffix(suffix.count) == suffix[...] ? host.dropLast(suffix.count) : host
-    }
-    return bare(one) == bare(other)
-  }
 }

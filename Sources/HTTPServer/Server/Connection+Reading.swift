@@ -132,8 +132,11 @@ extension Connection {
       head: head, body: head.framing == .none ? .empty : RequestBody(exchange), remoteAddress: remoteAddress,
       isSecure: transport.isSecure, number: exchange.number)
     request.report = worker.configuration.errorLog
-    let resolution =
-      head.problem.map { problem in Resolution { _ in throw problem } } ?? worker.responder.resolve(&request)
+    // RFC 9110 section 7.4: an https address must be asked for over a secured connection.
+    let problem =
+      head.isHTTPS && !transport.isSecure
+      ? RequestError(.misdirectedRequest, "An https address cannot be requested over plain HTTP.") : head.problem
+    let resolution = problem.map { problem in Resolution { _ in throw problem } } ?? worker.responder.resolve(&request)
     parser.bodyLimit = resolution.bodyLimit
     if head.framing == .none {
       var offset = 0

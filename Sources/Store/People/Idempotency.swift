@@ -33,22 +33,28 @@ package struct Idempotency: Sendable {
   private let route: String
   private let hash: [UInt8]
   private let now: Date
+  /// Encrypts the kept answer; nil: it has no secret.
+  private let sealer: (any Sealer)?
 
   /// - Parameters:
   ///   - actor: whose key it is; the same key of another client is another key.
   ///   - route: method and path, as `POST /api/v1/pushes`.
   ///   - content: what makes two requests the same.
-  package init(actor: String, key: String?, route: String, content: [UInt8], now: Date) {
+  ///   - sealer: encrypts the answer for as long as it is kept, because it has a secret.
+  package init(
+    actor: String, key: String?, route: String, content: [UInt8], now: Date, sealer: (any Sealer)? = nil
+  ) {
     self.actor = actor
     self.key = key
     self.route = route
     hash = Digest.sha256(content)
     self.now = now
+    self.sealer = sealer
   }
 
   /// What the request was answered the first time; nil: it is new.
   ///
-  /// - Throws: ``Mismatch``.
+  /// - Throws: ``Mismatch``; or that a kept answer was encrypted with another key.
   package func known(_ database: Database) throws -> Answer? {
     guard let key else { return nil }
     return try database.fetchOne(
@@ -58,9 +64,13 @@ package struct Idempotency: Sendable {
       """, actor, key, now
     ) { row in
       guard row.text(0) == route, row.blob(1) == hash else { throw Mismatch() }
-      return Answer(status: row.int(2), body: row.blob(4), location: row.optionalText(3))
+      let body = try sealer?.open(row.blob(4), associatedData: place) ?? row.blob(4)
+      return Answer(status: row.int(2), body: body, location: row.optionalText(3))
     }
   }
+
+  /// Where a kept answer belongs.
+  private var place: [UInt8] { Array("idempotency \(actor) \(route) \(key ?? "")".utf8) }
 
   /// Answers from memory, or carries the request out and keeps its answer, in the transaction around it.
   ///
@@ -77,7 +87,8 @@ package struct Idempotency: Sendable {
       """
       INSERT INTO idempotency(actor, key, route, request_hash, status, location, body, created_at, expires_at)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, actor, key, route, hash, answer.status, answer.location, answer.body, now,
+      """, actor, key, route, hash, answer.status, answer.location,
+      try sealer?.seal(answer.body, associatedData: place) ?? answer.body, now,
       now.addingTimeInterval(Self.lifetime))
     return (answer, value)
   }
@@ -85,5 +96,13 @@ package struct Idempotency: Sendable {
   /// As ``once(_:_:)``, for a request that gives nothing but its answer.
   package func answer(_ database: Database, _ body: () throws -> Answer) throws -> Answer {
     try once(database) { (try body(), ()) }.answer
+  }
+
+  /// As ``answer(_:_:)``, for what no transaction can hold, such as a question to a push service. A repetition that comes
+  /// before the answer is carried out, too.
+  package func answer(_ store: Store, _ body: () async throws -> Answer) async throws -> Answer {
+    if let known = try await store.read({ try known($0) }) { return known }
+    let answer = try await body()
+    return try await store.write { try self.answer($0) { answer } }
   }
 }

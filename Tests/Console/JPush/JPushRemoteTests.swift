@@ -119,6 +119,13 @@ struct JPushRemoteTests {
       let gone = try await ben.post(
         path + "/remove", [("kind", "schedule"), ("name", "s-1"), ("environment", "development")])
       #expect(gone.status == 422 && gone.text.contains("JPush 8104"))
+      for (status, expected) in [(404, 404), (400, 422), (403, 502), (500, 502)] {
+        scene.provider.answerJPush { _ in throw ServiceRefusal(status: status, reason: "refused") }
+        let answer = try await scene.call(
+          .delete, "/api/v1\(path.replacing("\(app.id)", with: app.bundleID))/development/schedules/s-1", as: .operator)
+        #expect(answer.status == expected, "\(status): \(answer.text)")
+      }
+      scene.provider.answerJPush { _ in throw ServiceRefusal(status: 404, reason: "JPush 8104") }
       let refused = try await ben.get(path + "?environment=development")
       #expect(refused.status == 200 && refused.text.contains("JPush 8104"))
       let actions = try await scene.audit().map(\.action).filter { $0.hasPrefix("jpush.") }

@@ -349,9 +349,17 @@ struct RouteAccessTests {
           let answer = try await anna.post(target, headers: ["Sec-Fetch-Site": site])
           #expect(answer.status == 403, "\(pattern) from \(site)")
         }
+        for origin in ["https://evil.example", "http://localhost:1"] {
+          let answer = try await anna.post(target, headers: ["Origin": origin])
+          #expect(answer.status == 403, "\(pattern) from \(origin)")
+        }
         let bare = try await anna.send(.post, target)
         #expect(bare.status == 403, "\(pattern) without a body")
         #expect(try await scene.changes() == before, "\(pattern)")
+      }
+      for origin in ["http://localhost", "null"] {
+        let own = try await anna.post("/language", [("lang", "en")], headers: ["Origin": origin])
+        #expect(own.status == 303, "from \(origin)")
       }
       let again = try await anna.get("/")
       #expect(again.status == 200, "the session is still good")

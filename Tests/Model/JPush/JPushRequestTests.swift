@@ -156,7 +156,7 @@ struct JPushRequestTests {
       (#"{"notification":{"android":{}}, "platform":"ios"}"#, 1002, ""),
       (#"{"platform":["ios","symbian"]}"#, 1003, "symbian"), (#"{"platform":[]}"#, 1003, "platform"),
       (#"{"platform":["winphone"]}"#, 2007, "winphone"), (#"{"platform":"hmos"}"#, 2007, "hmos"),
-      (#"{"audience":{}}"#, 1003, "nobody"), (#"{"audience":{"tag":[],"alias":[]}}"#, 1003, "nobody"),
+      (#"{"audience":{}}"#, 1003, "audience is empty"), (#"{"audience":{"tag":[],"alias":[]}}"#, 1003, "audience is empty"),
       (#"{"audience":"everyone"}"#, 1003, "audience"), (#"{"audience":{"tag":"a"}}"#, 1003, "JSON Array"),
       (#"{"audience":{"tag":[1]}}"#, 1003, "tag"), (#"{"audience":{"tags":["a"]}}"#, 1009, "audience.tags"),
       (#"{"audience":{"segment":["a","b"]}}"#, 1003, "audience.segment"),
