@@ -173,8 +173,8 @@ extension PagesInBrowser {
             "/devices?q=nobody", "/pushes?q=nothing",
             String(result.dropFirst(scene.service.url.count)) + "?outcome=skipped",
             String(result.dropFirst(scene.service.url.count)), "/activity", "/search?q=shop", "/styleguide",
-            "/settings/about", "/docs", "/docs/tokens", "/docs/words", "/codes", "/codes/BadDeviceToken",
-            "/apps/\(app)/channels",
+            "/settings/about", "/docs", "/docs/tokens", "/docs/words", "/docs/callbacks", "/codes",
+            "/codes/BadDeviceToken", "/apps/\(app)/channels",
             "/apps/\(app)/pages", "/hosts/\(host)", "/hosts/\(host)/remove", "/settings/webhooks/\(webhook)",
             "/settings/webhooks/\(webhook)/remove", "/apps/\(app)/phones/\(key)",
           ], languages: ["en", "zh-Hans"])

@@ -3,11 +3,13 @@ import Mustache
 
 /// `/docs`: the reference of the API, made from its OpenAPI documents, a page for each tag.
 enum DocsPage {
-  static let views: [any PageView.Type] = [DocsView.self] + WordsPage.views + CodePages.views
+  static let views: [any PageView.Type] =
+    [DocsView.self] + WordsPage.views + CallbacksPage.views + CodePages.views
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/docs") { page in try show(page, page.console.reference.sections.first) }
     WordsPage.add(to: &routes)
+    CallbacksPage.add(to: &routes)
     CodePages.add(to: &routes)
     routes.page(.get, "/docs/:section") { page in
       let slug = page.request.parameters["section"]

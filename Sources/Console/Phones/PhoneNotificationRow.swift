@@ -24,6 +24,10 @@ struct PhoneNotificationRow: View {
   /// Indented JSON.
   let payload: String
   let calls: [PhoneCall]
+  /// Where the calls are documented; nil for JPush, whose library makes them.
+  let origin: CallbackOrigin?
+  /// Notes about the calls, as text.
+  let notes: [String]
   let now: Date
 
   init(
@@ -41,12 +45,16 @@ struct PhoneNotificationRow: View {
     if item.pushType == nil {
       (hidden, style) = (Self.hidden(item, android, texts), android.map { Self.style($0, texts) })
       calls = Self.calls(item.androidCallbacks, texts)
+      (origin, notes) = (phone.provider == .jpush ? nil : CallbackOrigin(firebase: texts), [])
     } else {
       (hidden, style) = (isShown ? nil : texts("phones.silent"), nil)
       let cell = try? item.callbacks(backgroundMode: true)  // as above
       calls =
         (cell?.arrival.map { PhoneCall($0, texts("phones.on_arrival"), texts) } ?? [])
         + (cell?.tap.map { PhoneCall($0, texts("phones.on_tap"), texts) } ?? [])
+      origin = cell.map { CallbackOrigin($0.sources, $0.contradictions, [], texts) }
+      // The line above the calls says that there are none.
+      notes = (cell?.notes ?? []).filter { $0 != .nothingHappens }.map { texts.text(Problem("", $0)) }
     }
     self.now = now
   }
@@ -97,6 +105,8 @@ struct PhoneNotificationRow: View {
     .view("size") { CountView(count: $0.item.payload.utf8.count) },
     .list("calls") { $0.calls },
     .flag("has_calls") { !$0.calls.isEmpty },
+    .view("origin") { $0.origin },
+    .list("notes") { $0.notes },
     .text("headers") { $0.headers },
     .text("payload") { $0.payload },
   ]
@@ -146,18 +156,5 @@ extension PhoneCall {
       name: call.method.label, signature: call.method.swiftName,
       condition: texts.clauses(
         [moment, texts("callbacks.\(call.condition.rawValue)")].filter { !$0.isEmpty }))
-  }
-}
-
-extension CallbackTable.Method {
-  /// As “userNotificationCenter(willPresent)”: two methods share the name before the parenthesis.
-  fileprivate var label: String {
-    let base = swiftName.prefix { $0 != "(" }
-    return switch self {
-    case .launch: "\(base)(didFinishLaunching)"
-    case .receive, .fetch: "\(base)(didReceiveRemoteNotification)"
-    case .respond: "\(base)(didReceive)"
-    case .present: "\(base)(willPresent)"
-    }
   }
 }

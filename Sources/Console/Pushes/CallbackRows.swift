@@ -23,28 +23,25 @@ struct CallbackRows {
       CallbackTable.State.allCases.flatMap { state in
         let on = table.cell(generation, state, backgroundMode: true)
         let off = table.cell(generation, state, backgroundMode: false)
-        if Self.looksLike(on, off) { return [row(on, mode: "", texts)] }
-        return [row(on, mode: texts("callbacks.mode_on"), texts), row(off, mode: texts("callbacks.mode_off"), texts)]
+        if on.hasSameEffect(as: off) { return [row([on, off], mode: "", texts)] }
+        return [
+          row([on], mode: texts("callbacks.mode_on"), texts), row([off], mode: texts("callbacks.mode_off"), texts),
+        ]
       }
     }
   }
 
-  private static func looksLike(_ one: CallbackTable.Cell, _ other: CallbackTable.Cell) -> Bool {
-    one.arrival == other.arrival && one.banner == other.banner && one.tap == other.tap && one.icon == other.icon
-      && one.calls == other.calls
-  }
+  /// What a row shows without its notes: its calls, and that there is nothing to tap.
+  private static let shownNotes: Set<CallbackNote> = [.dropRepeats, .noAlert, .nothingHappens]
 
-  private func row(_ cell: CallbackTable.Cell, mode: String, _ texts: Texts) -> CallbackRow {
-    let calls = cell.calls
-    return CallbackRow(
-      state: texts("callbacks.\(cell.state.rawValue)"), version: cell.generation.rawValue, mode: mode,
-      arrival: cell.arrival.map { CallView($0, texts) }, shown: texts("callbacks.banner_\(cell.banner.rawValue)"),
-      tap: cell.tap.map { CallView($0, texts) },
-      tapText: (cell.tap.isEmpty ? texts("callbacks.no_tap") + texts("between.phrases") : "")
-        + texts("callbacks.icon_\(cell.icon.rawValue)"),
-      calls: calls.lowerBound == calls.upperBound
-        ? "\(calls.lowerBound)" : "\(calls.lowerBound)–\(calls.upperBound)",
-      duplicates: cell.duplicates)
+  /// - Parameter cells: situations with the same effect, at least one.
+  private func row(_ cells: [CallbackTable.Cell], mode: String, _ texts: Texts) -> CallbackRow {
+    CallbackRow(
+      state: texts("callbacks.\(cells[0].state.rawValue)"), version: cells[0].generation.rawValue, mode: mode,
+      origin: CallbackOrigin(
+        cells.flatMap(\.sources), cells.flatMap(\.contradictions),
+        cells.flatMap(\.notes).filter { !Self.shownNotes.contains($0) }, texts),
+      effect: CallbackEffect(cells[0], texts))
   }
 }
 
@@ -62,6 +59,20 @@ struct CallbackRow: View {
   let state: String
   let version: String
   let mode: String
+  let origin: CallbackOrigin
+  let effect: CallbackEffect
+
+  static let fields: [Field<Self>] = [
+    .text("state") { $0.state },
+    .text("ios") { $0.version },
+    .text("mode") { $0.mode },
+    .view("origin") { $0.origin },
+    .view("effect") { $0.effect },
+  ]
+}
+
+/// What happens in a situation, for `pushes/_callback_cells`.
+struct CallbackEffect: View {
   let arrival: [CallView]
   let shown: String
   let tap: [CallView]
@@ -69,10 +80,21 @@ struct CallbackRow: View {
   let calls: String
   let duplicates: Bool
 
+  init(_ cell: CallbackTable.Cell, _ texts: Texts) {
+    arrival = cell.arrival.map { CallView($0, texts) }
+    shown = texts("callbacks.banner_\(cell.banner.rawValue)")
+    tap = cell.tap.map { CallView($0, texts) }
+    tapText =
+      (cell.tap.isEmpty ? texts("callbacks.no_tap") + texts("between.phrases") : "")
+      + texts("callbacks.icon_\(cell.icon.rawValue)")
+    let numbers = cell.calls
+    calls =
+      numbers.lowerBound == numbers.upperBound
+      ? "\(numbers.lowerBound)" : "\(numbers.lowerBound)–\(numbers.upperBound)"
+    duplicates = cell.duplicates
+  }
+
   static let fields: [Field<Self>] = [
-    .text("state") { $0.state },
-    .text("ios") { $0.version },
-    .text("mode") { $0.mode },
     .list("arrival") { $0.arrival },
     .text("shown") { $0.shown },
     .list("tap") { $0.tap },
@@ -88,7 +110,7 @@ struct CallView: View {
   let condition: String
 
   init(_ call: CallbackTable.Call, _ texts: Texts) {
-    name = String(call.method.swiftName.prefix { $0 != "(" }) + Self.short(call.method)
+    name = call.method.label
     signature = call.method.swiftName
     condition = texts("callbacks.\(call.condition.rawValue)")
   }
@@ -96,14 +118,17 @@ struct CallView: View {
   static let fields: [Field<Self>] = [
     .text("name") { $0.name }, .text("signature") { $0.signature }, .text("condition") { $0.condition },
   ]
+}
 
-  /// Tells the two `userNotificationCenter` methods apart.
-  private static func short(_ method: CallbackTable.Method) -> String {
-    switch method {
-    case .launch: "(didFinishLaunching)"
-    case .receive, .fetch: "(didReceiveRemoteNotification)"
-    case .respond: "(didReceive)"
-    case .present: "(willPresent)"
+extension CallbackTable.Method {
+  /// As “userNotificationCenter(willPresent)”: two methods share the name before the parenthesis.
+  var label: String {
+    let base = swiftName.prefix { $0 != "(" }
+    return switch self {
+    case .launch: "\(base)(didFinishLaunching)"
+    case .receive, .fetch: "\(base)(didReceiveRemoteNotification)"
+    case .respond: "\(base)(didReceive)"
+    case .present: "\(base)(willPresent)"
     }
   }
 }

@@ -38,6 +38,7 @@ struct NamedPage {
     NamedPage(href: "/certificates/key", name: "sealing.title", role: .admin),
     NamedPage(href: "/phones/wall", name: "phones.wall"),
     NamedPage(href: "/docs/words", name: "glossary.title", about: "glossary.lead"),
+    NamedPage(href: CallbacksPage.path, name: "callbacks.page.title", about: "callbacks.page.lead"),
     NamedPage(href: "/codes", name: "codes.title", about: "codes.lead"),
     NamedPage(href: "/account/second-step", name: "second_step.title"),
   ]

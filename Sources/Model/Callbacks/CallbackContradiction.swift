@@ -11,6 +11,7 @@ package enum CallbackContradiction: String, MessageSet {
   case c9 = "callback.C9"
   case c10 = "callback.C10"
 
+  /// As `C1`.
   package var name: String { String(rawValue.dropFirst("callback.".count)) }
 
   package var english: String {
@@ -80,6 +81,9 @@ package enum CallbackNote: String, MessageSet {
   case noAlert = "callback.note.no_alert"
   case nothingHappens = "callback.note.nothing_happens"
   case dropRepeats = "callback.note.drop_repeats"
+
+  /// As `N1`.
+  package var name: String { "N\((Self.allCases.firstIndex(of: self) ?? 0) + 1)" }
 
   package var english: String {
     switch self {

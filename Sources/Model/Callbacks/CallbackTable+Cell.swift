@@ -20,6 +20,12 @@ extension CallbackTable {
 
     /// Whether the app's code may receive the push more than once.
     package var duplicates: Bool { calls.upperBound > 1 }
+
+    /// Whether the same happens as in another situation, whatever the sources of the two.
+    package func hasSameEffect(as other: Self) -> Bool {
+      arrival == other.arrival && banner == other.banner && tap == other.tap && icon == other.icon
+        && calls == other.calls
+    }
   }
 }
 

@@ -64,6 +64,7 @@ struct SearchPageTests {
         ("webhooks", "/settings/webhooks"), ("smoke tests", "/smoke-tests"), ("证书", "/certificates"),
         ("冒烟", "/smoke-tests"), ("Slack", "/settings/receivers"), ("backup", "/settings/about"),
         ("words", "/docs/words"), ("术语", "/docs/words"), ("error codes", "/codes"), ("import", "/devices/import"),
+        ("callbacks", "/docs/callbacks"), ("应用回调", "/docs/callbacks"),
       ] {
         #expect(ScenePage(try await Self.find(&anna, text)).links.contains(href), "\(text)")
       }

@@ -107,6 +107,38 @@ struct CallbackTableTests {
     #expect(Set(flagged) == Set(CallbackContradiction.allCases))
   }
 
+  @Test("the rules that people read are the nineteen rows, each with its conditions")
+  func rules() throws {
+    typealias Setting = Table.Rule.Setting
+    let conditions: [Int: (mode: Setting, available: Setting)] = [
+      1: (.either, .either), 2: (.either, .either), 3: (.either, .either), 4: (.either, .either), 5: (.yes, .yes),
+      6: (.no, .yes), 7: (.yes, .no), 8: (.no, .no), 9: (.notBoth, .notBoth), 10: (.yes, .yes), 11: (.either, .no),
+      12: (.yes, .yes), 13: (.no, .yes), 14: (.yes, .yes), 15: (.yes, .no), 16: (.no, .either),
+      17: (.notBoth, .notBoth), 18: (.yes, .yes), 19: (.yes, .yes),
+    ]
+    #expect(Table.rules.map(\.number) == Table.rules.map(\.number).sorted())
+    #expect(Set(Table.rules.map(\.number)) == Set(1...19))
+    for rule in Table.rules {
+      let wanted = try #require(conditions[rule.number])
+      #expect(rule.backgroundMode == wanted.mode && rule.contentAvailable == wanted.available, "row \(rule.number)")
+    }
+    #expect(Table.rules.filter(\.isSilent).map(\.number) == [13, 19, 19, 19])
+    #expect(Set(Table.rules.flatMap(\.contradictions)) == Set(CallbackContradiction.allCases))
+  }
+
+  @Test("every situation with a row is in exactly one rule, with all that is said of it", arguments: rows)
+  func covered(row: Row) throws {
+    let cell = CallbackTable(row.facts).cell(row.generation, row.state, backgroundMode: row.mode)
+    let found = Table.rules.filter {
+      $0.number == row.number && $0.cell.hasSameEffect(as: cell) && $0.states.contains(row.state)
+        && $0.generations.contains(row.generation)
+    }
+    let rule = try #require(found.first)
+    #expect(found.count == 1 && rule.cell.sources == cell.sources)
+    #expect(Set(rule.contradictions).isSuperset(of: cell.contradictions))
+    #expect(Set(rule.notes).isSuperset(of: cell.notes))
+  }
+
   @Test("each situation occurs once, for any payload")
   func cells() {
     for facts in [Self.alert, Self.alertAndAvailable, Self.silent, Self.facts([:])] {

@@ -1,0 +1,90 @@
+import JSON
+import Model
+import Simulator
+import Store
+import Testing
+
+@testable import Console
+
+/// Where each row of the table “What the app sees” comes from.
+@Suite("Callbacks of a payload: each row names its source")
+struct CallbackRowsTests {
+  private static let payloads: [JSONValue] = [
+    ["alert": "x"], ["alert": "x", "content-available": 1], ["content-available": 1], ["badge": 1], [:],
+  ]
+
+  private static func rows(_ aps: JSONValue, _ texts: Texts) -> [CallbackRow] {
+    CallbackRows(APNsPayload.Facts(payload: ["aps": aps])).rows(texts)
+  }
+
+  @Test("a row names its source and leads to disagreements and notes that stand on the page", arguments: payloads)
+  func anchors(aps: JSONValue) async throws {
+    try await ConsoleScene.with { scene in
+      var vera = try await scene.signIn(.viewer)
+      let page = ScenePage(try await vera.get("/docs/callbacks"))
+      let known = Set(page.tags.compactMap { $0.attributes["id"] }.map { "/docs/callbacks#\($0)" })
+      for (language, label) in [("en", "Source: "), ("zh-Hans", "来源：")] {
+        let rows = Self.rows(aps, scene.console.locales[language])
+        #expect(rows.count >= 9)
+        for row in rows {
+          #expect(row.origin.source.hasPrefix(label) && row.origin.source.count > label.count)
+          #expect(Set(row.origin.links.map(\.href)).isSubset(of: known))
+        }
+      }
+    }
+  }
+
+  @Test("the preview of a disputed payload has the sources and the links in its rows")
+  func preview() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(4, of: scene.addApp())
+      var ben = try await scene.signIn(.operator)
+      let headers = ["Accept": "application/json"]
+      func table(_ fields: [(String, String)]) async throws -> ScenePage {
+        let answer = try await ben.post("/pushes/preview", SendPageTests.fields + fields, headers: headers)
+        return ScenePage(try #require(answer.json?["callbacks_html"]?.string))
+      }
+      let alert = try await table([])
+      // With and without the background mode, one row: its sources are those of both.
+      #expect(alert.text.contains("Background iOS 10+ Source: 3 developer guides; sources disagree (C4)"))
+      let names = Set(alert.links.compactMap { $0.split(separator: "#").last.map(String.init) })
+      #expect(names == ["C1", "C4", "C6", "C8", "C9", "C10", "N1", "N2", "N3"])
+      let both = try await table([("content_available", "1")])
+      #expect(
+        both.text.contains(
+          "Source: Apple’s documentation, 1 developer guide; sources disagree (C5) ; C8 ; note (N5)"))
+      #expect(both.links.contains("/docs/callbacks#C7") && both.links.contains("/docs/callbacks#C2"))
+      for page in [alert, both] {
+        let rows = page.tags.count { $0.name == "tr" }
+        #expect(page.texts(class: "hint").count { $0.contains("Source: ") } == rows && rows >= 9)
+      }
+    }
+  }
+
+  @Test("a phone's callbacks name their source, what sources disagree about, and their notes")
+  func phone() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      let phone = try phones.add(NewPhone(name: "A", environment: .development, topic: ConsoleScene.bundleID))
+      var ben = try await scene.signIn(.operator)
+      #expect(try await ben.post("/phones/1", [("action", "foreground")]).status == 303)
+      try phones.receive(phone, ["aps": ["alert": "Hello", "content-available": 1]], id: "ID-1")
+      let page = ScenePage(try await ben.get("/phones?show=callbacks"))
+      #expect(page.text.contains("Source: 2 developer guides; sources disagree (C6)"))
+      #expect(page.links.contains("/docs/callbacks#C6"))
+      let texts = scene.console.locales["en"]
+      #expect(page.text.contains(texts.text(Problem("", CallbackNote.dropRepeats))))
+      #expect(!(try await ben.get("/phones?show=payload").text.contains("Source: ")), "it belongs to the callbacks")
+
+      let android = try phones.add(
+        NewPhone(name: "B", platform: .android, environment: .development, topic: ConsoleScene.bundleID))
+      let item = ReceivedNotification(
+        id: 1, apnsID: "1", topic: ConsoleScene.bundleID, pushType: nil, priority: 10, payload: "{}",
+        receivedAt: ConsoleScene.noon)
+      let row = PhoneNotificationRow(
+        item, on: android, app: "Shop", texts: texts, now: ConsoleScene.noon)
+      #expect(row.origin?.source == "Source: Firebase’s documentation" && row.notes.isEmpty)
+    }
+  }
+}
