@@ -385,7 +385,7 @@ struct ExpiryListPageTests {
       #expect(page.text.contains("4 scheduled, 2 repeating"))
       #expect(page.links.contains("/schedules/endless") && page.links.contains("/schedules/short"))
       #expect(page.text.contains("every day at 09:00, Europe/Berlin"))
-      #expect(page.text.contains("first failure 21 Nov 2027, 08:00 UTC · 30 times in the 30 days after expiry."))
+      #expect(page.text.contains("first failure 21 Nov 2027, 08:00 · 30 times in the 30 days after expiry."))
       #expect(!page.text.contains("repeating push continues"), "a year ahead that is no news")
       #expect(page.text.contains("2 pushes are scheduled after it expires."))
       #expect(page.text.contains("In 300 days") && page.text.contains("In 400 days"))
