@@ -307,8 +307,11 @@ struct PushRun {
       if let due, due > now.wall { next = min(next, due) }
       if legs[leg].hasRoute, case .open(_, _, let until) = route(leg).health.circuit { next = min(next, until) }
       let wants = !legs[leg].walk.isAtEnd || (due ?? .distantFuture) <= now.wall
-      if wants, legs[leg].flying < route(leg).share, let pace {
+      guard wants, legs[leg].flying < route(leg).share else { continue }
+      if let pace {
         next = min(next, max(now.date(atSteady: pace.next), now.wall))
+      } else if legs[leg].leftAt + Self.lotPatience > now.steady {
+        next = min(next, now.date(atSteady: legs[leg].leftAt + Self.lotPatience))
       }
     }
     ask(.wait(until: next), .waiting)
