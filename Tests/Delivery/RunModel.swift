@@ -505,7 +505,7 @@ struct RunModel {
       return waits()
     case .shift(let seconds):
       for id in rows.keys where rows[id]?.isUnderWay == false {
-        rows[id]?.waiting.dueAt += seconds
+        rows[id]?.waiting.dueAt += min(0, seconds)
         rows[id]?.waiting.firstAt += seconds
       }
       return waits()

@@ -185,7 +185,7 @@ struct RunTableTests {
         Step(pushRow(), ["publish", "publish", "findRoute"]),
       ]),
     Row(
-      testDescription: "the clock is set: waits are moved by as much", begin: begun,
+      testDescription: "the clock is set: what waits follows it", begin: begun,
       steps: sent + [
         Step(.results([]), ["shift 100.0"]) { $0.leapt = 100 },
         Step(.waits(RunRow(state: .sending, target: 3, handedOut: 3), nextDue: nil), ["wait"]),

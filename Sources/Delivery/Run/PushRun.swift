@@ -73,7 +73,7 @@ struct PushRun {
   /// The number of the trail in use; 0: none.
   var trail: Int64
   var report: RunReport
-  /// The total clock change that waiting devices have been shifted by.
+  /// The total clock change that waiting devices have followed.
   private var leapt: TimeInterval
   private var actions: [RunAction] = []
 
@@ -239,7 +239,7 @@ struct PushRun {
     }
   }
 
-  /// After a clock change, shifts waiting devices so that their remaining time stays the same.
+  /// After a clock change, has waiting devices follow it (``LeapWatch``).
   ///
   /// - Returns: whether the store was asked.
   private mutating func followClock(then items: [Inbox.Item]) -> Bool {
