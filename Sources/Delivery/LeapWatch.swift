@@ -4,7 +4,9 @@ import Synchronization
 
 /// Detects clock changes: the clock advanced by more or less than the elapsed time.
 ///
-/// Waits and deadlines are durations but are stored as clock times, so they must be shifted when the clock is set.
+/// Waits are stored as clock times. When the clock is set back, they are shifted, so that they end as planned. When it is
+/// set forward, they end by the new time, as schedules do: a virtual machine that was suspended sees time that passed as
+/// such a change.
 final class LeapWatch: Sendable {
   private struct State {
     /// How far the clock is ahead of the steady time.
@@ -45,7 +47,9 @@ final class LeapWatch: Sendable {
     }
     if leap != 0 {
       log.warning(
-        "system clock changed; waits continue by elapsed time", ["by": "\(Int(leap.rounded())) s"])
+        leap > 0
+          ? "system clock changed; retries that are due now are made"
+          : "system clock changed; retries wait as long as planned", ["by": "\(Int(leap.rounded())) s"])
     }
     return total
   }

@@ -51,7 +51,7 @@ protocol RequestAuthorization: AnyObject {
   func current(at now: Date) -> AuthorizationState
   /// Called when the service refuses the present one: begins a new one.
   ///
-  /// - Returns: false if none may be made: the present one is too young.
+  /// - Returns: false if none may be made: the last one was made too short a time ago.
   func renew(at now: Date) -> Bool
   /// Drops what is under way.
   func stop()

@@ -86,6 +86,24 @@ struct HealthTests {
     }
   }
 
+  @Test("a narrow window: a device without an answer takes up one place, and the others go on")
+  func silent() async throws {
+    try await EngineScene.run(devices: 500) { scene in
+      scene.service.answer { member, _ in member.id == 5 ? nil : .outcome(.accepted) }
+      scene.service.stand(ProviderHealth(limit: 31, lost: 400))
+      let push = try await scene.push()
+      let start = scene.clock.now
+      try await scene.life { engine in
+        engine.enqueue(push.id)
+        try await scene.wait(engine, push) { $0.counts.accepted == 499 }
+        #expect(scene.service.held == 1 && scene.clock.now == start)
+        scene.service.answer { _, _ in .outcome(.accepted) }
+        try await scene.wait(engine, push) { $0.isFinal }
+      }
+      #expect(try await scene.record(push).counts == OutcomeCounts(accepted: 500))
+    }
+  }
+
   /// Lets the clock go on until something is so.
   private func advance(_ scene: EngineScene, until condition: () -> Bool) async {
     while !condition(), !Task.isCancelled {

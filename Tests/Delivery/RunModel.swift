@@ -73,6 +73,8 @@ struct RunModel {
   private var allowedAt: TimeInterval = 0
   private var isReserved = false
   private var departures: [(at: TimeInterval, count: Int)] = []
+  /// When the run last handed devices over, by service, in steady seconds.
+  private var leftAt: [ProviderKind: TimeInterval] = [:]
   private(set) var steps: [String] = []
   private var random: SeededNumbers
 
@@ -177,6 +179,7 @@ struct RunModel {
       hasStarted = true
     }
     departures = []
+    leftAt = [:]
     isReserved = false
     heard = [world]
     note("life")
@@ -240,7 +243,10 @@ struct RunModel {
         if !isReserved { allowedAt = world.now.steady }
         isReserved = false
         question = action
-      case .findRoute, .store, .wait: question = action
+      case .wait(let date):
+        if let date { try checkHeldBack(until: date) }
+        question = action
+      case .findRoute, .store: question = action
       }
     }
     if question == nil {
@@ -283,7 +289,34 @@ struct RunModel {
           Double(sum) <= rate * (allowedAt - first.at) + max(1, rate / 20) + 0.1, "\(sum) sent, faster than \(rate)/s")
       }
     }
+    leftAt[provider] = world.now.steady
     for (index, member) in members.enumerated() { queue.append(Sent(device: member.id, place: places?[index])) }
+  }
+
+  /// With room and devices to send to, something is handed out: at once if there is room for a lot, and soon if not.
+  private func checkHeldBack(until date: Date) throws {
+    guard push.state == .sending, world.order == .go, !world.isInterrupted, rate == nil else { return }
+    // Without a place in the trail, the run waits for one.
+    if hasTrail, freePlaces.isEmpty { return }
+    let underWay = Set((queue + inFlight).map(\.device) + inbox.map(\.device))
+    // JPush gets whole pages.
+    for provider in providers where provider != .jpush {
+      guard let route = world.routes[provider], route.health.circuit == .closed else { continue }
+      let room = route.share - underWay.count { self.provider(of: $0) == provider }
+      let isDue = rows.values.contains { row in
+        !row.isUnderWay && row.waiting.dueAt <= world.now.wall && self.provider(of: row.waiting.deviceID) == provider
+      }
+      let isNew = devices.contains { device in
+        device.provider == provider && !gone.contains(device.id) && !underWay.contains(device.id)
+          && outcomes[device.id] == nil && rows[device.id] == nil
+      }
+      guard room > 0, isDue || isNew else { continue }
+      try check(room < min(pageSize, max(1, route.share / 4)), "\(provider): room for \(room), and nothing handed out")
+      let allowedAt = (leftAt[provider] ?? -.infinity) + PushRun.lotPatience
+      try check(allowedAt > world.now.steady, "\(provider): room for \(room) since long, and nothing handed out")
+      let soon = world.now.date(atSteady: allowedAt) + 0.001
+      try check(date <= soon, "\(provider): waits until \(date) instead of \(soon)")
+    }
   }
 
   private func provider(of device: Int64) -> ProviderKind? { devices.first { $0.id == device }?.provider }
@@ -472,7 +505,7 @@ struct RunModel {
       return waits()
     case .shift(let seconds):
       for id in rows.keys where rows[id]?.isUnderWay == false {
-        rows[id]?.waiting.dueAt += seconds
+        rows[id]?.waiting.dueAt += min(0, seconds)
         rows[id]?.waiting.firstAt += seconds
       }
       return waits()

@@ -27,8 +27,10 @@ struct RunTableTests {
     let steps: [Step]
   }
 
-  private static let three = [1, 2, 3].map {
-    AudienceMember(id: $0, platform: .ios, token: DeviceToken(bytes: [1]))
+  private static let three = iPhones(1...3)
+
+  private static func iPhones(_ numbers: ClosedRange<Int64>) -> [AudienceMember] {
+    numbers.map { AudienceMember(id: $0, platform: .ios, token: DeviceToken(bytes: [1])) }
   }
 
   private static let phones: [AudienceMember] = [7, 8].map {
@@ -97,7 +99,8 @@ struct RunTableTests {
         Step(pushRow(waiting: 3), ["publish", "wait"]),
         Step(.results([]), ["reload"]) { $0.now.wall += 60 },
         Step(pushRow(waiting: 3), ["due at 60"]), Step(.due(due), ["take 1"]),
-        Step(pushRow(waiting: 3), ["send 1", "wait"]),
+        Step(pushRow(waiting: 3), ["send 1", "due at 60"]), Step(.due([]), ["nextDue after 60"]),
+        Step(.nextDue(nil), ["wait"]),
       ]),
     Row(
       testDescription: "what becomes due while the due devices are read is found by the next question", begin: begun,
@@ -129,6 +132,34 @@ struct RunTableTests {
         Step(pushRow(), ["publish", "page 0…9"]), Step(.members([three[0]]), ["send 1", "wait"]),
       ]),
     Row(
+      testDescription: "a narrow window: a missing answer costs one place; small lots leave when they have waited",
+      plan: { $0.lastDeviceID = 99 }, pushRow: { $0.handedOut = 99 }, begin: begun,
+      steps: [
+        Step(.routeFound, ["publish", "page 0…99"]) { $0.apns.share = 8 },
+        Step(.members(iPhones(1...8)), ["send 1 2 3 4 5 6 7 8", "wait"]),
+        Step(results(.outcome(.accepted), 1, 2, 3, 4, 5, 6, 7), ["record 7, 0 wait"]),
+        Step(pushRow(handedOut: 99), ["publish", "page 8…99"]),
+        Step(.members(iPhones(9...15)), ["send 9 10 11 12 13 14 15", "wait"]),
+        Step(results(.outcome(.accepted), 9), ["record 1, 0 wait"]) { $0.now.steady += 0.05 },
+        Step(pushRow(handedOut: 99), ["publish", "wait"]),
+        Step(.results([]), ["reload"]) { $0.now.steady += 0.05 },
+        Step(pushRow(handedOut: 99), ["page 15…99"]), Step(.members(iPhones(16...16)), ["send 16", "wait"]),
+      ]),
+    Row(
+      testDescription: "a wide window: whole pages",
+      plan: { ($0.lastDeviceID, $0.pageSize) = (99, 4) }, pushRow: { $0.handedOut = 99 }, begin: begun,
+      steps: [
+        Step(.routeFound, ["publish", "page 0…99"]) { $0.apns.share = 16 },
+        Step(.members(iPhones(1...4)), ["send 1 2 3 4", "page 4…99"]),
+        Step(.members(iPhones(5...8)), ["send 5 6 7 8", "page 8…99"]),
+        Step(.members(iPhones(9...12)), ["send 9 10 11 12", "page 12…99"]),
+        Step(.members(iPhones(13...16)), ["send 13 14 15 16", "wait"]),
+        Step(results(.outcome(.accepted), 5, 6, 7), ["record 3, 0 wait"]),
+        Step(pushRow(handedOut: 99), ["publish", "wait"]),
+        Step(results(.outcome(.accepted), 1), ["record 1, 0 wait"]),
+        Step(pushRow(handedOut: 99), ["publish", "page 16…99"]),
+      ]),
+    Row(
       testDescription: "the time to live ends: the rest expires", plan: { $0.expiration = noon + 10 }, begin: begun,
       steps: sent + [
         Step(.results([]), ["reload"]) { $0.now.wall += 10 }, Step(pushRow(), ["cancelQueued", "wait"]),
@@ -154,7 +185,7 @@ struct RunTableTests {
         Step(pushRow(), ["publish", "publish", "findRoute"]),
       ]),
     Row(
-      testDescription: "the clock is set: waits are moved by as much", begin: begun,
+      testDescription: "the clock is set: what waits follows it", begin: begun,
       steps: sent + [
         Step(.results([]), ["shift 100.0"]) { $0.leapt = 100 },
         Step(.waits(RunRow(state: .sending, target: 3, handedOut: 3), nextDue: nil), ["wait"]),

@@ -180,16 +180,46 @@ struct APNsProviderTests {
     }
   }
 
-  @Test("a fresh token that APNs calls expired is not replaced again and again: a clock is wrong")
-  func expiredAtOnce() async throws {
+  @Test("one answer that calls a fresh token expired costs nobody the push: another token is signed")
+  func expiredOnce() async throws {
+    let script = ScriptedAPNs { _, responder, number in
+      responder.respond(
+        number == 1 ? ScriptedAPNs.answer(403, "ExpiredProviderToken") : ServerResponse(status: 200))
+    }
+    try await withAPNs(script) { running in
+      let clock = ManualClock()
+      let client = try TestProvider(running, running.token(), clock: clock)
+      let results = await client.send(0..<1000)
+      #expect(results.count(.outcome(.accepted)) == 1000 && results.repeated.isEmpty)
+      let seen = script.seen.withLock { $0 }
+      #expect(seen.requests == 1001 && seen.authorizations.count == 2)
+      #expect(client.provider.health(at: clock.now).isWell)
+    }
+  }
+
+  @Test("tokens that APNs always calls expired refuse the credential, and are replaced once in 20 minutes")
+  func expiredAlways() async throws {
     let script = ScriptedAPNs { _, responder, _ in
       responder.respond(ScriptedAPNs.answer(403, "ExpiredProviderToken"))
     }
     try await withAPNs(script) { running in
-      let client = try TestProvider(running, running.token())
-      let results = await client.send(0..<10)
-      #expect(results.count(.notSent(reason: "ExpiredProviderToken")) == 9)
-      #expect(script.seen.withLock { $0.requests } == 1)
+      let clock = ManualClock()
+      let client = try TestProvider(running, running.token(), clock: clock)
+      let reason = "ExpiredProviderToken"
+      let refused = SendResult.outcome(.rejected(status: 403, reason: reason, tokenInvalidSince: nil))
+      let failure = ProviderFailure(kind: .credential, reason: reason, since: clock.now)
+      // Minutes that pass, and how many requests and tokens there were until then.
+      let tries: [(minutes: Double, requests: Int, tokens: Int)] = [(0, 2, 2), (10, 3, 2), (9, 4, 2), (2, 6, 3)]
+      for (number, (minutes, requests, tokens)) in tries.enumerated() {
+        clock.advance(minutes: minutes)
+        let first = Int64(number * 10)
+        let results = await client.send(first..<first + 10)
+        #expect(results.count(refused) == number + 1)
+        #expect(results.count(.notSent(reason: reason)) == 9 * (number + 1))
+        let seen = script.seen.withLock { $0 }
+        #expect(seen.requests == requests && seen.authorizations.count == tokens, "try \(number + 1)")
+        #expect(client.provider.state == .failing(failure))
+      }
     }
   }
 

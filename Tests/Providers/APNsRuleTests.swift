@@ -60,21 +60,29 @@ struct APNsRuleTests {
     #expect(response.retryAfter == seconds.map { .seconds($0) })
   }
 
-  @Test("a provider token lives 45 minutes, and is not renewed before 20")
+  @Test("a provider token lives 45 minutes; one that is refused is replaced, but not twice in 20 minutes")
   func tokenAge() throws {
     let start = Date(timeIntervalSince1970: 1_800_000_000)
     let token = ProviderToken(key: try PrivateKey.generateP256(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
     let first = token.current(at: start)
     #expect(token.current(at: start + 44 * 60) == first)
-    #expect(!token.renew(at: start + 19 * 60))
-    #expect(token.renew(at: start + 20 * 60))
-    let second = token.current(at: start + 20 * 60)
+    // The first one, however young it is.
+    #expect(token.renew(at: start + 1))
+    let second = token.current(at: start + 1)
     #expect(second != first)
-    #expect(token.current(at: start + 60 * 60) == second)
-    let third = token.current(at: start + 65 * 60)
+    #expect(!token.renew(at: start + 2))
+    #expect(!token.renew(at: start + 20 * 60))
+    #expect(token.current(at: start + 20 * 60) == second)
+    #expect(token.renew(at: start + 20 * 60 + 1))
+    let third = token.current(at: start + 20 * 60 + 1)
     #expect(third != second)
+    #expect(token.current(at: start + 65 * 60) == third)
+    let fourth = token.current(at: start + 66 * 60)
+    #expect(fourth != third)
+    // Replacing an old one is a refresh too.
+    #expect(!token.renew(at: start + 67 * 60))
     // The clock is set back by an hour.
-    #expect(token.current(at: start) != third)
+    #expect(token.current(at: start) != fourth)
   }
 
   @Test("Apple's servers, and any other")

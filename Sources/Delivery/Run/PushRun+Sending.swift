@@ -49,9 +49,27 @@ extension PushRun {
     case .closed: break
     }
     let room = min(plan.pageSize, route.share - flying)
-    // At full speed, take whole pages only: each page costs a query.
-    guard pace != nil else { return room < plan.pageSize && flying > 0 ? 0 : room }
-    return room > 0 ? pace?.take(atMost: room, now: world.now.steady) ?? 0 : 0
+    guard room > 0 else { return 0 }
+    if pace != nil { return pace?.take(atMost: room, now: world.now.steady) ?? 0 }
+    return room >= lot(leg) || takesSmallLots(leg) ? room : 0
+  }
+
+  /// Seconds after which a leg hands out whatever there is room for.
+  static let lotPatience: TimeInterval = 0.1
+
+  /// At full speed, the least number of devices that are handed out together, because each lot costs a query: a page,
+  /// or a quarter of a narrow share, so that a missing answer costs its own place only.
+  private func lot(_ leg: Int) -> Int {
+    let share = route(leg).share
+    // Each lot is a request to JPush, which limits their number.
+    if legs[leg].provider == .jpush { return min(plan.pageSize, legs[leg].flying > 0 ? .max : share) }
+    return min(plan.pageSize, max(1, share / 4))
+  }
+
+  /// Whether a leg has waited long enough for a whole lot: the answers that it waits for may never come.
+  private func takesSmallLots(_ leg: Int) -> Bool {
+    // Sums of floating-point seconds can end slightly below a whole number.
+    legs[leg].provider != .jpush && world.now.steady - legs[leg].leftAt >= Self.lotPatience - 0.001
   }
 
   /// Returns the unused allowance of the last `count` devices.
@@ -178,6 +196,7 @@ extension PushRun {
     // The next page is another leg's, so that a speed limit is shared.
     turn = (leg + 1) % legs.count
     if order == .go {
+      legs[leg].leftAt = world.now.steady
       act(.send(members, legs[leg].provider, places: places))
       return look()
     }

@@ -73,7 +73,7 @@ struct PushRun {
   /// The number of the trail in use; 0: none.
   var trail: Int64
   var report: RunReport
-  /// The total clock change that waiting devices have been shifted by.
+  /// The total clock change that waiting devices have followed.
   private var leapt: TimeInterval
   private var actions: [RunAction] = []
 
@@ -239,7 +239,7 @@ struct PushRun {
     }
   }
 
-  /// After a clock change, shifts waiting devices so that their remaining time stays the same.
+  /// After a clock change, has waiting devices follow it (``LeapWatch``).
   ///
   /// - Returns: whether the store was asked.
   private mutating func followClock(then items: [Inbox.Item]) -> Bool {
@@ -307,8 +307,11 @@ struct PushRun {
       if let due, due > now.wall { next = min(next, due) }
       if legs[leg].hasRoute, case .open(_, _, let until) = route(leg).health.circuit { next = min(next, until) }
       let wants = !legs[leg].walk.isAtEnd || (due ?? .distantFuture) <= now.wall
-      if wants, legs[leg].flying < route(leg).share, let pace {
+      guard wants, legs[leg].flying < route(leg).share else { continue }
+      if let pace {
         next = min(next, max(now.date(atSteady: pace.next), now.wall))
+      } else if legs[leg].leftAt + Self.lotPatience > now.steady {
+        next = min(next, now.date(atSteady: legs[leg].leftAt + Self.lotPatience))
       }
     }
     ask(.wait(until: next), .waiting)

@@ -16,6 +16,8 @@ struct RunLeg: Sendable {
   var hadRoute = false
   /// Devices in flight.
   var flying = 0
+  /// When devices were last handed over to be sent, in steady seconds.
+  var leftAt = -TimeInterval.infinity
   /// When the first waiting device is due, or earlier; nil: none waits.
   var nextDue: Date?
   /// Whether the provider was told to drop what is not sent yet.

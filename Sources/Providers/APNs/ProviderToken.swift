@@ -4,7 +4,7 @@ import OpenSSL
 /// The JSON Web Token that authenticates us to APNs, kept as long as Apple wants.
 ///
 /// Apple, "Establishing a token-based connection to APNs": refresh no more than once every 20 minutes, and no less than
-/// once every 60.
+/// once every 60. The first token is no refresh, so one that APNs refuses at once can still be replaced.
 final class ProviderToken: RequestAuthorization {
   private let key: PrivateKey
   private let keyID: String
@@ -12,11 +12,13 @@ final class ProviderToken: RequestAuthorization {
   /// As in the field `authorization`.
   private var text = ""
   private var signedAt: Date?
+  /// When a token last replaced another.
+  private var refreshedAt: Date?
 
   /// The age at which it is replaced.
   static let maximumAge: TimeInterval = 45 * 60
-  /// Earlier renewals get 429 TooManyProviderTokenUpdates.
-  static let minimumAge: TimeInterval = 20 * 60
+  /// Seconds between two refreshes. Earlier ones get 429 TooManyProviderTokenUpdates.
+  static let refreshPause: TimeInterval = 20 * 60
 
   init(key: PrivateKey, keyID: String, teamID: String) {
     self.key = key
@@ -31,7 +33,7 @@ final class ProviderToken: RequestAuthorization {
   func current(at now: Date) -> AuthorizationState {
     do {
       // After the clock was set back, APNs may refuse a token from the future.
-      if let age = age(at: now), age < Self.maximumAge, age > -Self.minimumAge { return .value(text) }
+      if let age = age(at: now), age < Self.maximumAge, age > -Self.refreshPause { return .value(text) }
       try sign(at: now)
       return .value(text)
     } catch {
@@ -39,9 +41,9 @@ final class ProviderToken: RequestAuthorization {
     }
   }
 
-  /// A new token, unless the last is younger than 20 minutes: then a clock is wrong, ours or theirs.
+  /// A new token, unless the last refresh was less than 20 minutes ago: then a clock is wrong, ours or theirs.
   func renew(at now: Date) -> Bool {
-    if let age = age(at: now), abs(age) < Self.minimumAge { return false }
+    if let refreshedAt, abs(now.timeIntervalSince(refreshedAt)) < Self.refreshPause { return false }
     signedAt = nil
     return true
   }
@@ -55,6 +57,7 @@ final class ProviderToken: RequestAuthorization {
     let token = try JSONWebToken.sign(
       .es256, key: key, header: [("kid", .string(keyID))],
       claims: [("iss", .string(teamID)), ("iat", .integer(seconds))])
+    if !text.isEmpty { refreshedAt = now }
     text = "bearer \(token)"
     signedAt = now
   }

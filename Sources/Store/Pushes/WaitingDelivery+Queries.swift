@@ -99,12 +99,15 @@ extension WaitingDelivery {
     return repeats
   }
 
-  /// Shifts the times of a push's devices after a change of the clock, so that they wait as long as planned.
+  /// Follows a change of the clock. Set back: the devices of a push wait as long as planned. Set forward: they wait until
+  /// the same time by the clock, because that is what a resumed virtual machine sees. Either way the time that they may
+  /// take in all does not change.
   package static func shift(_ database: Database, push: Int64, by seconds: TimeInterval) throws {
     let milliseconds = Int64((seconds * 1000).rounded())
     try database.run(
       """
-      UPDATE push_waiting SET due_at = due_at + ?1, first_at = first_at + ?1 WHERE push_id = ?2 AND due_at < \(onItsWay)
+      UPDATE push_waiting SET due_at = due_at + min(?1, 0), first_at = first_at + ?1
+      WHERE push_id = ?2 AND due_at < \(onItsWay)
       """, milliseconds, push)
   }
 

@@ -43,6 +43,18 @@ import Testing
     }
   }
 
+  @Test("what waits follows the clock: set forward, to the same time by it; set back, for as long as planned")
+  func shift() throws {
+    try withWaiting { database, push, _ in
+      for (seconds, due, first) in [(1000, 10, 1000), (-1000, -990, 0)] as [(Double, Double, Double)] {
+        try WaitingDelivery.shift(database, push: push.id, by: seconds)
+        let found = try WaitingDelivery.due(database, push: push.id, provider: .apns, now: noon + 60, limit: 9)
+        #expect(found.first?.waiting.dueAt == noon + due)
+        #expect(found.first?.waiting.firstAt == noon + first)
+      }
+    }
+  }
+
   @Test("devices that wait and are parked, retired or removed are counted by reason, of those that are due first")
   func outlook() throws {
     try withWaiting { database, push, devices in
