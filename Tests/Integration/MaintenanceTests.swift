@@ -320,6 +320,40 @@ struct MaintenanceTests {
     }
   }
 
+  @Test("doctor names owner and user of what cannot be written, and advises a backup only for damage")
+  func unwritable() throws {
+    let (root, user) = (systemName(of: 0), systemName(of: 54_321))
+    #expect(root == "root" && user == "54321")
+    let foreign = Doctor.unwritable("data", "/srv/data", owner: 0, user: 54_321)
+    #expect(
+      foreign.message.description
+        == "/srv/data belongs to user root; user 54321, who runs this command, cannot write to it")
+    #expect(
+      foreign.remedy?.description == "Run it as user root, or as root run chown -R 54321 /srv/data")
+    let own = Doctor.unwritable("data", "/srv/data", owner: 54_321, mode: 0o40555, user: 54_321)
+    #expect(own.message.description == "/srv/data cannot be written, although user 54321 owns it (mode 555)")
+    #expect(own.remedy?.description == "Run chmod -R u+rwX /srv/data" && own.level == .error)
+    let causes: [(SQLiteError.Code, Bool)] = [
+      (SQLiteError.Code(rawValue: 1544), false), (.cannotOpen, false), (.busy, false), (.corrupt, true),
+      (.notADatabase, true),
+    ]
+    for (code, isDamage) in causes {
+      let remedy = Doctor.remedy(ofDatabase: SQLiteError(code, "attempt to write a readonly database")).description
+      #expect(remedy.contains("signalbox restore") == isDamage, "\(remedy)")
+    }
+  }
+
+  @Test("doctor does not blame the key for a database that cannot be read")
+  func unreadableDatabase() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      try Data(repeating: 7, count: 4096).write(to: URL(filePath: box.data + "/signalbox.sqlite"))
+      let output = await box.run("doctor").output
+      #expect(output.contains("WARNING  secret.key: cannot be compared with the database"), "\(output)")
+      #expect(output.contains("ERROR    database: ") && output.contains("signalbox restore <backup>"), "\(output)")
+    }
+  }
+
   @Test(
     "doctor says when a certificate expires, and what to run",
     arguments: [(-1.0, "expired on 2026-11-19T12:00:00Z"), (3, "expires on 2026-11-23T12:00:00Z, in 3 days")])

@@ -147,10 +147,12 @@ func withStore<Result>(
 let commandActor = actorName(of: getuid())
 
 /// A system's user in the activity log: `cli` and the name.
-func actorName(of user: uid_t) -> String {
-  // Nil for a user that the system does not know, as in some containers.
-  guard let entry = getpwuid(user), let name = entry.pointee.pw_name else { return "cli \(user)" }
-  return "cli \(String(cString: name))"
+func actorName(of user: uid_t) -> String { "cli \(systemName(of: user))" }
+
+/// The name of a system's user; the number of a user that the system does not know, as in some containers.
+func systemName(of user: uid_t) -> String {
+  guard let entry = getpwuid(user), let name = entry.pointee.pw_name else { return "\(user)" }
+  return String(cString: name)
 }
 
 /// Writes an audit entry for a command.
