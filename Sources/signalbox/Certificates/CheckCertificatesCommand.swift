@@ -70,8 +70,12 @@ enum CheckCertificatesCommand {
       try directory.mustExist()
       // Dates can be read without the key file; the report then says what cannot be opened.
       var key: SealingKey?
-      do { key = try directory.storedKey() } catch { io.note("\(error)") }
-      let ring = KeyRing(key, path: directory.keyFile) { throw SealingMismatch.missing }
+      var trouble: KeyRing.Trouble?
+      do { key = try directory.storedKey() } catch {
+        io.note("\(error)")
+        if case .damaged? = error as? SealingKeyFileError { trouble = .malformed } else { trouble = .unreadable }
+      }
+      let ring = KeyRing(key, path: directory.keyFile, trouble: trouble) { throw SealingMismatch.missing }
       let store = try directory.openStore(ring, readers: 1, now: now)
       defer { store.close() }
       let report = try store.readSync { try CertificateTracker.report($0, sealer: ring, now: now, within: days) }

@@ -236,7 +236,7 @@ struct Doctor {
     let reason = key.map { (try? Sealing.state(database, $0)) ?? .fits } ?? .missing
     let words: Message =
       switch ClosedReason(reason) {
-      case .missing: "its private key cannot be decrypted without secret.key"
+      case .missing, .malformed, .unreadable: "its private key cannot be decrypted without secret.key"
       case .other: "secret.key is not the key it was encrypted with"
       case .damaged: "secret.key does not decrypt it: the row is damaged or was encrypted with an earlier key"
       }
