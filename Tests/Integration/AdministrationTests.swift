@@ -51,7 +51,10 @@ struct AdministrationTests {
   func wrongPeople() async throws {
     try await CommandRunner.with { box in
       let words = ["users", "add", "anna@example.com", "--role", "admin"]
-      for address in ["push.example.com", "foo", "ftp://push.example.com"] {
+      for address in [
+        "push.example.com", "foo", "ftp://push.example.com", "https://push.example.com/console",
+        "https://push.example.com?a=b", "https://push.example.com/#top", "https://anna@push.example.com",
+      ] {
         let wrong = await box.run(words + ["--address", address])
         #expect(wrong.code == 64 && wrong.errors.contains("--address"), "\(wrong.errors)")
         #expect(wrong.errors.contains("e.g. https://push.example.com"), "\(wrong.errors)")
@@ -61,6 +64,9 @@ struct AdministrationTests {
       #expect(await box.run(words + ["--address", "https://push.example.com"]).code == 0)
       let again = await box.run(words)
       #expect(again.code == 1 && again.errors.hasPrefix("signalbox: error: anna@example.com is already"), "\(again)")
+      // A slash at the end is no path.
+      let link = await box.run("users", "link", "anna@example.com", "--address", "https://push.example.com:8443/")
+      #expect(link.output.contains("https://push.example.com:8443/") && !link.output.contains("8443//"), "\(link)")
     }
   }
 

@@ -107,7 +107,13 @@ func parseAddress(_ text: String) throws(BadValue) -> String {
   else {
     throw BadValue("is not a URL, e.g. https://push.example.com")
   }
-  return text
+  // Pages are served from the root, and their links begin with a slash.
+  guard ["", "/"].contains(parts.percentEncodedPath), parts.query == nil, parts.fragment == nil, parts.user == nil
+  else {
+    throw BadValue(
+      "must end after the host and port, e.g. https://push.example.com: the console is not served below a path")
+  }
+  return text.hasSuffix("/") ? String(text.dropLast()) : text
 }
 
 func parseID(_ text: String) throws(BadValue) -> Int64 {
