@@ -97,7 +97,7 @@ package enum CertificateTracker {
     details.topics = file.topics.map(\.name)
     details.notBefore = file.notBefore
     details.notAfter = file.notAfter
-    details.hasPrivateKey = file.privateKey != nil || file.keyPair != nil
+    details.hasPrivateKey = file.hasPrivateKey
     if let certificate = file.certificate {
       details.publicPEM = ([certificate] + file.otherCertificates).map(\.pem).joined()
     }
