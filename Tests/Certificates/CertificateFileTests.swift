@@ -176,6 +176,12 @@ struct CertificateFileTests {
     #expect(file.warnings(now: notAfter) == [])
     #expect(file.warnings(now: notAfter + 1) == [.expired(notAfter, .apnsCertificate)])
     #expect(file.warnings(now: notBefore - 1) == [.notYetValid(notBefore)])
+    let (begin, end) = (noon + 400 * day, noon + 35 * day)
+    let (never, neverKey) = try made.authority.issue(
+      .applePush(topic: "com.x", team: "T", notBefore: begin, notAfter: end))
+    let neverFile = try CertificateFile.inspect(data: Data((never.pem + neverKey.pkcs8PEM).utf8))
+    #expect(neverFile.warnings(now: noon) == [.neverValid(begin, end)])
+    #expect(neverFile.warnings(now: end + 1) == [.expired(end, .apnsCertificate), .neverValid(begin, end)])
     let (second, _) = try made.authority.issueServer(names: ["second"], notBefore: noon, notAfter: noon + day)
     let two = try CertificateFile.inspect(data: Data((made.pem + second.pem + made.keyPEM).utf8))
     #expect(

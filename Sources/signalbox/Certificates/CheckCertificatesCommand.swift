@@ -33,9 +33,9 @@ enum CheckCertificatesCommand {
   static let command = Command<Action>(
     "check-certificates", "Check when certificates, keys, profiles, and hosts expire. For cron.",
     discussion: """
-      Exit codes: 0: nothing expires within the limit. 1: something expires within the limit. 2: something has expired, \
-      expires within 7 days, or has a private key that cannot be decrypted. 3: a check failed or a reminder could not \
-      be sent.
+      Exit codes: 0: nothing expires within the limit. 1: something expires within the limit or is not valid yet. 2: \
+      something has expired, expires within 7 days, or has a private key that cannot be decrypted. 3: a check failed or \
+      a reminder could not be sent.
       """,
     parameters: [
       CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter,

@@ -262,7 +262,9 @@ struct Doctor {
     let (name, end) = (singleLine(item.name), item.notAfter?.text ?? "")
     let message: Message =
       switch finding.band {
-      case .expired: "\(name): expired on \(end)"
+      case .expired:
+        Expiry.isNeverValid(item.notBefore, item.notAfter)
+          ? "\(name): never valid, because it ends before it begins" : "\(name): expired on \(end)"
       case .notYetValid: "\(name): not valid before \(item.notBefore?.text ?? end)"
       case .soon, .urgent, .fine, .neverExpires:
         days == 0
