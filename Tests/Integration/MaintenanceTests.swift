@@ -173,7 +173,8 @@ struct MaintenanceTests {
       try bytes.write(to: URL(fileURLWithPath: damaged))
       for (path, words) in [
         (text, "is damaged or not a backup"), (foreign, "another program's database"), (newer, "newer version"),
-        (damaged, "damaged"), (try box.file("empty", ""), "it is not a backup"),
+        (damaged, "damaged"), (box.folder, "\(box.folder) is a folder. Name the backup file in it."),
+        (try box.file("empty", ""), "it is not a backup"),
         (box.folder + "/none", "error: \(box.folder)/none: No such"),
       ] {
         let result = await box.run("restore", path)
