@@ -43,6 +43,9 @@ enum CheckCertificatesCommand {
       CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
     ]
   ) { values, io in
+    guard !values[nagios] || !values[CommonOptions.json] else {
+      throw CommandFailure.usage("Use either --json or --nagios.")
+    }
     let io = try io.proxied(values)
     if !values[noProbe] { await probe(data: values[CommonOptions.data], io: io) }
     let code =
