@@ -167,6 +167,20 @@ struct CertificateFileTests {
         == ["com.x", "com.x.voip", "com.x.complication"])
   }
 
+  @Test("several certificates in one binary file are read as in PEM; what follows them must be another one")
+  func severalBinary() throws {
+    let made = try Made()
+    let both = made.certificate.der + made.authority.certificate.der
+    let file = try CertificateFile.inspect(data: Data(both))
+    let pem = try CertificateFile.inspect(data: Data((made.pem + made.authorityPEM).utf8))
+    #expect(file.certificate == made.certificate && file.format == .der)
+    #expect(file.otherCertificates == [made.authority.certificate] && pem.otherCertificates == file.otherCertificates)
+    #expect(Self.problem(Data(made.certificate.der + [0x30, 0x03, 0x02, 0x01, 0x05])) != nil)
+    #expect(Self.problem(Data(both.dropLast(10))) == .truncated)
+    let many = Data(Array(repeating: made.certificate.der, count: 65).joined())
+    #expect(Self.problem(many) == .tooManyParts(65))
+  }
+
   @Test("dates, several certificates and an issuer that ends earlier are warned of")
   func warnings() throws {
     let made = try Made()
