@@ -47,6 +47,39 @@ struct AdministrationTests {
     }
   }
 
+  @Test(
+    "an empty list says on standard error what to do next, and nothing but results on standard output",
+    arguments: [
+      (["apps", "list"], "signalbox apps add"), (["devices", "list"], "signalbox devices import"),
+      (["certificates", "list"], "signalbox certificates add"), (["certificates", "hosts"], "certificates watch"),
+      (["certificates", "requests"], "signalbox certificates request"), (["tokens", "list"], "signalbox tokens add"),
+      (["users", "list"], "signalbox users add"), (["webhooks", "list"], "Event webhooks"),
+      (["schedules", "list"], "signalbox send"), (["smoke", "--list"], "in the console"),
+    ])
+  func nothing(words: [String], next: String) async throws {
+    try await CommandRunner.with { box in
+      try DataDirectory(box.data).open(creating: true, now: CommandRunner.noon).close()
+      let text = await box.run(words)
+      #expect(text.code == 0 && text.errors.hasPrefix("signalbox: no ") && text.errors.contains(next), "\(text)")
+      #expect(text.lines.count == 1, "the headings")
+      let json = await box.run(words + ["--json"])
+      #expect(json.json == [] && json.errors == text.errors, "\(json)")
+    }
+  }
+
+  @Test("a check of nothing prints nothing, and says what to add")
+  func nothingToCheck() async throws {
+    try await CommandRunner.with { box in
+      try DataDirectory(box.data).open(creating: true, now: CommandRunner.noon).close()
+      let check = await box.run("check-certificates")
+      #expect(check.code == 0 && check.output.isEmpty && check.errors.contains("certificates add <file>"), "\(check)")
+      let key = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
+      await box.run("certificates", "add", key, "--team-id", "TEAM123456")
+      let filled = await box.run("check-certificates")
+      #expect(filled.lines.count == 1 && filled.errors.isEmpty, "\(filled)")
+    }
+  }
+
   @Test("an address that is no URL, and a name that is no email address, are wrong usage")
   func wrongPeople() async throws {
     try await CommandRunner.with { box in

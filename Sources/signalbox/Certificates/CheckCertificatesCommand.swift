@@ -90,11 +90,19 @@ enum CheckCertificatesCommand {
   }
 
   private static func tell(_ report: ExpiryReport, isJSON: Bool, isNagios: Bool, _ io: CommandIO) {
+    let lines = report.lines(includingFine: true, in: io.translation)
+    io.hint(
+      ifEmpty: lines,
+      """
+      nothing is watched yet; add a file: signalbox certificates add <file>, or a host: signalbox certificates watch \
+      <host>
+      """)
     if isNagios {
       io.print(report.nagios)
+    } else if isJSON {
+      io.print(report.prettyJSON)
     } else {
-      io.print(
-        isJSON ? report.prettyJSON : report.lines(includingFine: true, in: io.translation).joined(separator: "\n"))
+      for line in lines { io.print(line) }
     }
   }
 

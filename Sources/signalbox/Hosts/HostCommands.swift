@@ -79,6 +79,7 @@ enum HostCommands {
     let (hosts, taken) = try withStore(values, io) { store in
       try store.readSync { (try WatchedHost.all($0), try Acknowledgement.all($0, now: now)) }
     }
+    io.hint(ifEmpty: hosts, "no watched hosts yet; add one: signalbox certificates watch <host>")
     if values[CommonOptions.json] {
       io.print(
         hosts.map { host in
