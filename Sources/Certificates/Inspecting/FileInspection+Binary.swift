@@ -53,6 +53,7 @@ extension FileInspection {
     var certificates: [Certificate] = []
     var rest = data
     while !rest.isEmpty {
+      guard rest.first == DER.sequence else { return nil }
       let end = PEMBlock.endOfBinary(rest) ?? rest.count
       guard let next = try certificate(Data(rest.prefix(end))) else { return nil }
       certificates.append(next)
