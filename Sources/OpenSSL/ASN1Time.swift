@@ -10,8 +10,8 @@ enum ASN1Time {
 
   /// Nil if the text is no date. Fractions of a second are dropped: certificates count whole seconds.
   ///
-  /// A leap second (23:59:60 UTC at a month's end) is the second after 23:59:59, as in POSIX. Without a zone, UTC is
-  /// assumed.
+  /// A leap second (23:59:60 UTC at a month's end) is the second after 23:59:59, as in POSIX. A GeneralizedTime without
+  /// a zone is taken as UTC; a UTCTime must have one (X.680 §47.3), and OpenSSL refuses it, too.
   static func date(tag: UInt8, _ text: some Collection<UInt8>) -> Date? {
     var reader = Reader(rest: Array(text)[...])
     let year: Int
@@ -30,6 +30,7 @@ enum ASN1Time {
     if minute == nil, tag == utcTime { return nil }
     let second = minute == nil ? nil : reader.digits(2)
     if second != nil, tag == generalizedTime, !reader.skipFraction() { return nil }
+    if tag == utcTime, reader.rest.isEmpty { return nil }
     guard let offset = reader.offset(), reader.rest.isEmpty else { return nil }
     guard (1...12).contains(month), (1...CivilDate.days(in: month, of: year)).contains(day), hour < 24,
       (minute ?? 0) < 60

@@ -32,7 +32,10 @@ extension SealingKey {
     let count = Glibc.read(file, &text, text.count)
     guard count >= 0 else { throw .system(path: path, call: "read", number: errno) }
     let line = String(decoding: text.prefix(count), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    guard let bytes = Base64URL.decode(line), let key = SealingKey(bytes: bytes) else {
+    // Ours is URL-safe and unpadded; `head -c 32 /dev/urandom | base64` writes the standard form.
+    guard let bytes = Base64URL.decode(line) ?? Data(base64Encoded: line).map(Array.init),
+      let key = SealingKey(bytes: bytes)
+    else {
       throw .damaged(path: path)
     }
     return key
@@ -74,7 +77,7 @@ package enum SealingKeyFileError: Error, Sendable, Hashable, CustomStringConvert
       "\(path) can be read by other users (mode \(String(mode, radix: 8))), and it decrypts every stored credential. "
         + "Run: chmod 600 \(path)"
     case .damaged(let path):
-      "\(path) contains no key (expected 32 bytes in Base64). Copy the right file back; backups do not "
+      "\(path) is malformed (expected 32 bytes in Base64). Copy the right file back; backups do not "
         + "contain it. Without it, the stored credentials cannot be decrypted and must be uploaded again."
     case .notAFile(let path): "\(path) is not a file. Move it away or choose another data folder."
     case .system(let path, let call, let number):

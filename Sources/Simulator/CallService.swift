@@ -29,7 +29,7 @@ extension CallService {
   package func serve(_ request: ServerRequest, _ responder: ServerResponder) {
     let call = SimulatedCall(
       method: request.method, target: request.path, authorization: request.fields["authorization"],
-      body: request.body, bodyByteCount: request.bodyByteCount,
+      contentType: request.fields["content-type"], body: request.body, bodyByteCount: request.bodyByteCount,
       number: desk.count(request.connection.id, streams: request.connection.openStreams))
     let (verdict, reply) = course(of: call)
     switch verdict.action {

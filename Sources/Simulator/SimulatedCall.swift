@@ -12,6 +12,8 @@ package struct SimulatedCall: Sendable {
   package let query: [String: String]
   private let queryPairs: [(name: String, value: String)]
   package let authorization: String?
+  /// Whether the body is announced as a form.
+  let isForm: Bool
   package let body: [UInt8]
   /// The length of the whole body, of which ``body`` may hold only the beginning.
   package let bodyByteCount: Int
@@ -20,7 +22,8 @@ package struct SimulatedCall: Sendable {
 
   /// - Parameter target: path and query as sent.
   package init(
-    method: String, target: String, authorization: String?, body: [UInt8], bodyByteCount: Int? = nil, number: Int = 1
+    method: String, target: String, authorization: String?, contentType: String? = nil, body: [UInt8],
+    bodyByteCount: Int? = nil, number: Int = 1
   ) {
     self.method = method
     let parts = target.split(separator: "?", maxSplits: 1)
@@ -28,16 +31,16 @@ package struct SimulatedCall: Sendable {
     queryPairs = parts.count > 1 ? Self.pairs(parts[1]) : []
     query = Dictionary(queryPairs.map { ($0.name, $0.value) }) { first, _ in first }
     self.authorization = authorization
+    isForm = contentType?.lowercased().hasPrefix(LegacyForm.mediaType) == true
     self.body = body
     self.bodyByteCount = bodyByteCount ?? body.count
     self.number = number
   }
 
   /// The body as a form, the first value by name.
-  var form: [String: String] {
-    let pairs = Self.pairs(String(decoding: body, as: UTF8.self)[...])
-    return Dictionary(pairs.map { ($0.name, $0.value) }) { first, _ in first }
-  }
+  var form: [String: String] { Dictionary(formPairs.map { ($0.name, $0.value) }) { first, _ in first } }
+
+  var formPairs: [(name: String, value: String)] { Self.pairs(String(decoding: body, as: UTF8.self)[...]) }
 
   /// Every value of a name in the query.
   func queryValues(_ name: String) -> [String] { queryPairs.filter { $0.name == name }.map(\.value) }

@@ -167,7 +167,7 @@ enum ServeCommand {
     options.log = LogOptions.logger(values)
     // Gives the log's reader one second to take the rest; with SIGTERM the process ends even if nothing is reading.
     defer { options.log.flush(within: .seconds(1)) }
-    options.maximumConnections = connections(values[connections], options.log)
+    options.maximumConnections = try connections(values[connections], options.log)
     let stopped = StopSignal()
     // In a terminal SIGHUP means that it was closed; for a service it means that files have changed.
     let hangups = isatty(STDIN_FILENO) == 0 ? SignalStream(SIGHUP) : nil
@@ -187,7 +187,7 @@ enum ServeCommand {
     } catch {
       caller?.finish(.failure(error))
       guard let error = error as? SystemError else { throw error }
-      throw CommandFailure("\(error). Choose another address with --listen.")
+      throw CommandFailure.start(error, otherAddress: "\(error). Choose another address with --listen.")
     }
     if let caller {
       let (replica, now) = ("replica \(values[standby].map { Follower.place(of: $0) } ?? "")", io.now())
@@ -241,8 +241,9 @@ enum ServeCommand {
   }
 
   /// The requested number of connections, reduced if the file descriptor limit does not allow it.
-  private static func connections(_ wanted: Int, _ log: Logger) -> Int {
+  private static func connections(_ wanted: Int, _ log: Logger) throws -> Int {
     let limit = DescriptorLimit.raise(to: wanted + otherDescriptors)
+    guard limit >= CommandFailure.fewestOpenFiles else { throw CommandFailure.fewOpenFiles(limit) }
     let possible = min(wanted, max(limit - otherDescriptors, limit / 2))
     if possible < wanted {
       log.warning(

@@ -167,6 +167,20 @@ struct CertificateFileTests {
         == ["com.x", "com.x.voip", "com.x.complication"])
   }
 
+  @Test("several certificates in one binary file are read as in PEM; what follows them must be another one")
+  func severalBinary() throws {
+    let made = try Made()
+    let both = made.certificate.der + made.authority.certificate.der
+    let file = try CertificateFile.inspect(data: Data(both))
+    let pem = try CertificateFile.inspect(data: Data((made.pem + made.authorityPEM).utf8))
+    #expect(file.certificate == made.certificate && file.format == .der)
+    #expect(file.otherCertificates == [made.authority.certificate] && pem.otherCertificates == file.otherCertificates)
+    #expect(Self.problem(Data(made.certificate.der + [0x30, 0x03, 0x02, 0x01, 0x05])) != nil)
+    #expect(Self.problem(Data(both.dropLast(10))) == .truncated)
+    let many = Data(Array(repeating: made.certificate.der, count: 65).joined())
+    #expect(Self.problem(many) == .tooManyParts(65))
+  }
+
   @Test("dates, several certificates and an issuer that ends earlier are warned of")
   func warnings() throws {
     let made = try Made()
@@ -176,6 +190,12 @@ struct CertificateFileTests {
     #expect(file.warnings(now: notAfter) == [])
     #expect(file.warnings(now: notAfter + 1) == [.expired(notAfter, .apnsCertificate)])
     #expect(file.warnings(now: notBefore - 1) == [.notYetValid(notBefore)])
+    let (begin, end) = (noon + 400 * day, noon + 35 * day)
+    let (never, neverKey) = try made.authority.issue(
+      .applePush(topic: "com.x", team: "T", notBefore: begin, notAfter: end))
+    let neverFile = try CertificateFile.inspect(data: Data((never.pem + neverKey.pkcs8PEM).utf8))
+    #expect(neverFile.warnings(now: noon) == [.neverValid(begin, end)])
+    #expect(neverFile.warnings(now: end + 1) == [.expired(end, .apnsCertificate), .neverValid(begin, end)])
     let (second, _) = try made.authority.issueServer(names: ["second"], notBefore: noon, notAfter: noon + day)
     let two = try CertificateFile.inspect(data: Data((made.pem + second.pem + made.keyPEM).utf8))
     #expect(

@@ -53,6 +53,16 @@ struct ExpiryTests {
     #expect(Expiry.daysLeft(notAfter: nil, now: noon) == nil)
     #expect(Expiry.band(notBefore: noon + 5, notAfter: noon - 5, now: noon) == .expired)
   }
+
+  @Test("what ends before it begins was never valid, and is expired at any time")
+  func never() {
+    let (begin, end) = (noon + 400 * day, noon + 35 * day)
+    for now in [noon, end + 1, begin + 1] {
+      #expect(Expiry.band(notBefore: begin, notAfter: end, now: now) == .expired)
+    }
+    #expect(Expiry.isNeverValid(begin, end) && !Expiry.isNeverValid(begin, begin))
+    #expect(!Expiry.isNeverValid(nil, end) && !Expiry.isNeverValid(begin, nil))
+  }
 }
 
 @Suite("Expiry report")
@@ -79,6 +89,13 @@ struct ExpiryReportTests {
     var waiting = item("a", days: 400)
     waiting.notBefore = noon + day
     #expect(code([waiting]) == 1)
+    waiting.notBefore = noon + 500 * day
+    #expect(code([waiting]) == 2, "never valid")
+    #expect(
+      ExpiryReport([waiting], now: noon).lines() == [
+        "EXPIRED  Shop: a (production): never valid: it ends on 2027-12-25 12:00:00 UTC, before it begins on "
+          + "2028-04-03 12:00:00 UTC, serial AB"
+      ])
   }
 
   @Test("lines stand in the order of the ends, and say what, where and when")

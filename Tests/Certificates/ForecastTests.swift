@@ -227,8 +227,9 @@ struct ForecastTests {
       let counts = try ExpiryList.counts(database, bands.map { Expiry.ends(of: $0, now: noon)! }, now: noon)
       func expected(_ band: Expiry.Band) -> Int { report.findings.filter { $0.band == band }.count }
       #expect(counts.notBegun == expected(.notYetValid))
-      // What ended before it began is over in both.
       #expect(Array(counts.begun.dropFirst()) == bands.dropFirst().map(expected))
+      // What ends before it begins was never valid.
+      #expect(counts.neverValid > 0 && counts.begun[0] + counts.neverValid == expected(.expired))
       for band in Expiry.Band.allCases {
         let page = try ExpiryList.page(database, Expiry.filter(band, now: noon), limit: 3000)
         #expect(page.items.count == expected(band) && page.next == nil, "\(band)")

@@ -65,7 +65,10 @@ struct RouterTests {
 
   @Test(
     "an address without a route is 404, also one whose parameter is no such value",
-    arguments: ["/nothing", "/pushes/", "/pushes//deliveries/1", "/pushes/7/x", "/files", "/pushes/seven", "//"])
+    arguments: [
+      "/nothing", "/pushes/", "/pushes//deliveries/1", "/pushes/7/x", "/files", "/pushes/seven", "//",
+      "/pushes/07", "/pushes/+7", "/pushes/%2B7", "/pushes/-0",
+    ])
   func unknown(target: String) async throws {
     #expect(await router().respond(to: try Request(.get, target)).status == .notFound)
   }

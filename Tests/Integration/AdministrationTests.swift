@@ -47,11 +47,47 @@ struct AdministrationTests {
     }
   }
 
+  @Test(
+    "an empty list says on standard error what to do next, and nothing but results on standard output",
+    arguments: [
+      (["apps", "list"], "signalbox apps add"), (["devices", "list"], "signalbox devices import"),
+      (["certificates", "list"], "signalbox certificates add"), (["certificates", "hosts"], "certificates watch"),
+      (["certificates", "requests"], "signalbox certificates request"), (["tokens", "list"], "signalbox tokens add"),
+      (["users", "list"], "signalbox users add"), (["webhooks", "list"], "Event webhooks"),
+      (["schedules", "list"], "signalbox send"), (["smoke", "--list"], "in the console"),
+    ])
+  func nothing(words: [String], next: String) async throws {
+    try await CommandRunner.with { box in
+      try DataDirectory(box.data).open(creating: true, now: CommandRunner.noon).close()
+      let text = await box.run(words)
+      #expect(text.code == 0 && text.errors.hasPrefix("signalbox: no ") && text.errors.contains(next), "\(text)")
+      #expect(text.lines.count == 1, "the headings")
+      let json = await box.run(words + ["--json"])
+      #expect(json.json == [] && json.errors == text.errors, "\(json)")
+    }
+  }
+
+  @Test("a check of nothing prints nothing, and says what to add")
+  func nothingToCheck() async throws {
+    try await CommandRunner.with { box in
+      try DataDirectory(box.data).open(creating: true, now: CommandRunner.noon).close()
+      let check = await box.run("check-certificates", "--no-probe")
+      #expect(check.code == 0 && check.output.isEmpty && check.errors.contains("certificates add <file>"), "\(check)")
+      let key = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
+      await box.run("certificates", "add", key, "--team-id", "TEAM123456")
+      let filled = await box.run("check-certificates", "--no-probe")
+      #expect(filled.lines.count == 1 && filled.errors.isEmpty, "\(filled)")
+    }
+  }
+
   @Test("an address that is no URL, and a name that is no email address, are wrong usage")
   func wrongPeople() async throws {
     try await CommandRunner.with { box in
       let words = ["users", "add", "anna@example.com", "--role", "admin"]
-      for address in ["push.example.com", "foo", "ftp://push.example.com"] {
+      for address in [
+        "push.example.com", "foo", "ftp://push.example.com", "https://push.example.com/console",
+        "https://push.example.com?a=b", "https://push.example.com/#top", "https://anna@push.example.com",
+      ] {
         let wrong = await box.run(words + ["--address", address])
         #expect(wrong.code == 64 && wrong.errors.contains("--address"), "\(wrong.errors)")
         #expect(wrong.errors.contains("e.g. https://push.example.com"), "\(wrong.errors)")
@@ -61,6 +97,9 @@ struct AdministrationTests {
       #expect(await box.run(words + ["--address", "https://push.example.com"]).code == 0)
       let again = await box.run(words)
       #expect(again.code == 1 && again.errors.hasPrefix("signalbox: error: anna@example.com is already"), "\(again)")
+      // A slash at the end is no path.
+      let link = await box.run("users", "link", "anna@example.com", "--address", "https://push.example.com:8443/")
+      #expect(link.output.contains("https://push.example.com:8443/") && !link.output.contains("8443//"), "\(link)")
     }
   }
 

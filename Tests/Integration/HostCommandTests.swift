@@ -44,6 +44,8 @@ struct HostCommandTests {
       #expect(await probedAt() == "2026-11-20T14:00:00Z")
       let nagios = await runner.run("check-certificates", "--nagios", "--no-probe", now: later)
       #expect(nagios.code == 3 && nagios.output.hasPrefix("CERTIFICATES UNKNOWN - 1 unknown, 0 watched | "))
+      let both = await runner.run("check-certificates", "--json", "--nagios")
+      #expect(both.code == 64 && both.output.isEmpty && both.errors.contains("either --json or --nagios"))
       #expect(await runner.run("certificates", "unwatch", "1").code == 0)
       #expect(await runner.run("certificates", "unwatch", "1").code == 1)
       #expect(await runner.run("check-certificates").code == 0)

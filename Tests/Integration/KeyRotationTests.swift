@@ -229,6 +229,23 @@ struct KeyRotationTests {
     }
   }
 
+  @Test("a key file that is there but cannot be used is not called missing", arguments: [true, false])
+  func unusable(isMalformed: Bool) async throws {
+    try await CommandRunner.with { box in
+      let key = try box.file("AuthKey_ABCDE12345.p8", try PrivateKey.generateP256().pkcs8PEM)
+      await box.run("apps", "add", "com.example.shop", "--name", "Shop")
+      #expect(await box.run("certificates", "add", key, "--team-id", "TEAM123456").code == 0)
+      if isMalformed { _ = try box.file("data/secret.key", "xx") }
+      chmod(box.data + "/secret.key", isMalformed ? 0o600 : 0o644)
+      for arguments in [[], ["--nagios"], ["--json"]] {
+        let check = await box.run(["check-certificates"] + arguments)
+        let words = isMalformed ? "secret.key) is malformed" : "secret.key) cannot be read, or other users can read it"
+        #expect(check.code == 2 && check.output.contains(words), "\(check.output)")
+        #expect(!check.output.contains("is missing"), "\(check.output)")
+      }
+    }
+  }
+
   private static func text(of key: SealingKey, _ box: CommandRunner) throws -> String {
     let path = box.folder + "/other.key"
     _ = try SealingKey.loadOrCreate(path: path)

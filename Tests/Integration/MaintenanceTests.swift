@@ -173,7 +173,8 @@ struct MaintenanceTests {
       try bytes.write(to: URL(fileURLWithPath: damaged))
       for (path, words) in [
         (text, "is damaged or not a backup"), (foreign, "another program's database"), (newer, "newer version"),
-        (damaged, "damaged"), (try box.file("empty", ""), "it is not a backup"),
+        (damaged, "damaged"), (box.folder, "\(box.folder) is a folder. Name the backup file in it."),
+        (try box.file("empty", ""), "it is not a backup"),
         (box.folder + "/none", "error: \(box.folder)/none: No such"),
       ] {
         let result = await box.run("restore", path)
@@ -317,6 +318,40 @@ struct MaintenanceTests {
         #expect(result.output.contains(text), "\(text)\n\(result.output)")
       }
       #expect(!result.output.contains("See the message"))
+    }
+  }
+
+  @Test("doctor names owner and user of what cannot be written, and advises a backup only for damage")
+  func unwritable() throws {
+    let (root, user) = (systemName(of: 0), systemName(of: 54_321))
+    #expect(root == "root" && user == "54321")
+    let foreign = Doctor.unwritable("data", "/srv/data", owner: 0, user: 54_321)
+    #expect(
+      foreign.message.description
+        == "/srv/data belongs to user root; user 54321, who runs this command, cannot write to it")
+    #expect(
+      foreign.remedy?.description == "Run it as user root, or as root run chown -R 54321 /srv/data")
+    let own = Doctor.unwritable("data", "/srv/data", owner: 54_321, mode: 0o40555, user: 54_321)
+    #expect(own.message.description == "/srv/data cannot be written, although user 54321 owns it (mode 555)")
+    #expect(own.remedy?.description == "Run chmod -R u+rwX /srv/data" && own.level == .error)
+    let causes: [(SQLiteError.Code, Bool)] = [
+      (SQLiteError.Code(rawValue: 1544), false), (.cannotOpen, false), (.busy, false), (.corrupt, true),
+      (.notADatabase, true),
+    ]
+    for (code, isDamage) in causes {
+      let remedy = Doctor.remedy(ofDatabase: SQLiteError(code, "attempt to write a readonly database")).description
+      #expect(remedy.contains("signalbox restore") == isDamage, "\(remedy)")
+    }
+  }
+
+  @Test("doctor does not blame the key for a database that cannot be read")
+  func unreadableDatabase() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      try Data(repeating: 7, count: 4096).write(to: URL(filePath: box.data + "/signalbox.sqlite"))
+      let output = await box.run("doctor").output
+      #expect(output.contains("WARNING  secret.key: cannot be compared with the database"), "\(output)")
+      #expect(output.contains("ERROR    database: ") && output.contains("signalbox restore <backup>"), "\(output)")
     }
   }
 

@@ -247,6 +247,33 @@ struct ServerLimitTests {
     }
   }
 
+  @Test("too few descriptors for a server: it ends, and names the limit instead of another address")
+  func tooFew() async throws {
+    try await CommandRunner.with { box in
+      let child = try Child(
+        [try Child.signalbox(), "serve", "--data", box.data, "--listen", "127.0.0.1:0"], in: box.folder,
+        limits: "ulimit -n 40", seconds: 30)
+      #expect(await child.status() == 1)
+      #expect(child.errorText.contains("may have only 40 open files") && child.errorText.contains("ulimit -n 1024"))
+      #expect(!child.errorText.contains("--listen"), "\(child.errorText)")
+    }
+  }
+
+  @Test(
+    "a start that fails names what helps: another address only if the address is taken or forbidden",
+    arguments: [
+      ("bind 127.0.0.1:8080", EADDRINUSE, "--listen"), ("bind 0.0.0.0:80", EACCES, "--listen"),
+      ("open data/signalbox.sqlite", EACCES, "--data"), ("open data", EROFS, "--data"),
+      ("socket", EMFILE, "ulimit -n"), ("open", EMFILE, "ulimit -n"), ("accept4", ENFILE, "fs.file-max"),
+      ("fsync data", EIO, "Input/output error"),
+    ])
+  func start(call: String, number: Int32, remedy: String) {
+    let error = SystemError(call, number: number)
+    let text = CommandFailure.start(error, otherAddress: "\(error). Choose another address with --listen.").description
+    #expect(text.hasPrefix("\(error)") && text.contains(remedy), "\(text)")
+    #expect(text.contains("--listen") == (remedy == "--listen"), "\(text)")
+  }
+
   @Test("while descriptors are out a file is not “not found”, and a newcomer hears that he may come again")
   func withoutDescriptors() async throws {
     try await CommandRunner.with { box in

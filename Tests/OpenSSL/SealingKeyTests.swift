@@ -88,10 +88,25 @@ struct SealingKeyTests {
       #expect(throws: SealingKeyFileError.damaged(path: path)) { try SealingKey.loadOrCreate(path: path) }
       #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(text.utf8))
     }
+    #expect(SealingKeyFileError.damaged(path: path).description.contains("is malformed"))
     #expect(throws: SealingKeyFileError.notAFile(path: openssl.folder.path)) {
       try SealingKey.loadOrCreate(path: openssl.folder.path)
     }
     #expect(throws: SealingKeyFileError.self) { try SealingKey.loadOrCreate(path: path + "/no/secret.key") }
+  }
+
+  @Test("a file with standard, padded Base64 is read as well, with the same key")
+  func standardBase64() throws {
+    let openssl = try OpenSSLCommand()
+    let path = openssl.folder.appendingPathComponent("secret.key").path
+    // Both alphabets differ in its first characters: "-_" and "+/".
+    let bytes: [UInt8] = [0xfb, 0xff] + Random.bytes(30)
+    let key = try #require(SealingKey(bytes: bytes))
+    for text in [Data(bytes).base64EncodedString() + "\n", Base64URL.encode(bytes) + "\n"] {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+      chmod(path, 0o600)
+      #expect(try SealingKey.load(path: path)?.identifier == key.identifier, "\(text)")
+    }
   }
 }
 

@@ -13,6 +13,7 @@ package enum Expiry {
     case soon
     /// At most 7 days are left.
     case urgent
+    /// Also what was never valid: it ends before it begins.
     case expired
     case notYetValid = "not_yet_valid"
     case neverExpires = "never_expires"
@@ -39,11 +40,17 @@ package enum Expiry {
 
   /// The urgency. Exactly `days` days left is ``Band/soon``; one second more is ``Band/fine``.
   package static func band(notBefore: Date?, notAfter: Date?, now: Date, within days: Int = warningDays) -> Band {
-    if let left = secondsLeft(notAfter, now), left < 0 { return .expired }
+    if let left = secondsLeft(notAfter, now), left < 0 || isNeverValid(notBefore, notAfter) { return .expired }
     if let notBefore, now < notBefore { return .notYetValid }
     guard let left = secondsLeft(notAfter, now) else { return .neverExpires }
     if left <= urgentDays * secondsPerDay { return .urgent }
     return left <= days * secondsPerDay ? .soon : .fine
+  }
+
+  /// Whether it ends before it begins.
+  package static func isNeverValid(_ notBefore: Date?, _ notAfter: Date?) -> Bool {
+    guard let notBefore, let notAfter, notAfter < never else { return false }
+    return notAfter < notBefore
   }
 
   /// In whole seconds, the precision of certificates.
@@ -80,8 +87,9 @@ extension Expiry {
       filter.begun = false
     } else {
       filter.ends = ends(of: band, now: now) ?? 0...0
-      // An expired item counts as expired even if it had never begun.
+      // An expired item counts as expired even if it had never begun, and so does one that never will.
       filter.begun = band == .expired ? nil : true
+      filter.orNeverValid = band == .expired
     }
     return filter
   }

@@ -81,6 +81,9 @@ extension ExpiryReport.Finding {
 
   private var time: Message {
     guard let daysLeft, let notAfter = item.notAfter else { return "never expires" }
+    if let notBefore = item.notBefore, Expiry.isNeverValid(notBefore, notAfter) {
+      return "never valid: it ends on \(notAfter.utcText), before it begins on \(notBefore.utcText)"
+    }
     if band == .expired { return "expired on \(notAfter.utcText), \(Expiry.message(daysLeft: daysLeft))" }
     if band == .notYetValid, let notBefore = item.notBefore { return "not valid before \(notBefore.utcText)" }
     guard daysLeft != 0 else { return "last day, until \(notAfter.utcText)" }

@@ -40,7 +40,10 @@ package struct HostFinding: Sendable, Hashable {
 
   /// All findings of a sighting, grave ones first.
   package static func all(_ seen: HostSighting, of address: HostAddress, now: Date) -> [HostFinding] {
-    let found = dates(seen, now: now) + trust(seen) + name(seen, address.serverName)
+    // Certificates of one chain can have the same name and end.
+    let found = (dates(seen, now: now) + trust(seen) + name(seen, address.serverName)).reduce(into: [HostFinding]()) {
+      if !$0.contains($1) { $0.append($1) }
+    }
     return found.filter(\.isGrave) + found.filter { !$0.isGrave }
   }
 

@@ -8,7 +8,7 @@ extension FileInspection {
     let data = Self.withoutPadding(whole)
     if let file = try pkcs12(data) { return file }
     if let file = try profile(data) { return file }
-    if let own = try certificate(data) { return try choose([own], [], format: .der) }
+    if let all = try certificates(data) { return try choose(all, [], format: .der) }
     if let key = try privateKey(data) { return try self.key(key, format: .der) }
     if PublicKey(der: data) != nil { throw .notACertificateFile(.publicKey) }
     if CertificateRequest(der: data) != nil { throw .notACertificateFile(.certificateRequest) }
@@ -46,6 +46,21 @@ extension FileInspection {
     var file = try choose(content.certificates, content.keys, format: .pkcs12)
     file.encryption = content.algorithms
     return file
+  }
+
+  /// One certificate, or several one after the other, as `cat` makes them; nil if the data has another format.
+  private func certificates(_ data: Data) throws(FileProblem) -> [Certificate]? {
+    var certificates: [Certificate] = []
+    var rest = data
+    while !rest.isEmpty {
+      guard rest.first == DER.sequence else { return nil }
+      let end = PEMBlock.endOfBinary(rest) ?? rest.count
+      guard let next = try certificate(Data(rest.prefix(end))) else { return nil }
+      certificates.append(next)
+      guard certificates.count <= Self.maximumParts else { throw .tooManyParts(certificates.count) }
+      rest = Data(rest.dropFirst(end))
+    }
+    return certificates.isEmpty ? nil : certificates
   }
 
   /// Nil if the data has another format.

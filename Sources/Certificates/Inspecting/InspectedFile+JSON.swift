@@ -43,7 +43,7 @@ extension InspectedFile {
       "environments": .array(environments.map { .string($0.rawValue) }),
       "team_id": .optional(teamID),
       "key_id": .optional(keyID),
-      "has_private_key": .bool(privateKey != nil),
+      "has_private_key": .bool(hasPrivateKey),
       "key": .optional(privateKey.map { "\($0.algorithm)" } ?? summary?.keyAlgorithm),
       "can_send": .bool(canSend),
       "encryption": .array(encryption.map(JSONValue.string)),

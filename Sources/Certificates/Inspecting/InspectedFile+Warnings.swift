@@ -8,11 +8,15 @@ extension InspectedFile {
   package func warnings(now: Date, keyID given: String? = nil) -> [FileWarning] {
     var warnings: [FileWarning] = []
     switch Expiry.band(notBefore: notBefore, notAfter: notAfter, now: now) {
-    case .expired: warnings += notAfter.map { [.expired($0, kind)] } ?? []
+    case .expired:
+      // What was never valid may end on a later day.
+      if let notAfter, notAfter < now { warnings.append(.expired(notAfter, kind)) }
     case .notYetValid: warnings += notBefore.map { [.notYetValid($0)] } ?? []
     case .fine, .soon, .urgent, .neverExpires: break
     }
-    if let notBefore, let notAfter, notAfter < notBefore { warnings.append(.neverValid(notBefore, notAfter)) }
+    if let notBefore, let notAfter, Expiry.isNeverValid(notBefore, notAfter) {
+      warnings.append(.neverValid(notBefore, notAfter))
+    }
     switch role {
     case .developmentSigning, .distributionSigning: warnings.append(.signingInsteadOfPush)
     case .websitePush, .passType, .deviceManagement: warnings.append(.otherPurpose)

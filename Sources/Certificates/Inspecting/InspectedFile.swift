@@ -88,6 +88,8 @@ package struct InspectedFile: Sendable {
     default: privateKey != nil && (kind == .apnsKey || kind.isForAPNs)
     }
   }
+  /// Whether the file has the secret half: a private key, or the master secret of JPush's pair.
+  package var hasPrivateKey: Bool { privateKey != nil || keyPair != nil }
   /// The secret to seal, or empty; clear it with ``PrivateKey/wipe(_:)``.
   package var material: [UInt8] {
     serviceAccount?.material ?? keyPair?.material ?? privateKey?.pkcs8PEMBytes ?? []

@@ -97,7 +97,7 @@ package enum CertificateTracker {
     details.topics = file.topics.map(\.name)
     details.notBefore = file.notBefore
     details.notAfter = file.notAfter
-    details.hasPrivateKey = file.privateKey != nil || file.keyPair != nil
+    details.hasPrivateKey = file.hasPrivateKey
     if let certificate = file.certificate {
       details.publicPEM = ([certificate] + file.otherCertificates).map(\.pem).joined()
     }
@@ -195,7 +195,7 @@ package enum CertificateTracker {
   ) throws -> [ExpiryReport.Unreadable] {
     let ids = try Sealing.closed(database, in: "certificates", sealer)
     guard !ids.isEmpty else { return [] }
-    let reason = ClosedReason(try Sealing.state(database, sealer))
+    let reason = ClosedReason(try Sealing.state(database, sealer), sealer)
     return try TrackedCertificate.all(database)
       .filter { ids.contains($0.id) && $0.details.hasPrivateKey && (!$0.isReplaced || uses[$0.id] != nil) }
       .map {

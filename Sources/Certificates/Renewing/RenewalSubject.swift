@@ -47,7 +47,7 @@ package struct RenewalSubject: Sendable, Hashable {
       topics: Dictionary(file.topics.map { ($0.name, Set($0.kinds)) }) { $0.union($1) },
       environments: Set(file.environments), teamID: details.teamID, sha256: file.sha256,
       publicKey: file.certificate?.publicKeyDER ?? file.privateKey?.publicKey.der,
-      hasPrivateKey: file.privateKey != nil || file.keyPair != nil, notBefore: file.notBefore, notAfter: file.notAfter)
+      hasPrivateKey: file.hasPrivateKey, notBefore: file.notBefore, notAfter: file.notAfter)
   }
 
   /// From a stored file.

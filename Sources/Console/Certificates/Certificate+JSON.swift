@@ -44,7 +44,7 @@ struct UnkeptCertificateAnswer: JSONWritable {
       json.member("sha256", file.sha256)
       json.member("not_before", file.notBefore)
       json.member("not_after", file.notAfter)
-      json.member("has_private_key", file.privateKey != nil || file.keyPair != nil)
+      json.member("has_private_key", file.hasPrivateKey)
       json.member("made_by", JSONValue.null)
       json.member("note", JSONValue.null)
       json.member("facts", file.facts)

@@ -22,6 +22,7 @@ struct CertificateList {
     let taken: [Acknowledgement.Subject: Acknowledgement]
     let begun: [Int]
     let notBegun: Int
+    let neverValid: Int
     let failing: Int
     let replaced: Int
     let timeline: ExpiryTimeline
@@ -35,7 +36,9 @@ struct CertificateList {
 
     /// The number of items in a band.
     func count(_ band: Expiry.Band) -> Int {
-      band == .notYetValid ? notBegun : CertificateList.bands.firstIndex(of: band).map { begun[$0] } ?? 0
+      if band == .notYetValid { return notBegun }
+      let count = CertificateList.bands.firstIndex(of: band).map { begun[$0] } ?? 0
+      return band == .expired ? count + neverValid : count
     }
   }
 
@@ -57,14 +60,14 @@ struct CertificateList {
       return Found(
         found: try ExpiryList.page(database, filter, cursor: cursor, limit: Self.pageSize),
         uses: try TrackedCertificate.uses(database), taken: try Acknowledgement.all(database, now: now),
-        begun: counts.begun, notBegun: counts.notBegun,
+        begun: counts.begun, notBegun: counts.notBegun, neverValid: counts.neverValid,
         failing: try ExpiryList.failing(database), replaced: try ExpiryList.replaced(database),
         timeline: try ExpiryTimeline(database, now: now))
     }
     let certificates = facts.certificates
     let rows = facts.found.items.map { row($0, among: certificates, facts) }
     let isFiltered = Self.filters.contains { page.filled($0) != nil }
-    let total = facts.begun.reduce(0, +) + facts.notBegun + facts.failing
+    let total = facts.begun.reduce(0, +) + facts.notBegun + facts.neverValid + facts.failing
     return ExpiryListView(
       counts: ExpiryCounts(
         expired: facts.count(.expired), due: facts.count(.urgent) + facts.count(.soon), failing: facts.failing,

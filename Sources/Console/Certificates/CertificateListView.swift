@@ -152,8 +152,9 @@ struct ExpiryRow: View {
     .optional("state") { $0.isFailing || $0.isKnown && $0.days != nil ? $0.state : nil },
     .text("state_tone") { $0.isFailing ? "red" : $0.band.tone },
     .view("ends") { row in row.notAfter.map { MomentView(date: $0) } },
-    .view("left") { row in row.days.flatMap { $0 > 0 ? CountView(count: $0) : nil } },
-    .flag("last_day") { $0.days == 0 },
+    // Nothing is left of what was never valid, though it ends on a later day.
+    .view("left") { row in row.band == .expired ? nil : row.days.flatMap { $0 > 0 ? CountView(count: $0) : nil } },
+    .flag("last_day") { $0.days == 0 && $0.band != .expired },
     // Days are rounded down: one that expired 25 hours ago has -2.
     .view("past") { Expiry.daysSince(daysLeft: $0.days).flatMap { $0 > 0 ? CountView(count: $0) : nil } },
     .flag("past_day") { Expiry.daysSince(daysLeft: $0.days) == 0 },

@@ -51,7 +51,7 @@ package enum SimulatorControl {
         router.on(method, pattern, name: name, options: options) { request in
           let call = SimulatedCall(
             method: request.method.rawValue, target: request.target, authorization: request.header("Authorization"),
-            body: try await request.body.collect(upTo: limit))
+            contentType: request.header("Content-Type"), body: try await request.body.collect(upTo: limit))
           guard let reply = try await service.answer(call) else {
             // Close in the middle of the body, so that no client takes it for an answer.
             return Response(body: .stream(length: 1) { _ in throw CancellationError() })

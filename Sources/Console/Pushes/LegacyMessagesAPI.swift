@@ -36,12 +36,20 @@ enum LegacyMessagesAPI {
       return response
     }
     let bytes = try await request.body.collect(upTo: 1 << 20)
+    if request.mediaType == LegacyForm.mediaType {
+      let pairs = try URLEncodedForm(bytes).pairs.map { (name: $0.name, value: $0.value) }
+      return plain(try await answer(LegacyForm.json(pairs), call))
+    }
     let json: JSONValue
     do {
       json = try JSONValue(checking: bytes)
     } catch {
       return .text("JSON_PARSING_ERROR: \(error.text)\n", status: .badRequest)
     }
+    return try await answer(json, call)
+  }
+
+  private static func answer(_ json: JSONValue, _ call: JPushCall) async throws -> Response {
     do {
       return try await send(try LegacyRequest(json, app: call.app.bundleID), call)
     } catch let error as LegacyRequest.Malformed {
@@ -51,6 +59,15 @@ enum LegacyMessagesAPI {
     } catch let problems as Problems {
       return refusal(LegacyRequest.Refused(problems), of: json)
     }
+  }
+
+  /// The same answer for a request in GCM's plain-text form.
+  private static func plain(_ answer: Response) -> Response {
+    // Refusals of the whole request are sentences already.
+    guard answer.status == .ok, let json = try? JSONValue(parsing: answer.body.bytes ?? []) else { return answer }
+    var response = Response.text(LegacyForm.answer(json))
+    if let unused = answer.headers["X-Signalbox-Unused"] { response.headers.append("X-Signalbox-Unused", unused) }
+    return response
   }
 
   private static func key(of request: Request) -> (name: String, secret: String)? {

@@ -21,9 +21,14 @@ struct APIContext: ActorContext {
   /// - Throws: 415 for another content type; 400 with line and column if the body is not JSON.
   func body() async throws -> JSONValue { try await Self.body(of: request) }
 
+  /// The media type of every body.
+  static let bodyType = "application/json"
+
   static func body(of request: Request, upTo limit: Int = 1 << 20) async throws -> JSONValue {
-    guard request.mediaType == "application/json" else {
-      throw HTTPError(.unsupportedMediaType, "The body must be application/json.")
+    guard request.mediaType == bodyType else {
+      // RFC 5789 §2.2
+      let headers: Headers = request.method == .patch ? ["Accept-Patch": bodyType] : [:]
+      throw HTTPError(.unsupportedMediaType, "The body must be \(bodyType).", headers: headers)
     }
     let bytes = try await request.body.collect(upTo: limit)
     do {

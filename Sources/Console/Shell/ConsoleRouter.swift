@@ -42,7 +42,13 @@ struct ConsoleRouter {
           // Even behind an undeclared proxy: a console with an https address never sets cookies for plain http.
           if address.isSecure { request.isSecure = true }
         },
-        finish: { response, request in SecurityHeaders.add(to: &response, isSecure: request.isSecure) }))
+        finish: { response, request in
+          SecurityHeaders.add(to: &response, isSecure: request.isSecure)
+          // OPTIONS and 405 (RFC 5789 §3.1).
+          if response.headers["Allow"]?.contains("PATCH") == true {
+            response.headers.append("Accept-Patch", APIContext.bodyType)
+          }
+        }))
     router.missing = { request in
       guard errors.isPage(request), let page = try await Self.notFound(console, request) else {
         throw HTTPError(.notFound)

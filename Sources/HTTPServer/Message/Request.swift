@@ -127,12 +127,13 @@ package struct Request: Sendable {
 
   /// Converts a route's parameter.
   ///
-  /// - Throws: 404 if the conversion fails: no resource can have such an address.
+  /// - Throws: 404 if the conversion fails, or if the value is written differently, as `01` or `+1`: a resource has
+  ///   one address.
   package func parameter<Value: LosslessStringConvertible>(_ name: String, as type: Value.Type = Value.self) throws
     -> Value
   {
     guard let text = parameters[name] else { throw HTTPError(.notFound) }
-    guard let value = Value(text) else {
+    guard let value = Value(text), value.description == text else {
       throw Value.self is any FixedWidthInteger.Type
         ? HTTPError(.notFound, "“\(text.prefix(40))” is not an ID here: it must be a number.") : HTTPError(.notFound)
     }

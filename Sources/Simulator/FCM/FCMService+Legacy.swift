@@ -19,6 +19,7 @@ extension FCMService {
       return SimulatedReply(
         status: 401, text: "Unauthorized: the request needs the field Authorization: key=<server key>.\n")
     }
+    if call.isForm { return Self.plain(legacy(LegacyForm.json(call.formPairs))) }
     let json: JSONValue
     do {
       json = try JSONValue(parsing: call.body)
@@ -28,6 +29,17 @@ extension FCMService {
     guard json.object != nil else {
       return SimulatedReply(status: 400, text: "JSON_PARSING_ERROR: an object is expected.\n")
     }
+    return legacy(json)
+  }
+
+  /// The same answer for a request in GCM's plain-text form.
+  private static func plain(_ reply: SimulatedReply) -> SimulatedReply {
+    // Refusals of the whole request are sentences already.
+    guard reply.status == 200, let json = try? JSONValue(parsing: reply.body) else { return reply }
+    return SimulatedReply(status: 200, text: LegacyForm.answer(json))
+  }
+
+  private func legacy(_ json: JSONValue) -> SimulatedReply {
     let (to, ids, condition) = (json["to"]?.string, json["registration_ids"]?.array, json["condition"]?.string)
     guard [to != nil, ids != nil, condition != nil].count(where: { $0 }) == 1 else {
       return SimulatedReply(
@@ -50,6 +62,7 @@ extension FCMService {
       reply.retryAfter = error.retryAfter
       return reply
     }
+    if call.isForm { return Self.plain(results([.failure(word)])) }
     let body = try? JSONValue(parsing: call.body)  // what is no JSON names one target
     return results(Array(repeating: .failure(word), count: max(1, body?["registration_ids"]?.array?.count ?? 1)))
   }

@@ -66,6 +66,7 @@ package final class FCMService: CallService {
 
   /// The registration token that a message names, for faults of one token.
   private static func token(of call: SimulatedCall) -> String {
+    if call.isForm { return call.form["registration_id"] ?? "" }
     // A body that cannot be read names none.
     let body = try? JSONValue(parsing: call.body)
     return body?["message"]?["token"]?.string ?? body?["to"]?.string ?? ""

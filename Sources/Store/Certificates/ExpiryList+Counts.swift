@@ -4,13 +4,13 @@ package import SQLite
 import Text
 
 extension ExpiryList {
-  /// The number of items that end in each range, of those already valid, and the number of those not yet valid; from
-  /// indexes, without replaced certificates.
+  /// The number of items that end in each range, of those already valid, the number of those not yet valid, and of those
+  /// that have not begun and never will, because they end before; from indexes, without replaced certificates.
   ///
   /// - Parameter ranges: as in ``Filter/ends``.
   package static func counts(
     _ database: Database, _ ranges: [ClosedRange<Int64>], now: Date
-  ) throws -> (begun: [Int], notBegun: Int) {
+  ) throws -> (begun: [Int], notBegun: Int, neverValid: Int) {
     func count(_ condition: String, _ arguments: [any SQLiteBindable]) throws -> Int {
       try ["certificates", "watched_hosts"].reduce(0) { sum, table in
         let own = table == "certificates" ? " AND \(inPlace)" : ""
@@ -25,9 +25,9 @@ extension ExpiryList {
         "t.ends_key >= ? AND t.ends_key <= ? AND (t.not_before IS NULL OR t.not_before <= ?)",
         [range.lowerBound, range.upperBound, now])
     }
-    // An item that has ended counts as expired, whenever it began.
-    let notBegun = try count("t.ends_key >= ? AND t.not_before > ?", [now, now])
-    return (begun, notBegun)
+    let notBegun = try count("t.ends_key >= ? AND t.not_before > ? AND t.ends_key >= t.not_before", [now, now])
+    let neverValid = try count("t.ends_key >= 0 AND t.not_before > ? AND t.ends_key < t.not_before", [now])
+    return (begun, notBegun, neverValid)
   }
 
   /// The number of watched hosts without a certificate.

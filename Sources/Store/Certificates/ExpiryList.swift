@@ -21,8 +21,10 @@ package enum ExpiryList {
   package struct Filter: Sendable, Hashable {
     /// Ends in milliseconds since 1970, inclusive. ``forever`` means no end, -1 a host without information.
     package var ends: ClosedRange<Int64>?
-    /// Whether it is already valid at ``now``.
+    /// Whether it is already valid at ``now``; false: it will be.
     package var begun: Bool?
+    /// Takes also what ends before it begins, whatever ``ends`` says.
+    package var orNeverValid = false
     package var now: Date
     /// Only hosts without a certificate.
     package var isFailing = false
@@ -149,11 +151,12 @@ package enum ExpiryList {
   ) throws -> [(Position, Item)] {
     var conditions = own
     if let ends = filter.ends {
-      conditions.append(("t.ends_key >= ? AND t.ends_key <= ?", [ends.lowerBound, ends.upperBound]))
+      let never = filter.orNeverValid ? " OR t.ends_key < t.not_before" : ""
+      conditions.append(("(t.ends_key >= ? AND t.ends_key <= ?\(never))", [ends.lowerBound, ends.upperBound]))
     }
     switch filter.begun {
     case true: conditions.append(("(t.not_before IS NULL OR t.not_before <= ?)", [filter.now]))
-    case false: conditions.append(("t.not_before > ?", [filter.now]))
+    case false: conditions.append(("(t.not_before > ? AND t.ends_key >= t.not_before)", [filter.now]))
     default: break
     }
     if let start {

@@ -7,17 +7,29 @@ import Synchronization
 package final class KeyRing: Sealer {
   /// The key's file, for messages.
   package let path: String
+  /// Why a key file that is there gave no key; nil if there is none, or if it gave one.
+  package let trouble: Trouble?
   private let key: Mutex<SealingKey?>
   private let make: @Sendable () throws -> SealingKey
   /// Prefixes of values that this key has opened, by column and row, so that pages listing unreadable values need not
   /// open everything each time.
   private let opened = Mutex<[SealedColumn: [Int64: [UInt8]]]>([:])
 
+  package enum Trouble: Sendable {
+    /// The file's content is not a key.
+    case malformed
+    /// The file cannot be read, or may not be used because other users can read it.
+    case unreadable
+  }
+
   /// - Parameters:
   ///   - key: nil: lost.
   ///   - make: creates a new key in place of the lost one.
-  package init(_ key: SealingKey?, path: String, make: @escaping @Sendable () throws -> SealingKey) {
+  package init(
+    _ key: SealingKey?, path: String, trouble: Trouble? = nil, make: @escaping @Sendable () throws -> SealingKey
+  ) {
     self.key = Mutex(key)
+    self.trouble = trouble
     self.path = path
     self.make = make
   }

@@ -82,6 +82,7 @@ enum AppsCommand {
 
   private static let list: Action = { values, io in
     let apps = try withStore(values, io) { store in try store.readSync { try AppOverview.all($0) } }
+    io.hint(ifEmpty: apps, "no apps yet; add one: signalbox apps add <bundle-id> --name <name>")
     if values[CommonOptions.json] {
       io.print(apps.prettyJSON)
     } else {

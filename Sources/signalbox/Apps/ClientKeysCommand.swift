@@ -31,6 +31,7 @@ enum ClientKeysCommand {
           return try ClientKey.all(database, app: app.id)
         }
       }
+      io.hint(ifEmpty: keys, "no client keys yet; create one with --add")
       if values[CommonOptions.json] {
         io.print(keys.prettyJSON)
       } else {

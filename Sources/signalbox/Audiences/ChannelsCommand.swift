@@ -64,6 +64,7 @@ enum ChannelsCommand {
       }
       return try await keeper.list(app: app, environment, now: io.now())
     }
+    io.hint(ifEmpty: channels, "no channels yet; create one: signalbox channels create")
     if values[CommonOptions.json] {
       io.print(channels.prettyJSON)
     } else {

@@ -77,6 +77,7 @@ enum TopicsCommand {
     defer { store.close() }
     let (bundleID, environment) = (values[app], values[environment])
     let topics = try store.readSync { try Topic.all($0, app: try App.named(bundleID, $0).id, environment: environment) }
+    io.hint(ifEmpty: topics, "no topics yet; subscribe devices to one: signalbox topics subscribe")
     if values[CommonOptions.json] {
       io.print(topics.prettyJSON)
     } else {

@@ -251,6 +251,7 @@ enum RenewalCommands {
 
   private static let requests: Action = { values, io in
     let requests = try withStore(values, io) { store in try store.readSync { try SigningRequest.all($0) } }
+    io.hint(ifEmpty: requests, "no signing requests yet; create one: signalbox certificates request --app <bundle-id>")
     if values[CommonOptions.json] {
       io.print(requests.prettyJSON)
     } else {

@@ -92,6 +92,9 @@ enum CertificatesCommand {
     let found = try withStore(values, io) { store in try store.readSync { try find($0, now: now) } }.filter { item in
       limit.map { limit in item.certificate.details.notAfter.map { $0 <= limit } ?? false } ?? true
     }
+    if values[within] == nil {
+      io.hint(ifEmpty: found, "no certificates yet; add one: signalbox certificates add <file>")
+    }
     if values[CommonOptions.json] {
       io.print(found.map { answer($0, now) }.prettyJSON)
     } else {

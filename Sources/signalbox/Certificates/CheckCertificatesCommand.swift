@@ -33,9 +33,9 @@ enum CheckCertificatesCommand {
   static let command = Command<Action>(
     "check-certificates", "Check when certificates, keys, profiles, and hosts expire. For cron.",
     discussion: """
-      Exit codes: 0: nothing expires within the limit. 1: something expires within the limit. 2: something has expired, \
-      expires within 7 days, or has a private key that cannot be decrypted. 3: a check failed or a reminder could not \
-      be sent.
+      Exit codes: 0: nothing expires within the limit. 1: something expires within the limit or is not valid yet. 2: \
+      something has expired, expires within 7 days, or has a private key that cannot be decrypted. 3: a check failed or \
+      a reminder could not be sent.
       """,
     parameters: [
       CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter,
@@ -43,6 +43,9 @@ enum CheckCertificatesCommand {
       CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
     ]
   ) { values, io in
+    guard !values[nagios] || !values[CommonOptions.json] else {
+      throw CommandFailure.usage("Use either --json or --nagios.")
+    }
     let io = try io.proxied(values)
     if !values[noProbe] { await probe(data: values[CommonOptions.data], io: io) }
     let code =
@@ -70,8 +73,12 @@ enum CheckCertificatesCommand {
       try directory.mustExist()
       // Dates can be read without the key file; the report then says what cannot be opened.
       var key: SealingKey?
-      do { key = try directory.storedKey() } catch { io.note("\(error)") }
-      let ring = KeyRing(key, path: directory.keyFile) { throw SealingMismatch.missing }
+      var trouble: KeyRing.Trouble?
+      do { key = try directory.storedKey() } catch {
+        io.note("\(error)")
+        if case .damaged? = error as? SealingKeyFileError { trouble = .malformed } else { trouble = .unreadable }
+      }
+      let ring = KeyRing(key, path: directory.keyFile, trouble: trouble) { throw SealingMismatch.missing }
       let store = try directory.openStore(ring, readers: 1, now: now)
       defer { store.close() }
       let report = try store.readSync { try CertificateTracker.report($0, sealer: ring, now: now, within: days) }
@@ -83,11 +90,19 @@ enum CheckCertificatesCommand {
   }
 
   private static func tell(_ report: ExpiryReport, isJSON: Bool, isNagios: Bool, _ io: CommandIO) {
+    let lines = report.lines(includingFine: true, in: io.translation)
+    io.hint(
+      ifEmpty: lines,
+      """
+      nothing is watched yet; add a file: signalbox certificates add <file>, or a host: signalbox certificates watch \
+      <host>
+      """)
     if isNagios {
       io.print(report.nagios)
+    } else if isJSON {
+      io.print(report.prettyJSON)
     } else {
-      io.print(
-        isJSON ? report.prettyJSON : report.lines(includingFine: true, in: io.translation).joined(separator: "\n"))
+      for line in lines { io.print(line) }
     }
   }
 

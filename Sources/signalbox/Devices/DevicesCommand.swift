@@ -107,6 +107,7 @@ enum DevicesCommand {
         devices += page.map { ($0, apps[$0.appID] ?? "") }
       }
     }
+    io.hint(ifEmpty: devices, "no devices found; apps register them, or import a file: signalbox devices import <file>")
     if values[CommonOptions.json] {
       io.print(devices.map { DeviceAnswer($0.0, app: $0.1) }.prettyJSON)
     } else {

@@ -79,6 +79,7 @@ enum HostCommands {
     let (hosts, taken) = try withStore(values, io) { store in
       try store.readSync { (try WatchedHost.all($0), try Acknowledgement.all($0, now: now)) }
     }
+    io.hint(ifEmpty: hosts, "no watched hosts yet; add one: signalbox certificates watch <host>")
     if values[CommonOptions.json] {
       io.print(
         hosts.map { host in
@@ -100,8 +101,10 @@ enum HostCommands {
   private static func words(_ host: WatchedHost, _ now: Date, _ io: CommandIO) -> String {
     if let failure = host.failure { return failure.code.rawValue }
     guard let seen = host.seen else { return io.text("nothing yet") }
-    let grave = HostFinding.all(host, now: now).filter(\.isGrave).map {
-      $0.problem.code.split(separator: ".").last ?? ""
+    let grave = HostFinding.all(host, now: now).filter(\.isGrave).reduce(into: [Substring]()) { words, finding in
+      // A host and its issuer can have expired both.
+      let word = finding.problem.code.split(separator: ".").last ?? ""
+      if !words.contains(word) { words.append(word) }
     }
     guard grave.isEmpty else { return grave.joined(separator: ", ") }
     return io.text(seen.notAfter.map { "until \($0.text)" } ?? "never expires")

@@ -70,6 +70,7 @@ enum TokensCommand {
   private static let list: Action = { values, io in
     let now = io.now()
     let tokens = try withStore(values, io) { store in try store.readSync { try TokenAnswer.all($0, now: now) } }
+    io.hint(ifEmpty: tokens, "no tokens yet; create one: signalbox tokens add <name> --role viewer")
     if values[CommonOptions.json] {
       io.print(tokens.prettyJSON)
     } else {

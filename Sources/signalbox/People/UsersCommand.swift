@@ -87,6 +87,7 @@ enum UsersCommand {
 
   private static let list: Action = { values, io in
     let people = try withStore(values, io) { store in try store.readSync { try Person.all($0) } }
+    io.hint(ifEmpty: people, "no users yet; add one: signalbox users add <email> --role admin")
     if values[CommonOptions.json] {
       io.print(people.prettyJSON)
     } else {

@@ -138,11 +138,12 @@ enum SimulateCommand {
     do {
       addresses = try await simulator.start()
     } catch let error as SystemError {
-      throw CommandFailure(
-        """
-        \(error). Choose other addresses with --apns-listen, --apns-production-listen, --fcm-listen, and \
-        --jpush-listen.
-        """)
+      throw CommandFailure.start(
+        error,
+        otherAddress: """
+          \(error). Choose other addresses with --apns-listen, --apns-production-listen, --fcm-listen, and \
+          --jpush-listen.
+          """)
     }
     let server: Server
     let controlAddress: SocketAddress
@@ -152,7 +153,7 @@ enum SimulateCommand {
       controlAddress = try await server.start()
     } catch let error as SystemError {
       await simulator.stop()
-      throw CommandFailure("\(error). Choose another address with --http-listen.")
+      throw CommandFailure.start(error, otherAddress: "\(error). Choose another address with --http-listen.")
     }
     if let file = values[authority] {
       try Data(simulator.authorityPEM.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)

@@ -36,6 +36,7 @@ enum SchedulesCommand {
         (try Schedule.list(database, limit: limit).items, try App.bundleIDs(database))
       }
     }
+    io.hint(ifEmpty: schedules, "no repeating pushes yet; see: signalbox send --help")
     if values[CommonOptions.json] {
       io.print(schedules.map { ScheduleSummary(schedule: $0, app: apps[$0.appID] ?? "", now: now) }.prettyJSON)
       return ExitCode.done

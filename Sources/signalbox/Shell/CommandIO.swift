@@ -115,6 +115,9 @@ struct CommandIO: Sendable {
     }
   }
 
+  /// Says on standard error what to do next, if there is nothing to list: standard output holds only results.
+  func hint(ifEmpty list: some Collection, _ message: Message) { if list.isEmpty { note(message) } }
+
   private func logLine(
     _ level: LogLevel, _ message: String, _ metadata: [(key: String, value: String)] = []
   ) -> String {

@@ -107,7 +107,13 @@ func parseAddress(_ text: String) throws(BadValue) -> String {
   else {
     throw BadValue("is not a URL, e.g. https://push.example.com")
   }
-  return text
+  // Pages are served from the root, and their links begin with a slash.
+  guard ["", "/"].contains(parts.percentEncodedPath), parts.query == nil, parts.fragment == nil, parts.user == nil
+  else {
+    throw BadValue(
+      "must end after the host and port, e.g. https://push.example.com: the console is not served below a path")
+  }
+  return text.hasSuffix("/") ? String(text.dropLast()) : text
 }
 
 func parseID(_ text: String) throws(BadValue) -> Int64 {
@@ -147,10 +153,12 @@ func withStore<Result>(
 let commandActor = actorName(of: getuid())
 
 /// A system's user in the activity log: `cli` and the name.
-func actorName(of user: uid_t) -> String {
-  // Nil for a user that the system does not know, as in some containers.
-  guard let entry = getpwuid(user), let name = entry.pointee.pw_name else { return "cli \(user)" }
-  return "cli \(String(cString: name))"
+func actorName(of user: uid_t) -> String { "cli \(systemName(of: user))" }
+
+/// The name of a system's user; the number of a user that the system does not know, as in some containers.
+func systemName(of user: uid_t) -> String {
+  guard let entry = getpwuid(user), let name = entry.pointee.pw_name else { return "\(user)" }
+  return String(cString: name)
 }
 
 /// Writes an audit entry for a command.

@@ -75,19 +75,15 @@ struct Doctor {
         subject: "data", level: .error, message: "\(path) is not a folder", remedy: "Choose another one with --data.")
     }
     guard access(path, R_OK | W_OK | X_OK) == 0 else {
-      return Finding(
-        subject: "data", level: .error, message: "this user cannot write to \(path)",
-        remedy: "Run it as the owner of the folder, or run chown -R $(id -un) \(path)")
+      return Self.unwritable("data", path)
     }
     guard mode & 0o077 == 0 else {
       return Finding(
-        subject: "data", level: .warning, message: "other users can read \(path) (mode \(octal(mode)))",
+        subject: "data", level: .warning, message: "other users can read \(path) (mode \(Self.octal(mode)))",
         remedy: "chmod 700 \(path)")
     }
     return Finding(subject: "data", level: .ok, message: "only its owner can read \(path)")
   }
-
-  private func octal(_ mode: mode_t) -> String { String(mode & 0o777, radix: 8) }
 
   /// Whether there is enough free space.
   private func disk() -> Finding {
@@ -131,6 +127,11 @@ struct Doctor {
           Copy it back from where you keep it; backups do not contain it. If it is lost, run signalbox rotate-key --lost \
           and upload everything again.
           """)
+    } catch is SQLiteError {
+      // What is wrong with the database is a finding of its own.
+      return Finding(
+        subject: "secret.key", level: .warning, message: "cannot be compared with the database, which cannot be read",
+        remedy: "Fix the database first, then run signalbox doctor again.")
     } catch {
       // The error says what to do.
       return Finding(subject: "secret.key", level: .error, message: "\(error)")
@@ -146,8 +147,11 @@ struct Doctor {
         Finding(
           subject: "database", level: .warning,
           message:
-            "other users can read \(directory.database) (mode \(octal(mode)))",
+            "other users can read \(directory.database) (mode \(Self.octal(mode)))",
           remedy: "chmod 600 \(directory.database)"))
+    }
+    guard access(directory.database, R_OK | W_OK) == 0 else {
+      return findings + [Self.unwritable("database", directory.database)]
     }
     do {
       let database = try Database(path: directory.database, mode: .reader)
@@ -186,9 +190,7 @@ struct Doctor {
       return findings + [Finding(subject: "schema", level: .error, message: "\(error)", remedy: remedy)]
     } catch {
       return findings + [
-        Finding(
-          subject: "database", level: .error, message: "\(error)",
-          remedy: "Stop the server, keep a copy of the file, then run signalbox restore <backup>.")
+        Finding(subject: "database", level: .error, message: "\(error)", remedy: Self.remedy(ofDatabase: error))
       ]
     }
   }
@@ -234,7 +236,7 @@ struct Doctor {
     let reason = key.map { (try? Sealing.state(database, $0)) ?? .fits } ?? .missing
     let words: Message =
       switch ClosedReason(reason) {
-      case .missing: "its private key cannot be decrypted without secret.key"
+      case .missing, .malformed, .unreadable: "its private key cannot be decrypted without secret.key"
       case .other: "secret.key is not the key it was encrypted with"
       case .damaged: "secret.key does not decrypt it: the row is damaged or was encrypted with an earlier key"
       }
@@ -260,7 +262,9 @@ struct Doctor {
     let (name, end) = (singleLine(item.name), item.notAfter?.text ?? "")
     let message: Message =
       switch finding.band {
-      case .expired: "\(name): expired on \(end)"
+      case .expired:
+        Expiry.isNeverValid(item.notBefore, item.notAfter)
+          ? "\(name): never valid, because it ends before it begins" : "\(name): expired on \(end)"
       case .notYetValid: "\(name): not valid before \(item.notBefore?.text ?? end)"
       case .soon, .urgent, .fine, .neverExpires:
         days == 0

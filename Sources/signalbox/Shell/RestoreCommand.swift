@@ -76,6 +76,10 @@ enum RestoreCommand {
       let number = errno
       throw CommandFailure("\(singleLine(path)): \(NamedFile.words(number))")
     }
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      throw CommandFailure("\(singleLine(path)) is a folder. Name the backup file in it.")
+    }
     io.progress("checking \(path)")
     defer { io.endProgress() }
     do {

@@ -97,6 +97,7 @@ enum SmokeCommand {
   // MARK: Output
 
   private static func show(_ found: [SmokeTestAnswer], _ values: Parsed, _ io: CommandIO) -> Int32 {
+    io.hint(ifEmpty: found, "no smoke tests yet; save one in the console: Smoke tests")
     guard !values[CommonOptions.json] else {
       io.print(found.prettyJSON)
       return ExitCode.done

@@ -32,6 +32,7 @@ enum WebhooksCommand {
     let found = try withStore(values, io) { store in
       try store.readSync { database in try Webhook.all(database).map { try WebhookAnswer(database, $0) } }
     }
+    io.hint(ifEmpty: found, "no webhooks yet; add one in the console: Settings → Event webhooks")
     if values[CommonOptions.json] {
       io.print(found.prettyJSON)
     } else {

@@ -68,11 +68,11 @@ struct HostRuleTests {
 
   private static func sighting(
     _ sha256: String = "AA", days: Double = 90, issuerDays: Double? = nil, trust: String = "trusted",
-    nameMatches: Bool = true, begins: Double = -10
+    nameMatches: Bool = true, begins: Double = -10, issuer: String = "Issuer"
   ) -> HostSighting {
     var chain = [HostSighting.Link(subject: "a.example", sha256: sha256, notAfter: noon + days * day)]
     if let issuerDays {
-      chain.append(HostSighting.Link(subject: "Issuer", sha256: "BB", notAfter: noon + issuerDays * day))
+      chain.append(HostSighting.Link(subject: issuer, sha256: "BB", notAfter: noon + issuerDays * day))
     }
     return HostSighting(
       address: "192.0.2.1:443", tlsVersion: "TLSv1.3", subject: "CN=a.example", issuer: "CN=Issuer", serial: "01",
@@ -157,6 +157,8 @@ struct HostRuleTests {
         #expect(try codes(Self.sighting(begins: 1)) == ["not_yet_valid"])
         #expect(try codes(Self.sighting(issuerDays: 20)) == ["issuer_ends_first"])
         #expect(try codes(Self.sighting(issuerDays: -20)) == ["expired"])
+        #expect(try codes(Self.sighting(days: -1, issuerDays: -20)) == ["expired", "expired"])
+        #expect(try codes(Self.sighting(days: -1, issuerDays: -1, issuer: "a.example")) == ["expired"], "said once")
         #expect(try codes(Self.sighting(trust: "self_signed", nameMatches: false)) == ["wrong_name", "self_signed"])
         #expect(try codes(Self.sighting(trust: "incomplete")) == ["incomplete"])
         #expect(try codes(Self.sighting(trust: "unknown_authority")) == ["unknown_authority"])

@@ -43,6 +43,7 @@ struct CertificateKindTests {
           #expect(dry.status == 200 && page.status == 200, "\(kind): \(dry.text)")
           #expect(dry.json?["kind"]?.string == truth.kind && dry.json?["facts"]?["kind"]?.string == truth.kind)
           #expect(dry.json?["has_private_key"]?.bool == truth.hasKey)
+          #expect(dry.json?["facts"]?["has_private_key"]?.bool == truth.hasKey)
         } else {
           #expect([413, 422].contains(dry.status) && page.status == 422, "\(kind): \(dry.status), \(page.status)")
           let refused = try await Self.call(scene, parts)

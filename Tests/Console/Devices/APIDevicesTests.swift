@@ -35,7 +35,9 @@ struct APIDevicesTests {
     }
   }
 
-  @Test("an address whose ID is no number says so", arguments: ["devices/abc", "certificates/1.5", "incidents/x"])
+  @Test(
+    "an address whose ID is no number says so",
+    arguments: ["devices/abc", "certificates/1.5", "incidents/x", "devices/01"])
   func notANumber(path: String) async throws {
     try await ConsoleScene.with { scene in
       let answer = try await scene.call(.get, "/api/v1/\(path)", as: .admin)

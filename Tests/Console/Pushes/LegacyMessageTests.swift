@@ -64,6 +64,47 @@ struct LegacyMessageTests {
     }
   }
 
+  @Test("GCM's plain-text form is read, and answered in lines")
+  func plainText() async throws {
+    try await JPushScene.with { jpush in
+      let devices = try await jpush.addDevices([], [])
+      let gone = devices[1].id
+      jpush.scene.provider.answer {
+        $0.id == gone
+          ? .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: ConsoleScene.noon))
+          : .outcome(.accepted)
+      }
+      func send(_ form: String) async throws -> SceneAnswer {
+        try await jpush.call(
+          .post, "/gcm/send", body: Array(form.utf8), type: "application/x-www-form-urlencoded;charset=UTF-8",
+          authorization: "key=\(jpush.appKey):\(jpush.secret)")
+      }
+      let token = devices[0].tokenText
+      let answer = try await send(
+        "registration_id=\(token)&collapse_key=k&time_to_live=60&delay_while_idle=1&data.n=1&data.text=a+b%26c")
+      #expect(answer.status == 200 && answer.type == "text/plain", "\(answer.text)")
+      #expect(answer.text.hasPrefix("id=0:") && answer.text.hasSuffix("%\(devices[0].id)\n"), "\(answer.text)")
+      #expect(answer.response.headers["X-Signalbox-Unused"] == "delay_while_idle")
+      let id = try #require(Int64(answer.text.dropFirst(5).prefix { $0 != "%" }))
+      let push = try await jpush.scene.finished(try await jpush.store.read { try Push.get($0, id: id).uid })
+      let draft = try #require(push.draft)
+      #expect(draft.notification.extras == ["n": "1", "text": "a b&c"] && draft.options.collapseID == "k")
+      #expect(draft.options.timeToLive == 60 && push.source == .legacy)
+      for (form, text) in [
+        ("registration_id=\(devices[1].tokenText)&data.a=b", "Error=NotRegistered\n"),
+        ("registration_id=nonsense&data.a=b", "Error=InvalidRegistration\n"),
+        ("data.a=b", "Error=MissingRegistration\n"),
+        ("registration_id=\(token)&data.from=b", "Error=InvalidDataKey\n"),
+        ("registration_id=\(token)&time_to_live=-1", "Error=InvalidTtl\n"),
+        ("registration_id=\(token)&dry_run=1&data.a=b", "id=fake_message_id\n"),
+      ] {
+        let answer = try await send(form)
+        #expect(answer.status == 200 && answer.text == text, "\(form): \(answer.text)")
+      }
+      #expect(try await send("registration_id=%").status == 400)
+    }
+  }
+
   @Test("what is not known in time is taken, and counted as pending")
   func pending() async throws {
     try await ConsoleScene.with(streamPause: {}) { scene in

@@ -47,6 +47,12 @@ struct ErrorPageTests {
         let traced = try await anna.send("TRACE", target)
         #expect(traced.status == 405 && traced.response.headers["Allow"]?.contains("GET") == true, "\(target)")
       }
+      let listed = try await scene.call(.options, "/api/v1/apps/com.example.shop", as: .admin)
+      #expect(listed.status == 204 && listed.response.headers["Accept-Patch"] == "application/json")
+      let typed = try await scene.call(
+        .patch, "/api/v1/apps/com.example.shop", as: .admin, headers: ["Content-Type": "text/plain"], body: [0x7B])
+      #expect(typed.status == 415 && typed.response.headers["Accept-Patch"] == "application/json", "\(typed.text)")
+      #expect(try await anna.send(.put, "/apps").response.headers["Accept-Patch"] == nil)
       let own = try await anna.get("/apps/999")
       #expect(own.status == 404 && own.text.contains("admin@example.com"), "in the frame of who is signed in")
       #expect(ScenePage(own).links.contains("/apps"), "with a way out")

@@ -255,6 +255,28 @@ struct FCMServiceTests {
     #expect(try await scene.legacy(["condition": "nonsense"]).json == ["error": "InvalidParameters"])
   }
 
+  @Test("GCM's plain-text form is answered in lines, also with a replaced token and a simulated error")
+  func plainText() async throws {
+    let scene = try await FCMScene()
+    func send(_ form: String) async throws -> SimulatedReply {
+      let call = SimulatedCall(
+        method: "POST", target: "/gcm/send", authorization: "key=a",
+        contentType: "application/x-www-form-urlencoded;charset=UTF-8", body: Array(form.utf8))
+      return try #require(try await scene.simulator.fcm.answer(call))
+    }
+    func text(_ reply: SimulatedReply) -> String { String(decoding: reply.body, as: UTF8.self) }
+    let old = scene.phone.tokenText
+    let sent = try await send("registration_id=\(old)&data.count=3&time_to_live=60&collapse_key=k")
+    #expect(sent.status == 200 && sent.contentType.hasPrefix("text/plain") && text(sent).hasPrefix("id=0:"))
+    let received = try #require(try scene.current().received.first)
+    #expect(received.json["data"] == ["count": "3"] && received.expiration == scene.now + 60)
+    #expect(text(try await send("data.a=b")) == "Error=MissingRegistration\n")
+    let new = String(decoding: try scene.book.refreshToken(scene.phone.id).bytes, as: UTF8.self)
+    #expect(text(try await send("registration_id=\(old)&data.a=b")).hasSuffix("\nregistration_id=\(new)\n"))
+    scene.simulator.faults(.fcm).set(try Faults(parsing: "reason=UNREGISTERED,next=1", for: .fcm))
+    #expect(text(try await send("registration_id=\(new)&data.a=b")) == "Error=NotRegistered\n")
+  }
+
   @Test("a replaced token reaches the phone by the legacy protocol, with the new one in the answer")
   func canonical() async throws {
     let scene = try await FCMScene()
