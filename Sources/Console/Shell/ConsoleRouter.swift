@@ -44,8 +44,9 @@ struct ConsoleRouter {
         },
         finish: { response, request in
           SecurityHeaders.add(to: &response, isSecure: request.isSecure)
-          // OPTIONS and 405 (RFC 5789 §3.1).
-          if response.headers["Allow"]?.contains("PATCH") == true {
+          // RFC 5789 §3.1
+          let namesMethods = request.method == .options || response.status == .methodNotAllowed
+          if namesMethods, response.headers["Allow"]?.contains("PATCH") == true {
             response.headers.append("Accept-Patch", APIContext.bodyType)
           }
         }))
