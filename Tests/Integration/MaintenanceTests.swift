@@ -6,6 +6,7 @@ import Model
 import Reactor
 import SQLite
 import Store
+import Text
 import Testing
 
 @testable import signalbox

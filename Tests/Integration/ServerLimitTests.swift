@@ -6,6 +6,7 @@ import Model
 import Reactor
 import Store
 import TestSupport
+import Text
 import Testing
 
 @testable import signalbox
