@@ -40,7 +40,7 @@ struct StandardStreamTests {
     try await CommandRunner.with { box in
       await box.run("apps", "add", "com.example.one", "--name", "One")
       #expect(await box.run("check-certificates", "--no-probe").code == 0)
-      let child = try run(box, ">/dev/full", "check-certificates", "--no-probe", "--data=\(box.data)")
+      let child = try run(box, ">/dev/full", "check-certificates", "--no-probe", "--json", "--data=\(box.data)")
       #expect(await child.status() == 3)
     }
   }
