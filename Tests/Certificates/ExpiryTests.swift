@@ -70,7 +70,7 @@ struct ExpiryReportTests {
   private func item(_ name: String, days: Double?) -> TrackedExpiry {
     TrackedExpiry(
       name: name, kind: .apnsCertificate, app: "Shop", topics: ["com.x"], environments: [.production], serial: "AB",
-      sha256: "CD", notBefore: noon - day, notAfter: days.map { noon + $0 * day })
+      sha256: "CD", notBefore: noon - 400 * day, notAfter: days.map { noon + $0 * day })
   }
 
   @Test("the exit code is the worst of what is found")

@@ -1,5 +1,6 @@
 import Foundation
 import OpenSSL
+import SQLite
 import Text
 
 extension Doctor {
@@ -7,6 +8,17 @@ extension Doctor {
   private static let root = "USERTrust RSA Certification Authority"
   /// Lower bound for the current time, before any release: 2026-11-01.
   private static let earliest = Date(timeIntervalSince1970: 1_793_491_200)
+
+  /// Whether there is enough free space.
+  func disk() -> Finding {
+    if let trouble = DatabasePool.spaceTrouble(directory.path) {
+      return Finding(
+        subject: "disk", level: .error, message: "\(EnglishSentence(trouble.message))",
+        remedy: trouble.code == .full
+          ? "Free up space. The server continues on its own." : "Mount it as writable.")
+    }
+    return Finding(subject: "disk", level: .ok, message: "enough free space")
+  }
 
   /// Whether the clock is plausible.
   ///

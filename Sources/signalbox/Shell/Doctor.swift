@@ -85,17 +85,6 @@ struct Doctor {
     return Finding(subject: "data", level: .ok, message: "only its owner can read \(path)")
   }
 
-  /// Whether there is enough free space.
-  private func disk() -> Finding {
-    if let trouble = DatabasePool.spaceTrouble(directory.path) {
-      return Finding(
-        subject: "disk", level: .error, message: "\(EnglishSentence(trouble.message))",
-        remedy: trouble.code == .full
-          ? "Free up space. The server continues on its own." : "Mount it as writable.")
-    }
-    return Finding(subject: "disk", level: .ok, message: "enough free space")
-  }
-
   private func keyFile() -> Finding {
     do {
       if try directory.nextKey() != nil {
