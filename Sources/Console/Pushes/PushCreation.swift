@@ -68,6 +68,8 @@ private struct PushDryRun: JSONWritable {
       }
       json.member("findings", check.findings)
       json.array("services", services) { json, service in service.write(to: &json) }
+      let situations = draft.platforms.contains(.ios) ? CallbackTable(payload.facts).cells : []
+      json.array("callbacks", situations) { json, situation in situation.write(to: &json) }
       guard let rule = draft.recurrence else { return }
       json.member(
         "next",

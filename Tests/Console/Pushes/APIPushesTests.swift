@@ -170,6 +170,14 @@ struct APIPushesTests {
       #expect(answer.json?["headers"]?["apns-topic"]?.string == ConsoleScene.bundleID)
       let payload = try #require(answer.json?["payload"])
       #expect(answer.json?["payload_bytes"]?.integer == Int64(payload.data().count))
+      let situations = try #require(answer.json?["callbacks"]?.array)
+      #expect(situations.count == 18)
+      let open = situations.first { $0["ios"] == "10+" && $0["state"] == "foreground" && $0["background_mode"] == true }
+      #expect(
+        open?["on_arrival"]?.array?.first?["method"] == "userNotificationCenter(_:willPresent:withCompletionHandler:)"
+          && open?["banner"] == "app_decides" && open?["on_tap"]?.array?.first?["condition"] == "if_shown")
+      #expect(open?["calls"] == ["least": 1, "most": 2] && open?["sources"] == ["developer_guides"])
+      #expect(open?["disagreements"] == ["C6", "C10"], "\(answer.text)")
       #expect(try await pushes(scene).isEmpty && scene.provider.sent.isEmpty)
       let real = try await scene.call(
         .post, "/api/v1/pushes", as: .operator, json: Self.draft, headers: ["Idempotency-Key": "dry"])
