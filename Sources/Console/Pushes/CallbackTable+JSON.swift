@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 package import Model
 
 /// The schema `CallbackSituation`: what one push makes an iOS app see in one situation.
