@@ -65,7 +65,7 @@ extension APIAnswersTests {
       Call(.post, "/devices/{id}/jpush", "/devices/999/jpush", 404),
       Call(.get, base + "/schedules", shop + "/schedules", 200),
       Call(.get, base + "/schedules", "/apps/\(app)/jpush/staging/schedules", 404),
-      Call(.delete, schedule, shop + "/schedules/some", 204), Call(.delete, schedule, shop + "/schedules/none", 502),
+      Call(.delete, schedule, shop + "/schedules/some", 204), Call(.delete, schedule, shop + "/schedules/none", 404),
       Call(.get, base + "/tags", shop + "/tags", 200),
       Call(.get, base + "/tags", "/apps/com.example.none/jpush/production/tags", 404),
       Call(.get, tagged, shop + "/tags/vip/devices/\(registrationID)", 200),
