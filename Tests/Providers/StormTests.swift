@@ -70,8 +70,8 @@ struct StormTests {
     try await withAPNs(script) { running in
       let client = try TestProvider(running, running.token())
       #expect(await client.send(0..<1500).results.count == 1500)
-      let opened = script.seen.withLock { $0.opened }
-      #expect(opened == before.withLock { $0 })
+      let (opened, known) = (script.seen.withLock { $0.opened }, before.withLock { $0 })
+      #expect(opened == known)
     }
     server.withLock { $0 = nil }
   }
