@@ -57,7 +57,8 @@ struct StormTests {
   func grows() async throws {
     // With 1000 in flight at first, this request leaves only after 200 refusals came back, which is a storm. On a busy
     // machine, another connection may have been opened before.
-    let (server, before) = (Mutex<ScriptedAPNs?>(nil), Mutex(0))
+    let server = Mutex<ScriptedAPNs?>(nil)
+    let before = Mutex(0)
     let script = ScriptedAPNs { request, responder, number in
       if number == 1250 {
         let opened = server.withLock { $0 }?.seen.withLock { $0.opened } ?? 0
