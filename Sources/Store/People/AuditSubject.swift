@@ -15,8 +15,9 @@ package struct AuditSubject: Sendable, Hashable {
 
   /// At the first space.
   package static func split(_ text: String) -> (first: String, rest: String) {
-    let parts = text.split(separator: " ", maxSplits: 1)
-    return (String(parts.first ?? ""), parts.count > 1 ? String(parts[1]) : "")
+    // Lists ask for each row: `split` counts characters.
+    guard let space = text.utf8.firstIndex(of: UInt8(ascii: " ")) else { return (text, "") }
+    return (String(text[..<space]), String(text[text.utf8.index(after: space)...]))
   }
 
   /// What those that the log numbers are called today. Of what was removed, and of what has no name, there is none.
