@@ -78,7 +78,7 @@ struct IncidentPageTests {
       #expect(try await scene.count("devices WHERE environment = 2 AND state = 1") == 5)
       #expect(try await scene.audit("incident.move").map(\.subject) == ["incident 1"])
       let after = ScenePage(try await anna.get("/incidents/1")).text
-      #expect(after.contains("Closed automatically: no device was parked any more"))
+      #expect(after.contains("Closed automatically: no devices are parked any more"))
       #expect(!after.contains("Move 5 devices to production"))
       #expect(after.contains("operator@example.com moved the parked devices"))
       #expect(try await anna.get("/incidents/1/move").text.contains("No devices to move"))
