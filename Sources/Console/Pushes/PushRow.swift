@@ -52,19 +52,13 @@ struct PushRow: View {
     .flag("any_failed") { $0.listed.push.counts.failed > 0 },
     .flag("any_dead") { $0.listed.push.counts.deadToken > 0 },
     .view("created") { MomentView(date: $0.listed.push.createdAt, now: $0.now) },
-    .view("later") { $0.later },
-    .flag("cancellable") { $0.mayAct && $0.later != nil },
+    .view("later") { row in row.listed.later(row.now).map { MomentView(date: $0, now: row.now) } },
+    .flag("cancellable") { $0.mayAct && $0.listed.later($0.now) != nil },
     .flag("undoable") { $0.listed.push.isUndoable(now: $0.now) },
     .flag("repeatable") { $0.mayAct && $0.listed.push.state.isOver && $0.listed.audience != nil },
     .flag("begins_scheduled") { $0.beginsScheduled },
     .view("day") { $0.beginsDay ? MomentView(date: $0.listed.push.createdAt) : nil },
   ]
-
-  /// The send time of a scheduled push; otherwise nil.
-  private var later: MomentView? {
-    guard listed.push.state == .queued, let date = listed.push.waits(now: now) else { return nil }
-    return MomentView(date: date, now: now)
-  }
 }
 
 /// A push with the parts of its draft that lists show, read once for all who look at the list. A class, because rows are
@@ -94,6 +88,9 @@ final class ListedPush: Sendable {
     title = content.first ?? draft.flatMap(Self.payload)
     summary = content.dropFirst().first ?? ""
   }
+
+  /// The send time of a scheduled push; otherwise nil.
+  func later(_ now: Date) -> Date? { push.state == .queued ? push.waits(now: now) : nil }
 
   static func audience(_ draft: RawJSON) -> Audience? {
     guard let audience = draft.member("audience") else { return nil }
@@ -143,7 +140,7 @@ extension PushRow {
       last = day
       others.append(row)
     }
-    later.sort { ($0.later?.date ?? now, $0.listed.push.id) < ($1.later?.date ?? now, $1.listed.push.id) }
+    later.sort { ($0.listed.later(now) ?? now, $0.listed.push.id) < ($1.listed.later(now) ?? now, $1.listed.push.id) }
     if !later.isEmpty { later[0].beginsScheduled = true }
     return later + others
   }

@@ -1,21 +1,41 @@
 /// A template bound to its views in one language: fixed output is one run of bytes, and values are read from the views
 /// by position, without names.
 struct Program: Sendable {
-  /// `depth` counts the views around a place, from 0 for the outermost. Readers are positions in the lists below: so an
-  /// operation is plain numbers, and stepping over it counts no references.
+  /// `depth` counts the views around a place, from 0 for the outermost. Readers are referred to, and owned by the
+  /// program: so stepping over an operation, and calling its reader, counts no references.
   enum Operation: BitwiseCopyable {
     /// A run of the fixed bytes.
     case bytes(start: Int, count: Int)
-    case value(depth: Int, write: Int)
+    case value(depth: Int, Unmanaged<Writer>)
     /// Jumps to `end` unless the test gives `expected`.
-    case test(depth: Int, test: Int, expected: Bool, end: Int)
+    case test(depth: Int, Unmanaged<Tester>, expected: Bool, end: Int)
     /// Repeats the operations up to `end` for each child.
-    case children(depth: Int, visit: Int, end: Int)
+    case children(depth: Int, Unmanaged<Visitor>, end: Int)
     /// Runs the operations up to `end` if the number has this plural form.
     case plural(depth: Int, plural: Int, end: Int)
     /// Runs the operations up to `body` without keeping what they write, and jumps to `end` unless they wrote something,
     /// as `expected`.
     case filled(expected: Bool, body: Int, end: Int)
+  }
+
+  // A class for each kind of reader: an array would keep closures in their most general form, and convert them for each
+  // call.
+  final class Writer: Sendable {
+    let write: Slot.Write
+
+    init(_ write: @escaping Slot.Write) { self.write = write }
+  }
+
+  final class Tester: Sendable {
+    let test: Slot.Test
+
+    init(_ test: @escaping Slot.Test) { self.test = test }
+  }
+
+  final class Visitor: Sendable {
+    let visit: Slot.Visit
+
+    init(_ visit: @escaping Slot.Visit) { self.visit = visit }
   }
 
   struct Plural: Sendable {
@@ -25,9 +45,8 @@ struct Program: Sendable {
 
   var operations: [Operation] = []
   var bytes: [UInt8] = []
-  var writes: [Slot.Write] = []
-  var tests: [Slot.Test] = []
-  var visits: [Slot.Visit] = []
+  /// Owns what the operations refer to.
+  private var readers: [any AnyObject & Sendable] = []
   var plurals: [Plural] = []
   /// The greatest nesting of views.
   var depth = 0
@@ -49,10 +68,10 @@ struct Program: Sendable {
       switch operations[index] {
       case .bytes(let start, let count):
         bytes.withUnsafeBufferPointer { output.write(UnsafeBufferPointer(rebasing: $0[start..<start + count])) }
-      case .value(let depth, let write):
-        writes[write](stack[depth], &output)
-      case .test(let depth, let test, let expected, let end):
-        if tests[test](stack[depth]) != expected { index = end - 1 }
+      case .value(let depth, let writer):
+        writer._withUnsafeGuaranteedRef { $0.write(stack[depth], &output) }
+      case .test(let depth, let tester, let expected, let end):
+        if tester._withUnsafeGuaranteedRef({ $0.test(stack[depth]) }) != expected { index = end - 1 }
       case .plural(let depth, let plural, let end):
         if !plurals[plural].isForm(plurals[plural].number(stack[depth])) { index = end - 1 }
       case .filled(let expected, let body, let end):
@@ -61,11 +80,13 @@ struct Program: Sendable {
         let isFilled = output.count > before
         output.cut(to: before)
         index = (isFilled == expected ? body : end) - 1
-      case .children(let from, let visit, let end):
+      case .children(let from, let visitor, let end):
         let first = index + 1
-        visits[visit](stack[from]) { child in
-          stack[depth] = child
-          run(stack, from: first, to: end, depth: depth + 1, into: &output)
+        visitor._withUnsafeGuaranteedRef { visitor in
+          visitor.visit(stack[from]) { child in
+            stack[depth] = child
+            run(stack, from: first, to: end, depth: depth + 1, into: &output)
+          }
         }
         index = end - 1
       }
@@ -75,6 +96,11 @@ struct Program: Sendable {
 }
 
 extension Program {
+  private mutating func own<Reader: AnyObject & Sendable>(_ reader: Reader) -> Unmanaged<Reader> {
+    readers.append(reader)
+    return .passUnretained(reader)
+  }
+
   private mutating func begin(_ operation: Operation) -> Int {
     operations.append(operation)
     return operations.count - 1
@@ -84,9 +110,9 @@ extension Program {
   mutating func finish(_ start: Int) {
     let end = operations.count
     switch operations[start] {
-    case .test(let depth, let test, let expected, _):
-      operations[start] = .test(depth: depth, test: test, expected: expected, end: end)
-    case .children(let depth, let visit, _): operations[start] = .children(depth: depth, visit: visit, end: end)
+    case .test(let depth, let tester, let expected, _):
+      operations[start] = .test(depth: depth, tester, expected: expected, end: end)
+    case .children(let depth, let visitor, _): operations[start] = .children(depth: depth, visitor, end: end)
     case .plural(let depth, let plural, _): operations[start] = .plural(depth: depth, plural: plural, end: end)
     case .filled(let expected, let body, _): operations[start] = .filled(expected: expected, body: body, end: end)
     case .bytes, .value: preconditionFailure("an operation without a part")
@@ -94,21 +120,18 @@ extension Program {
   }
 
   mutating func append(_ write: @escaping Slot.Write, depth: Int) {
-    writes.append(write)
-    operations.append(.value(depth: depth, write: writes.count - 1))
+    operations.append(.value(depth: depth, own(Writer(write))))
   }
 
   /// Begins a part, which ``finish(_:)`` ends.
   ///
   /// - Returns: the operation's position.
   mutating func begin(_ test: @escaping Slot.Test, depth: Int, expected: Bool) -> Int {
-    tests.append(test)
-    return begin(.test(depth: depth, test: tests.count - 1, expected: expected, end: 0))
+    begin(.test(depth: depth, own(Tester(test)), expected: expected, end: 0))
   }
 
   mutating func begin(_ visit: @escaping Slot.Visit, depth: Int) -> Int {
-    visits.append(visit)
-    return begin(.children(depth: depth, visit: visits.count - 1, end: 0))
+    begin(.children(depth: depth, own(Visitor(visit)), end: 0))
   }
 
   mutating func begin(_ plural: Plural, depth: Int) -> Int {
