@@ -1,8 +1,8 @@
 /// A template bound to its views in one language: fixed output is one run of bytes, and values are read from the views
 /// by position, without names.
 struct Program: Sendable {
-  /// `depth` counts the views around a place, from 0 for the outermost. Readers are referred to, and owned by the
-  /// program: so stepping over an operation, and calling its reader, counts no references.
+  /// `depth` counts the views around a place, from 0 for the outermost. The program owns the readers, and operations
+  /// only refer to them: stepping over an operation and calling its reader counts no references.
   enum Operation: BitwiseCopyable {
     /// A run of the fixed bytes.
     case bytes(start: Int, count: Int)
@@ -55,7 +55,10 @@ struct Program: Sendable {
   func run(_ views: [UnsafeRawPointer], into output: inout Output) {
     withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: max(depth, 1)) { stack in
       for (index, view) in views.enumerated() { stack[index] = view }
-      run(stack, from: 0, to: operations.count, depth: views.count, into: &output)
+      // The operations do not keep them alive.
+      withExtendedLifetime(readers) {
+        run(stack, from: 0, to: operations.count, depth: views.count, into: &output)
+      }
     }
   }
 
