@@ -118,11 +118,20 @@ struct AttentionList {
         texts.list(tracked.topics), tracked.serial.map { texts("attention.serial", ["serial": $0]) },
         tracked.subject.flatMap { taken[$0] }.map { ItemReminders.words($0, texts) },
       ]
+      let isNeverValid = Expiry.isNeverValid(tracked.notBefore, tracked.notAfter)
+      let state =
+        switch finding.band {
+        case .expired where isNeverValid: "attention.never_valid"
+        case .expired: "attention.expired"
+        case .notYetValid: "attention.not_yet"
+        default: "attention.expires"
+        }
       return item(
-        texts, label: texts.daysLeft(finding.daysLeft), failed: finding.band == .expired || finding.band == .urgent,
+        // What was never valid may end on a later day.
+        texts, label: isNeverValid ? texts("attention.never_valid_label") : texts.daysLeft(finding.daysLeft),
+        failed: finding.band == .expired || finding.band == .urgent,
         text: texts(
-          finding.band == .expired
-            ? "attention.expired" : finding.band == .notYetValid ? "attention.not_yet" : "attention.expires",
+          state,
           [
             "name": tracked.name, "date": tracked.notAfter.map(texts.day) ?? "",
             "from": tracked.notBefore.map(texts.day) ?? "",

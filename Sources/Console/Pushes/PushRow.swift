@@ -4,19 +4,15 @@ import Mustache
 import Model
 import SQLite
 import Store
+import Synchronization
 
 /// One row of a list of pushes, for `pushes/_rows`.
 ///
 /// A page has 50 rows, so each field reads straight from the push.
 struct PushRow: View {
   let listed: ListedPush
+  let words: PushWords
   let app: String
-  let audience: String
-  let title: String
-  /// Where it came from, as “console”.
-  let source: String
-  /// Who created it, as the activity log names them.
-  let by: String
   let now: Date
   /// Whether the reader may cancel and send again.
   var mayAct = false
@@ -33,15 +29,15 @@ struct PushRow: View {
       output.write(row.listed.push.uid)
     },
     .text("id") { $0.listed.push.uid },
-    .text("title") { $0.title },
+    .text("title") { $0.words.title },
     .text("summary") { $0.listed.summary },
     .view("state") { PushStateView($0.listed.push, now: $0.now, isBlocked: $0.isBlocked) },
     .text("app") { $0.app },
     .flag("production") { $0.listed.push.environment == .production },
-    .text("audience") { $0.audience },
+    .text("audience") { $0.words.audience },
     .view("bar") { OutcomeBar($0.listed.push.counts, target: $0.listed.push.target ?? 0) },
-    .text("source") { $0.source },
-    .text("by") { $0.by },
+    .text("source") { $0.words.source },
+    .text("by") { $0.words.by },
     .flag("is_blocked") { $0.isBlocked },
     // An audience without devices has no outcome to count.
     .flag("is_counted") { $0.listed.push.target ?? 0 > 0 },
@@ -89,6 +85,15 @@ final class ListedPush: Sendable {
     summary = content.dropFirst().first ?? ""
   }
 
+  func words(_ texts: Texts) -> PushWords {
+    words.withLock { known in
+      if let words = known[texts.code] { return words }
+      let words = PushWords(self, texts)
+      known[texts.code] = words
+      return words
+    }
+  }
+
   /// The send time of a scheduled push; otherwise nil.
   func later(_ now: Date) -> Date? { push.state == .queued ? push.waits(now: now) : nil }
 
@@ -107,14 +112,30 @@ final class ListedPush: Sendable {
   }
 }
 
+/// What lists say of a push in one language. It is found once: making it takes longer than writing the rest of a row.
+final class PushWords: Sendable {
+  let audience: String
+  let title: String
+  /// Where it came from, as “console”.
+  let source: String
+  /// Who created it, as the activity log names them.
+  let by: String
+
+  init(_ listed: ListedPush, _ texts: Texts) {
+    audience = listed.audience?.text(texts, names: listed.names) ?? ""
+    title = listed.title ?? texts("pushes.no_text")
+    source = texts("source.\(listed.push.source.rawValue)")
+    by = ActivityActor(listed.push.createdBy).name(texts)
+  }
+}
+
 extension PushRow {
   init(
     _ listed: ListedPush, app: App?, texts: Texts, now: Date, mayAct: Bool = false, isBlocked: Bool = false
   ) {
     self.init(
-      listed: listed, app: app?.name ?? "", audience: listed.audience?.text(texts, names: listed.names) ?? "",
-      title: listed.title ?? texts("pushes.no_text"), source: texts("source.\(listed.push.source.rawValue)"),
-      by: ActivityActor(listed.push.createdBy).name(texts), now: now, mayAct: mayAct, isBlocked: isBlocked)
+      listed: listed, words: listed.words(texts), app: app?.name ?? "", now: now, mayAct: mayAct,
+      isBlocked: isBlocked)
   }
 
   /// Groups the rows by day in UTC, because the server does not know the user's time zone. Pushes of the page that are

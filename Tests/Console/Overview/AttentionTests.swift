@@ -1,0 +1,24 @@
+import Console
+import Foundation
+import Testing
+
+@Suite("Pages: what needs attention")
+struct AttentionTests {
+  @Test(
+    "the Overview says how a certificate stands to its dates, of one that is never valid too",
+    arguments: [
+      (-0.5, 20.0, "expires on"), (-0.5, -0.1, "expired on"), (10.0, 20.0, "is not valid before"),
+      (20.0, 10.0, "is never valid: it expires before it becomes valid"),
+    ])
+  func dates(begin: Double, end: Double, words: String) async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await CertificateSamples.keep(scene, days: end, begin: begin)
+      var rita = try await scene.signIn(.viewer)
+      let page = ScenePage(try await rita.get("/"))
+      #expect(page.text.contains(words))
+      // Ten days are left until it ends, but nothing of its validity.
+      #expect(page.text.contains("Never valid") == (begin > end))
+      #expect(page.text.contains("10 days left") == false)
+    }
+  }
+}
