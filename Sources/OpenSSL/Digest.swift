@@ -86,18 +86,11 @@ package enum Random {
 /// Base64 with the URL-safe alphabet, without padding (RFC 4648 §5).
 package enum Base64URL {
   package static func encode(_ bytes: some DataProtocol) -> String {
-    String(
-      Data(bytes).base64EncodedString().compactMap { character in
-        switch character {
-        case "+": "-"
-        case "/": "_"
-        case "=": nil
-        default: character
-        }
-      })
+    Data(bytes).base64EncodedString(options: [.base64URLAlphabet, .omitPaddingCharacter])
   }
 
-  /// Decodes a text; nil for anything outside the alphabet, including padding and blanks.
+  /// Decodes a text; nil for anything outside the alphabet, including padding and blanks. By hand, because Foundation
+  /// only writes this alphabet.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var standard = ""
     standard.reserveCapacity(text.utf8.count + 3)

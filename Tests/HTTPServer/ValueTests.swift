@@ -46,8 +46,7 @@ struct ValueTests {
   @Test("cookies of a request are read from all fields; the first of a name counts")
   func requestCookies() throws {
     let request = try Request(.get, "/", headers: ["Cookie": "a=1; b=\"2\";c", "cookie": "a=3;  d = 4 "])
-    #expect(request.cookies.map { "\($0.name)=\($0.value)" } == ["a=1", "b=2", "a=3", "d=4"])
-    #expect(request.cookie("a") == "1" && request.cookie("c") == nil)
+    #expect(["a", "b", "c", "d"].map(request.cookie) == ["1", "2", nil, "4"])
   }
 
   @Test(

@@ -68,6 +68,8 @@ final class ListedPush: Sendable {
   let summary: String
   /// Names of the devices that the audience lists by their tokens.
   let names: [DeviceToken: String]
+  /// Words by the language's code.
+  private let known = Mutex<[String: PushWords]>([:])
 
   init(_ database: Database, _ push: Push) throws {
     let content = [push.title, push.body].compactMap { $0 }.filter { !$0.isEmpty }
@@ -86,7 +88,7 @@ final class ListedPush: Sendable {
   }
 
   func words(_ texts: Texts) -> PushWords {
-    words.withLock { known in
+    known.withLock { known in
       if let words = known[texts.code] { return words }
       let words = PushWords(self, texts)
       known[texts.code] = words

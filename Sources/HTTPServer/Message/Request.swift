@@ -88,14 +88,12 @@ package struct Request: Sendable {
 
   package func header(_ name: String) -> String? { head.first(named: name) }
 
-  package var cookies: [(name: String, value: String)] {
-    headers.values(of: "Cookie").flatMap(Cookie.pairs)
-  }
-
+  /// The value of the first cookie with this name.
   package func cookie(_ name: String) -> String? {
     guard let first = head.first(named: "Cookie") else { return nil }
+    if let value = Cookie.value(of: name, in: first) { return value }
     // Browsers send one field; HTTP/2 proxies may split it.
-    return Cookie.value(of: name, in: first) ?? cookies.first { $0.name == name }?.value
+    return headers.values(of: "Cookie").dropFirst().lazy.compactMap { Cookie.value(of: name, in: $0) }.first
   }
 
   /// The request's name in logs and in `X-Request-Id`: the client's own id if it is at most 64 letters, digits, `-`,

@@ -50,14 +50,8 @@ package struct Cookie: Sendable, Equatable {
     }
   }
 
-  /// Reads the pairs of a `Cookie` field; pieces without `=` are skipped, quotes around a value removed.
-  static func pairs(in field: String) -> [(name: String, value: String)] {
-    field.utf8.split(separator: UInt8(ascii: ";")).compactMap { piece in
-      pair(Substring(piece)).map { (String($0.name), String($0.value)) }
-    }
-  }
-
-  /// The value of the first pair with this name, without the cost of reading all of them.
+  /// The value of the first pair with this name in a `Cookie` field; pieces without `=` are skipped, quotes around a
+  /// value removed.
   static func value(of name: String, in field: String) -> String? {
     for piece in field.utf8.split(separator: UInt8(ascii: ";")) {
       if let pair = pair(Substring(piece)), pair.name == name { return String(pair.value) }

@@ -1,5 +1,6 @@
 import Console
 import Foundation
+import Store
 import Testing
 
 @Suite("Pages: what needs attention")
