@@ -6,8 +6,8 @@ if [ -n "${SIGNALBOX_BENCH_BIN:-}" ]; then
   bench=$SIGNALBOX_BENCH_BIN/signalbox-bench
 else
   script/bootstrap --bench
-  measuring=(-c release --package-path Benchmarks --scratch-path .build/benchmarks)
-  swift build -c release --product signalbox >&2
+  measuring=(-c release --static-swift-stdlib --package-path Benchmarks --scratch-path .build/benchmarks)
+  swift build -c release --static-swift-stdlib --product signalbox >&2
   swift build "${measuring[@]}" --product signalbox-bench >&2
   signalbox=$(swift build -c release --show-bin-path)/signalbox
   bench=$(swift build "${measuring[@]}" --show-bin-path)/signalbox-bench
