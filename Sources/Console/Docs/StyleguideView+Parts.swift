@@ -74,7 +74,7 @@ extension StyleguideView {
         label: texts("attention.refused_label"), isFailure: true, text: texts("attention.refused", place),
         detail: "InvalidProviderToken", href: "/apps", action: texts("attention.show")),
       AttentionItem(
-        label: texts("words.needs_approval"), isFailure: false, text: texts("attention.approval", count: 2),
+        label: 2.grouped, isFailure: false, text: texts("attention.approval", count: 2),
         detail: "", href: "/pushes", action: texts("attention.show")),
     ]
   }

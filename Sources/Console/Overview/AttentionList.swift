@@ -218,7 +218,7 @@ struct AttentionList {
       let count = approvals.count { $0.subject.noun == (path == "pushes" ? "push" : "schedule") }
       guard count > 0 else { return nil }
       return item(
-        texts, label: texts("words.needs_approval"), failed: false, text: texts(key, count: count), detail: "",
+        texts, label: count.grouped, failed: false, text: texts(key, count: count), detail: "",
         href: "/\(path)?state=needs_approval", action: "show")
     }
   }

@@ -45,7 +45,7 @@ extension Webhook {
   }
 
   fileprivate var tone: String {
-    guard details.isActive else { return goneAt == nil ? "" : "red" }
+    guard details.isActive else { return goneAt == nil ? "none" : "red" }
     return failures > 0 ? "red" : "green"
   }
 
@@ -112,7 +112,7 @@ struct WebhookDeliveryRow: View {
     .text("uid") { $0.delivery.uid },
     .text("tone") { row in
       switch row.delivery.state {
-      case .pending: row.delivery.attempts > 0 ? "amber" : ""
+      case .pending: row.delivery.attempts > 0 ? "amber" : "none"
       case .delivered: "green"
       case .failed, .dropped: "red"
       }
