@@ -6,7 +6,7 @@ import Testing
 @Suite("Pages: what needs attention")
 struct AttentionTests {
   @Test(
-    "the Overview says how a certificate stands to its dates, of one that is never valid too",
+    "the Overview says when a certificate expires, expired or becomes valid, and that one is never valid",
     arguments: [
       (-0.5, 20.0, "expires on"), (-0.5, -0.1, "expired on"), (10.0, 20.0, "is not valid before"),
       (20.0, 10.0, "is never valid: it expires before it becomes valid"),
@@ -19,7 +19,7 @@ struct AttentionTests {
       #expect(page.text.contains(words))
       // Ten days are left until it ends, but nothing of its validity.
       #expect(page.text.contains("Never valid") == (begin > end))
-      #expect(page.text.contains("10 days left") == false)
+      #expect(!page.text.contains("10 days left"))
     }
   }
 }
