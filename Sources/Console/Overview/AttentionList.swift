@@ -64,6 +64,11 @@ struct AttentionList {
   private static let alarmingDevices = 10
 
   func items(_ texts: Texts) -> [AttentionItem] {
+    let all = unsorted(texts)
+    return all.filter(\.isFailure) + all.filter { !$0.isFailure }
+  }
+
+  private func unsorted(_ texts: Texts) -> [AttentionItem] {
     waiting(texts) + going(texts) + refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts)
       + ScheduleAttention.items(schedules, self, texts)
       + smokeTests.prefix(Self.shown).map { test in

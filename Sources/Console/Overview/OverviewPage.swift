@@ -154,7 +154,13 @@ struct CredentialState {
     // The simulator needs no key.
     var parts = credential.certificateName.map { [$0, texts.daysLeft(days)] } ?? []
     if credential.health == .refused {
-      parts.append(texts("credential.refused", ["reason": credential.lastRefusal ?? ""]))
+      // The service is named beside it: “JPush: refused with 1004”, not “with JPush 1004”.
+      let reason = credential.lastRefusal ?? ""
+      let service = credential.provider.name + " "
+      parts.append(
+        texts(
+          "credential.refused",
+          ["reason": reason.hasPrefix(service) ? String(reason.dropFirst(service.count)) : reason]))
     }
     if credential.place == .simulator { parts.append(texts("credential.simulator")) }
     return parts.isEmpty ? texts("credential.none") : texts.clauses(parts)

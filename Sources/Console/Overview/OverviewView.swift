@@ -16,7 +16,7 @@ struct OverviewView: PageView {
 
   /// What to begin with, as the worst comes first; nil where a single row says it. A full stop follows.
   private var urgent: String? {
-    guard attention.count > 1, let first = attention.first(where: \.isFailure) ?? attention.first else { return nil }
+    guard attention.count > 1, let first = attention.first else { return nil }
     return [".", "。"].contains(first.text.last) ? String(first.text.dropLast()) : first.text
   }
 

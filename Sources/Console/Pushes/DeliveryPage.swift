@@ -150,7 +150,7 @@ enum DeliveryPage {
     return [
       FactView(
         texts("details.device"), device?.token.text ?? texts("push.removed_device"),
-        href: device.map { "/devices/\($0.id)" }),
+        href: device.map { "/devices/\($0.id)" }, isMono: device != nil),
       FactView(texts("details.name"), device?.name), FactView(texts("details.alias"), device?.alias),
       FactView(texts("details.registration_id"), device?.registrationID),
       FactView(texts("details.tags"), device.map { texts.list($0.tags) }),

@@ -26,16 +26,17 @@ extension PushResultPage {
       mayUndo: page.may(.operator))
   }
 
-  /// Nil once the push has started.
-  static func waitingSentence(_ push: Push, _ page: PageContext) -> String? {
+  /// What the page says of a push that nothing was sent of: its heading, and the sentence below. Nil once it has started.
+  static func waiting(_ push: Push, _ page: PageContext) -> (heading: String, lead: String)? {
     let texts = page.texts
-    if push.state == .needsApproval { return texts("approval.nothing_sent") }
-    if push.state == .cancelled, push.startedAt == nil { return texts("when.undone") }
+    if push.state == .needsApproval { return (texts("approval.nothing_sent"), texts("approval.needs_second")) }
+    if push.state == .cancelled, push.startedAt == nil { return (texts("when.undone"), texts("when.undone_means")) }
     guard push.state == .queued, let date = push.waits(now: page.now) else { return nil }
-    // The countdown above shows the seconds.
-    if isHeld(push, now: page.now) { return texts("when.nothing_yet") }
-    return texts(
-      "when.waits",
-      ["ahead": texts.ahead(date, now: page.now), "time": texts.moment(date, push.draft?.timeZone ?? .utc)])
+    // The countdown shows the seconds.
+    if isHeld(push, now: page.now) { return (texts("when.nothing_yet"), "") }
+    return (
+      texts("when.scheduled_for", ["time": texts.moment(date, push.draft?.timeZone ?? .utc)]),
+      texts("when.waits", ["ahead": texts.ahead(date, now: page.now)])
+    )
   }
 }

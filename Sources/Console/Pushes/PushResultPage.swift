@@ -113,15 +113,15 @@ enum PushResultPage {
   private static func view(_ found: Found, _ pager: Pager, _ page: PageContext) -> PushResultView {
     let (push, progress, texts) = (found.push, found.progress, page.texts)
     let (draft, title) = (push.draft, push.heading(texts))
-    let waiting = waitingSentence(push, page)
+    let unsent = waiting(push, page)
     let payload = draft.map { APNsPayload($0, uid: push.uid, signature: push.signature) }
     let subscribers = draft?.audience.subscribers
-    let heading = waiting == nil ? outcome(push, progress, texts, subscribers) : title
+    let heading = unsent?.heading ?? outcome(push, progress, texts, subscribers)
     let chart = LatencyChart(found.latencies)
     return PushResultView(
       push: push, error: push.error.map(texts.recorded), title: title,
       heading: heading ?? ProgressJSON(progress, texts).sentence,
-      headingIsLive: heading == nil, lead: waiting ?? "", stateText: texts(push.stateKey(now: page.now)),
+      headingIsLive: heading == nil, lead: unsent?.lead ?? "", stateText: texts(push.stateKey(now: page.now)),
       tone: PushStateView(push, now: page.now).tone, app: found.app?.name ?? "",
       audience: draft?.audience.text(texts, names: found.names) ?? "",
       created: MomentView(date: push.createdAt, now: page.now),

@@ -22,4 +22,21 @@ struct AttentionTests {
       #expect(!page.text.contains("10 days left"))
     }
   }
+
+  @Test("failures stand above what only waits, and the sentence on top names the first row")
+  func order() async throws {
+    try await ConsoleScene.with { scene in
+      try await ApprovalPageTests.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      _ = try await ben.post("/pushes", ApprovalPageTests.fields)
+      _ = try await CertificateSamples.keep(scene, days: -0.1, begin: -0.5)
+      let page = ScenePage(try await ben.get("/"))
+      let rows = page.tags.filter { $0.name == "h3" }.map(\.text)
+      let expired = try #require(rows.firstIndex { $0.contains("expired on") })
+      let waiting = try #require(rows.firstIndex { $0.contains("1 push needs approval") })
+      #expect(expired < waiting)
+      let lead = try #require(page.tags.first { $0.attributes["class"] == "lead" }?.text)
+      #expect(lead.contains(rows[0].trimmingCharacters(in: ["."])), "\(lead)")
+    }
+  }
 }

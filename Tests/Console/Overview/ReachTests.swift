@@ -54,7 +54,7 @@ struct ReachTests {
       var ben = try await scene.signIn(.viewer)
       for path in ["/", "/apps"] {
         let page = ScenePage(try await ben.get(path))
-        #expect(page.text.contains("JPush: refused: JPush 1004"), "\(path)")
+        #expect(page.text.contains("JPush: refused with 1004"), "\(path)")
         let cells = page.tags.filter { $0.name == "td" && $0.attributes["class"]?.contains("told") == true }
         #expect(!cells.isEmpty && cells.allSatisfy { $0.attributes["class"]?.contains("red") == false })
         #expect(page.tags.contains { $0.name == "span" && $0.attributes["class"] == "red" }, "\(path)")

@@ -70,6 +70,7 @@ struct ApprovalPageTests {
       let page = ScenePage(try await ben.get(path))
       #expect(
         page.text.contains("ben@example.com asked to send it to 2 devices") && page.text.contains("Needs approval"))
+      #expect(page.tags.first { $0.name == "h1" }?.text == "Nothing has been sent yet")
       #expect(page.text.contains("odd") && page.text.contains("World"), "audience and content")
       #expect(page.text.contains("You asked for this yourself") && page.text.contains("Withdraw"))
       #expect(!page.forms.contains { $0.attributes["action"]?.hasSuffix("/approve") == true })
