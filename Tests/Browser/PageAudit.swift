@@ -95,6 +95,10 @@ enum PageAudit {
         && !one.closest('.scroll, pre'));
       say(`${root.scrollWidth} wide of ${innerWidth}`, wide.at(-1));
     }
+    // The title of a row is a link as large as the row: without a frame, it would be as large as the page.
+    for (const title of all('a.title').filter(shown)) {
+      if (title.offsetParent?.matches('body, main, .main, .page')) say('a link that covers the page', title);
+    }
 
     // Contrast of text on the nearest ground that is painted.
     const ink = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
