@@ -27,8 +27,10 @@ struct PageError: HTTPResponseError {
     self.retryAfter = retryAfter
   }
 
+  /// - Parameter list: where to look instead: the path of a page in the navigation, or of one below it.
   static func notFound(_ noun: String, list: String) -> PageError {
-    PageError(.notFound, "missing_\(noun)", action: (list, "nav.\(list.dropFirst())"))
+    let section = list.dropFirst().prefix { $0 != "/" && $0 != "?" }
+    return PageError(.notFound, "missing_\(noun)", action: (list, "nav.\(section)"))
   }
 }
 

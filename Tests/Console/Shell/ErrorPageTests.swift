@@ -60,6 +60,28 @@ struct ErrorPageTests {
     }
   }
 
+  @Test("every page of something that is not there says so in words, with a link to where to look")
+  func missing() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      try await scene.addApp()
+      var anna = try await scene.signIn(.admin)
+      var met = 0
+      for pattern in PageWalkTests.pages(scene) where pattern.contains(":") && !pattern.hasSuffix("/events") {
+        // The app is there, what belongs to it is not.
+        let target = pattern.split(separator: "/").map { part in
+          part == ":id" && pattern.hasPrefix("/apps/:id/") ? "1" : part.hasPrefix(":") ? "987654" : String(part)
+        }.joined(separator: "/")
+        let answer = try await anna.get("/\(target)")
+        guard answer.status == 404 else { continue }
+        met += 1
+        let page = ScenePage(answer)
+        #expect(!page.text.contains(/\b(nav|errors)\.[a-z_]/), "\(target)")
+        #expect(page.links.contains("/"), "\(target)")
+      }
+      #expect(met >= 15)
+    }
+  }
+
   @Test("bodies that cannot be read: too large, of another type, with wrong escapes")
   func bodies() async throws {
     try await ConsoleScene.with { scene in
