@@ -163,8 +163,6 @@ package struct RequestBatchBuilder: ~Copyable {
       keptAnswers: keptAnswers)
   }
 
-  package var count: Int { storage.count }
-
   /// Adds a request.
   ///
   /// - Parameters:

@@ -47,11 +47,6 @@ final class Buffer {
   @inline(__always)
   func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes(append) }
 
-  @inline(__always)
-  func append(_ text: StaticString) {
-    append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-  }
-
   func append(_ text: String) {
     var text = text
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
