@@ -12,7 +12,10 @@ extension String {
   package var isPlainASCII: Bool { utf8.allSatisfy { (0x20...0x7e).contains($0) } }
 
   /// At most `limit` characters, with `…` for the rest.
-  package func abbreviated(to limit: Int) -> String { count <= limit ? self : prefix(limit) + "…" }
+  package func abbreviated(to limit: Int) -> String {
+    // Counting bytes costs nothing, and most texts are short.
+    utf8.count <= limit || count <= limit ? self : prefix(limit) + "…"
+  }
 
   /// Without the full stop at its end, for quoting inside a sentence.
   package var withoutFullStop: String { hasSuffix(".") || hasSuffix("。") ? String(dropLast()) : self }
