@@ -52,6 +52,10 @@ struct PlainTests {
       ("POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400),
+      ("POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\n", 400), ("POST / HTTP/1.1\r\nContent-Length: -0\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n+1\r\n", 400),
+      ("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
       ("GET / HTTP/1.1\r\nX: " + String(repeating: "x", count: 20_000) + "\r\n\r\n", 431),
     ])
   func refused(text: String, status: Int) async throws {
