@@ -28,6 +28,9 @@ struct PlainReader {
 
   init(_ settings: ServerSettings) { self.settings = settings }
 
+  /// How many bytes wait for ``next()``.
+  var waiting: Int { bytes.count }
+
   mutating func append(_ more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
 
   /// - Returns: the next whole request; nil: more bytes are needed.

@@ -67,4 +67,19 @@ struct PlainTests {
       #expect(server.counts.withLock { $0.requests } == 0)
     }
   }
+
+  @Test("a client that goes on sending before it has its answer is cut off")
+  func ahead() async throws {
+    var settings = ServerSettings()
+    settings.speaksHTTP1 = true
+    let server = TestServer { _, _, _ in }
+    try await withServer(server, settings: settings, alpn: ["h2", "http/1.1"]) { running in
+      let client = try RawClient(running, alpn: ["http/1.1"])
+      try client.send(Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+      let more = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+      // The kernel takes some megabytes that the server does not read.
+      #expect(throws: (any Error).self) { for _ in 0..<64 { try client.send(more) } }
+      #expect(server.counts.withLock { $0.requests } == 1)
+    }
+  }
 }
