@@ -171,9 +171,7 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
   }
 
   func group(_ group: ClientGroup, changed state: ClientGroup.State) {
-    guard case .failing(let error) = state else { return }
-    if case .proxy = error.code { return giveUp(error.reason) }
-    giveUp(Reason.combined(.unreachable, after: error.message))
+    if case .failing(let error) = state { giveUp(error.unsentReason) }
   }
 
   func group(_ group: ClientGroup, heard goAway: GoAway) {}
@@ -182,8 +180,7 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
   private func result(_ answer: Answer.Result, joins: Bool) -> TopicResult {
     switch answer {
     case .notProcessed: return .later(reason: trouble ?? OwnReason.unreachable.rawValue, after: nil)
-    case .unknown(.timeout): return .later(reason: OwnReason.timedOut.rawValue, after: nil)
-    case .unknown: return .later(reason: OwnReason.connectionLost.rawValue, after: nil)
+    case .unknown(let cause): return .later(reason: cause.reason.rawValue, after: nil)
     case .answered(200..<300, _): return .done
     case .answered(409, _) where joins: return .done
     case .answered(let status, let detail):
