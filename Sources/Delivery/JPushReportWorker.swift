@@ -37,7 +37,7 @@ package struct JPushReportWorker: Sendable {
   /// Asks for the due messages of one push.
   ///
   /// - Returns: whether any were due. One without an answer is asked for again at its next time.
-  /// - Throws: `SQLiteError`, `CancellationError`; the messages stay due.
+  /// - Throws: `CancellationError`; `SQLiteError` that may pass. The messages stay due.
   package func askOnce() async throws -> Bool {
     let now = clock()
     let due = try await store.read { try SentJPushMessage.due($0, now: now) }
@@ -45,7 +45,7 @@ package struct JPushReportWorker: Sendable {
     var results: [String: JSONValue] = [:]
     do {
       results = try await self.results(of: due.map(\.id), push: push)
-    } catch let error where error is SQLiteError || error is CancellationError {
+    } catch let error where error is CancellationError || (error as? SQLiteError)?.mayPass == true {
       throw error
     } catch {
       log.notice("no report from JPush", ["push": push, "reason": "\(error)"])

@@ -131,7 +131,7 @@ package struct TopicKeeper: Sendable {
     let results: [[TopicResult]]
     do {
       results = try await ask(batches, due.app, due.environment)
-    } catch let error where error is CancellationError || error is SQLiteError {
+    } catch let error where error is CancellationError || (error as? SQLiteError)?.mayPass == true {
       // Neither says anything about the app: what is due stays due.
       throw error
     } catch {
