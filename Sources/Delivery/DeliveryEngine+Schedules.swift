@@ -14,12 +14,19 @@ extension DeliveryEngine {
   }
 
   /// Creates the pushes of due schedules, each in its own transaction, and starts them.
+  ///
+  /// - Throws: the first error, after every schedule had its turn.
   func lookForOccurrences(now: Date) async throws {
     let intake = PushIntake(store: store, deliver: enqueue)
+    var failure: (any Error)?
     for id in try await store.read({ try Schedule.due($0, now: now) }) {
-      let push = try await intake.carryOn(schedule: id, now: now)
-      guard let push else { continue }
-      log.info("created the push of a schedule", ["schedule": id, "push.id": push.uid])
+      do {
+        guard let push = try await intake.carryOn(schedule: id, now: now) else { continue }
+        log.info("created the push of a schedule", ["schedule": id, "push.id": push.uid])
+      } catch {
+        failure = failure ?? error
+      }
     }
+    if let failure { throw failure }
   }
 }

@@ -74,12 +74,13 @@ extension DeliveryEngine {
         _ = leaps.total()
         for id in stoppedAndDue() { enqueue(id) }
         for id in try await store.read({ try Push.due($0, now: now) }) where isNew(id) { enqueue(id) }
-        try await lookForOccurrences(now: now)
-        try await lookForExpiredApprovals(now: now)
         try await routes.refresh()
-        failed = false
+        try await lookForExpiredApprovals(now: now)
         // Another process may have changed a push that is not active here.
         for id in state.withLock({ Array($0.followers.keys) }) where isNew(id) { tell(id) }
+        // Last: a schedule that cannot be carried out fails each time.
+        try await lookForOccurrences(now: now)
+        failed = false
       } catch {
         if !failed, !Task.isCancelled { log.error("could not look for new pushes", ["error": "\(error)"]) }
         failed = true

@@ -3,6 +3,7 @@ import JSON
 package import Logging
 import Model
 import Providers
+import SQLite
 package import Store
 
 /// Asks JPush, some time after a push, what it says became of its messages, and keeps the answers beside our own counts.
@@ -11,11 +12,11 @@ package struct JPushReportWorker: Sendable {
   private static let interval = Duration.seconds(30)
 
   private let store: Store
-  private let routes: CredentialRoutes
+  private let routes: any RouteFinder
   private let clock: @Sendable () -> Date
   private let log: Logger
 
-  package init(store: Store, routes: CredentialRoutes, clock: @escaping @Sendable () -> Date, log: Logger) {
+  package init(store: Store, routes: any RouteFinder, clock: @escaping @Sendable () -> Date, log: Logger) {
     (self.store, self.routes, self.clock, self.log) = (store, routes, clock, log.labelled("Delivery"))
   }
 
@@ -24,6 +25,8 @@ package struct JPushReportWorker: Sendable {
     while true {
       do {
         while try await askOnce() {}
+      } catch is CancellationError {
+        throw CancellationError()
       } catch {
         log.error("could not read or store JPush's reports", ["error": "\(error)"])
       }
@@ -34,6 +37,7 @@ package struct JPushReportWorker: Sendable {
   /// Asks for the due messages of one push.
   ///
   /// - Returns: whether any were due. One without an answer is asked for again at its next time.
+  /// - Throws: `CancellationError`; `SQLiteError` that may pass. The messages stay due.
   package func askOnce() async throws -> Bool {
     let now = clock()
     let due = try await store.read { try SentJPushMessage.due($0, now: now) }
@@ -41,6 +45,8 @@ package struct JPushReportWorker: Sendable {
     var results: [String: JSONValue] = [:]
     do {
       results = try await self.results(of: due.map(\.id), push: push)
+    } catch let error where error is CancellationError || (error as? SQLiteError)?.mayPass == true {
+      throw error
     } catch {
       log.notice("no report from JPush", ["push": push, "reason": "\(error)"])
     }

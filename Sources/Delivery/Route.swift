@@ -53,7 +53,7 @@ package protocol RouteFinder: Sendable {
   /// Subscribes tokens of an app to topics of FCM, or unsubscribes them; see ``TopicKeeper``.
   ///
   /// - Returns: for each batch, a result for each of its tokens.
-  /// - Throws: ``NoRoute``, `ProviderProblem`.
+  /// - Throws: ``NoRoute``, `ProviderProblem`, `CancellationError`.
   func change(_ batches: [TopicBatch], app: Int64, environment: Environment) async throws -> [[TopicResult]]
 
   /// A credential's health; nil if nothing was sent with it since the start.

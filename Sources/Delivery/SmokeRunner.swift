@@ -93,6 +93,8 @@ package struct SmokeRunner: Sendable {
         for id in try await store.read({ try SmokeRun.running($0) }) {
           _ = try await store.write { try SmokeRun.endIfDone($0, id: id, now: now) }
         }
+      } catch is CancellationError {
+        throw CancellationError()
       } catch {
         log.error("could not end runs of smoke tests", ["error": "\(error)"])
       }

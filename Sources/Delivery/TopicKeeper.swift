@@ -131,8 +131,9 @@ package struct TopicKeeper: Sendable {
     let results: [[TopicResult]]
     do {
       results = try await ask(batches, due.app, due.environment)
-    } catch is CancellationError {
-      throw CancellationError()
+    } catch let error where error is CancellationError || (error as? SQLiteError)?.mayPass == true {
+      // Neither says anything about the app: what is due stays due.
+      throw error
     } catch {
       let problem = error as? NoRoute
       let reason = Reason.combined(problem?.reason ?? .credentialUnusable, after: "")

@@ -28,8 +28,6 @@ package final class ClientGroup: @unchecked Sendable {
   package var inFlightLimit: Int?
   /// Whether a connection is added when all are saturated. Loop only.
   package var mayGrow = true
-  /// Connections that take requests or are connecting. Loop only.
-  package var connectionCount: Int { live.count }
 
   let loop: EventLoop
   let configuration: ClientGroupConfiguration
@@ -127,7 +125,8 @@ package final class ClientGroup: @unchecked Sendable {
 
   // MARK: Sending
 
-  private var live: [ClientConnection] {
+  /// Connections that take requests or are connecting.
+  var live: [ClientConnection] {
     connections.filter { $0.state == .open || $0.state == .connecting }
   }
 

@@ -28,6 +28,9 @@ struct PlainReader {
 
   init(_ settings: ServerSettings) { self.settings = settings }
 
+  /// How many bytes wait for ``next()``.
+  var waiting: Int { bytes.count }
+
   mutating func append(_ more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
 
   /// - Returns: the next whole request; nil: more bytes are needed.
@@ -48,7 +51,7 @@ struct PlainReader {
       case .chunkSize:
         guard let line = try line() else { return nil }
         let digits = line.prefix { $0 != ";" }.trimmingBlanks
-        guard digits.utf8.count <= 8, let size = Int(digits, radix: 16), size >= 0 else { throw Refusal(status: 400) }
+        guard digits.utf8.count <= 8, let size = Self.number(digits, radix: 16) else { throw Refusal(status: 400) }
         part = size == 0 ? .trailer : .chunk(size)
       case .trailer:
         guard let line = try line() else { return nil }
@@ -124,14 +127,19 @@ struct PlainReader {
     request.isLast = words[2] == "HTTP/1.0" || request.fields["connection"]?.lowercased() == "close"
     let isChunked = request.fields["transfer-encoding"]?.lowercased() == "chunked"
     let length = request.fields["content-length"]
-    // Both, or another coding, are a way to smuggle requests (RFC 9112 §6.1).
-    guard isChunked || request.fields["transfer-encoding"] == nil, !isChunked || length == nil else {
-      throw Refusal(status: 400)
-    }
+    // Two of these fields, or another coding, are a way to smuggle requests (RFC 9112 §6.1, §6.3).
+    let framing = request.fields.count { $0.name == "content-length" || $0.name == "transfer-encoding" }
+    guard framing <= 1, isChunked || request.fields["transfer-encoding"] == nil else { throw Refusal(status: 400) }
     awaitsContinue = request.fields["expect"]?.lowercased() == "100-continue"
     if isChunked { return part = .chunkSize }
-    guard let count = Int(length ?? "0"), count >= 0 else { throw Refusal(status: 400) }
+    guard let count = Self.number(length ?? "0", radix: 10) else { throw Refusal(status: 400) }
     part = .body(count)
+  }
+
+  /// A number of digits alone: `Int` takes a sign, too.
+  private static func number(_ digits: String, radix: Int) -> Int? {
+    guard let first = digits.utf8.first, first != UInt8(ascii: "+"), first != UInt8(ascii: "-") else { return nil }
+    return Int(digits, radix: radix)
   }
 }
 

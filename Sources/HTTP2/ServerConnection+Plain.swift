@@ -12,6 +12,9 @@ extension ServerConnection {
     var lastID: Int32 = -1
     /// The connection ends as soon as nothing waits to be sent.
     var isOver = false
+
+    /// Bytes of further requests that a client may send before it has its answer, as many as HTTP/2 lets it send.
+    static let mostAhead = 1 << 20
   }
 
   func beginPlain() {
@@ -29,8 +32,12 @@ extension ServerConnection {
   /// - Returns: whether to read on.
   func receivePlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
     heardAt = loop.now()
+    guard plain?.isOver == false else { return true }
     plain?.reader.append(bytes)
     servePlain()
+    if let plain, plain.answering != nil, plain.reader.waiting > Plain.mostAhead {
+      fail(HTTP2Error(.protocolViolation, "The client sent \(plain.reader.waiting) bytes before its answer."))
+    }
     return !isClosed
   }
 

@@ -2,6 +2,7 @@ package import Foundation
 package import HTTP2
 package import Model
 package import Reactor
+
 /// A push service used with one credential over its own connections.
 ///
 /// Devices come in batches and results go back in ``SendReport``s, each for as many devices as are at hand. The

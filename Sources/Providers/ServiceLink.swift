@@ -128,7 +128,7 @@ package final class ServiceLink: @unchecked Sendable {
       if let cancelReason { return .notSent(reason: cancelReason) }
       return .retry(RetryCause(status: 0, reason: unreachable.rawValue))
     case .unknown(let cause):
-      return .outcome(.unknown(reason: Self.reason(cause).rawValue))
+      return .outcome(.unknown(reason: cause.reason.rawValue))
     }
   }
 
@@ -193,14 +193,6 @@ package final class ServiceLink: @unchecked Sendable {
   private var unreachable: OwnReason {
     guard case .failing(let error)? = group?.state, case .proxy(let problem) = error.code else { return .unreachable }
     return OwnReason(problem)
-  }
-
-  private static func reason(_ cause: Answer.Cause) -> OwnReason {
-    switch cause {
-    case .timeout: .timedOut
-    case .reset, .connection: .connectionLost
-    case .tooLong: .unreadableAnswer
-    }
   }
 
   // MARK: Authorization

@@ -2,7 +2,9 @@ import Calendar
 import Delivery
 import Foundation
 import JSON
+import Logging
 import Model
+import SQLite
 import Store
 import TestSupport
 import Testing
@@ -60,6 +62,19 @@ struct ScheduleTests {
       #expect(sent.allSatisfy { $0.createdBy == "anna" && $0.body == "Good day" })
       #expect(try await scene.store.read { try Schedule.get($0, id: schedule.id).state } == .ended)
       #expect(scene.service.sent.count == 9)
+    }
+  }
+
+  @Test("a schedule that cannot be read holds up no other")
+  func damaged() async throws {
+    try await EngineScene.run(devices: 1) { scene in
+      let (damaged, sound) = (try await schedule(scene), try await schedule(scene))
+      _ = try await scene.store.write { database in
+        try database.run("UPDATE schedules SET source = 'unheard of' WHERE id = ?", damaged.id)
+      }
+      try await scene.life { _ in try await go(scene) { try await !pushes(scene, of: sound).isEmpty } }
+      #expect(try await pushes(scene, of: damaged).isEmpty)
+      #expect(scene.log.entries.contains { $0.message == "could not look for new pushes" })
     }
   }
 

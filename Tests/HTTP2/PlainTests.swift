@@ -52,6 +52,10 @@ struct PlainTests {
       ("POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 400),
+      ("POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\n", 400), ("POST / HTTP/1.1\r\nContent-Length: -0\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n+1\r\n", 400),
+      ("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
       ("GET / HTTP/1.1\r\nX: " + String(repeating: "x", count: 20_000) + "\r\n\r\n", 431),
     ])
   func refused(text: String, status: Int) async throws {
@@ -61,6 +65,21 @@ struct PlainTests {
       let answer = try client.text(endingWith: "connection: close\r\n\r\n")
       #expect(answer.hasPrefix("HTTP/1.1 \(status) \r\ncontent-length: 0\r\n"), "\(answer)")
       #expect(server.counts.withLock { $0.requests } == 0)
+    }
+  }
+
+  @Test("a client that goes on sending before it has its answer is cut off")
+  func ahead() async throws {
+    var settings = ServerSettings()
+    settings.speaksHTTP1 = true
+    let server = TestServer { _, _, _ in }
+    try await withServer(server, settings: settings, alpn: ["h2", "http/1.1"]) { running in
+      let client = try RawClient(running, alpn: ["http/1.1"])
+      try client.send(Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+      let more = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+      // The kernel takes some megabytes that the server does not read.
+      #expect(throws: (any Error).self) { for _ in 0..<64 { try client.send(more) } }
+      #expect(server.counts.withLock { $0.requests } == 1)
     }
   }
 }

@@ -1,7 +1,8 @@
-import HTTP2
 import Reactor
 import Synchronization
 import Testing
+
+@testable import HTTP2
 
 /// A group whose answers a test can wait for.
 final class TestClient: ClientGroupHandler, Sendable {
@@ -96,7 +97,7 @@ final class TestClient: ClientGroupHandler, Sendable {
 
   func group(_ group: ClientGroup, ended answers: [Answer]) {
     change { ended in
-      ended.mostConnections = max(ended.mostConnections, group.connectionCount)
+      ended.mostConnections = max(ended.mostConnections, group.live.count)
       for answer in answers {
         ended.total += 1
         ended.times[answer.id, default: 0] += 1

@@ -5,6 +5,7 @@ import JSON
 import Model
 import OpenSSL
 import Providers
+import SQLite
 import Simulator
 import Store
 import Synchronization
@@ -178,6 +179,21 @@ struct TopicTests {
       }
       #expect(pauses[0] >= 60 && pauses[1] >= 120, "each pause is longer: \(pauses)")
       for phone in phones { #expect(Self.topics(scene, phone) == ["common"]) }
+    }
+  }
+
+  @Test("a database that cannot be read is no fault of the credential: the changes stay due, without a reason")
+  func unreadable() async throws {
+    try await Self.run { scene in
+      let phones = try await Self.add(scene, 1)
+      try await Self.setRules(scene, [.common])
+      let blind = TopicKeeper(store: scene.store, clock: { Date() }) { _, _, _ in throw SQLiteError(.busy, "busy") }
+      await #expect(throws: SQLiteError.self) { while try await blind.work() {} }
+      let delays = try await scene.store.read { [app = scene.app] in try TopicSubscription.delays($0, app: app.id) }
+      #expect(delays.isEmpty, "\(delays)")
+      let keeper = scene.engine.topics
+      while try await keeper.work() {}
+      #expect(Self.topics(scene, phones[0]) == ["common"])
     }
   }
 

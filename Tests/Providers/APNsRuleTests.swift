@@ -36,10 +36,15 @@ struct APNsRuleTests {
       (#"{ "timestamp": 1700000000000, "reason": "ExpiredToken" }"#, "ExpiredToken", 1_700_000_000),
       (#"{"reason":"A\"B"}"#, "A\"B", nil), (#"{"reason":"X","timestamp":"soon"}"#, "X", nil),
       (#"{"reason":"X""#, "", nil), ("", "", nil), ("Bad gateway", "", nil), ("[]", "", nil),
+      // A time after the answer, or none that can be written.
+      (#"{"reason":"Unregistered","timestamp":9223372036854775807}"#, "Unregistered", 1_800_000_000),
+      (#"{"reason":"Unregistered","timestamp":-1}"#, "Unregistered", 0),
+      (#"{"reason":"two\nlines"}"#, "two lines", nil),
+      (#"{"reason":"\#(String(repeating: "x", count: 60_000))"}"#, String(repeating: "x", count: 80) + "…", nil),
     ] as [(String, String, Double?)])
   func bodies(text: String, reason: String, seconds: Double?) {
     let response = APNsResponse(
-      detail: .init(fields: HeaderList(), body: Array(text.utf8)), now: Date(timeIntervalSince1970: 0))
+      detail: .init(fields: HeaderList(), body: Array(text.utf8)), now: Date(timeIntervalSince1970: 1_800_000_000))
     #expect(response.reason == reason)
     #expect(response.tokenInvalidSince == seconds.map { Date(timeIntervalSince1970: $0) })
   }

@@ -12,9 +12,10 @@ import Testing
 struct TopicClientTests {
   /// Carries out batches at a server whose answer to a token's request `answer` chooses; nil: 200.
   ///
+  /// - Parameter held: a token whose request is never answered.
   /// - Returns: the results, and the requests as `method path body`.
   private static func change(
-    _ batches: [TopicBatch], answer: @escaping @Sendable (_ token: String) -> ServerResponse?
+    _ batches: [TopicBatch], held: String? = nil, answer: @escaping @Sendable (_ token: String) -> ServerResponse?
   ) async throws -> (results: [[TopicResult]], requests: [String]) {
     let seen = Mutex<[String]>([])
     let server = ScriptedAPNs { request, responder, _ in
@@ -26,6 +27,7 @@ struct TopicClientTests {
       let body = String(decoding: request.body, as: UTF8.self)
       seen.withLock { $0.append("\(request.fields[":method"] ?? "") \(path) \(body)") }
       let token = path.split(separator: "/").dropFirst(4).first?.removingPercentEncoding ?? ""
+      guard token != held else { return }
       responder.respond(answer(token) ?? ServerResponse(status: 200, body: Array("{}".utf8)))
     }
     var results: [[TopicResult]] = []
@@ -122,5 +124,20 @@ struct TopicClientTests {
       Issue.record("\(refused)")
       return
     }
+  }
+
+  @Test("a batch that is cancelled half-way gives no results, rather than those of other tokens")
+  func cancelled() async throws {
+    let (answered, note) = AsyncStream.makeStream(of: Void.self)
+    let batch = TopicBatch(topic: "news", joins: true, tokens: [Self.token("held"), Self.token("gone")])
+    let change = Task {
+      try await Self.change([batch], held: "held") { _ in
+        note.yield()
+        return ScriptedFCM.error(404, "UNREGISTERED")
+      }
+    }
+    _ = await answered.first { _ in true }
+    change.cancel()
+    await #expect(throws: CancellationError.self) { try await change.value }
   }
 }

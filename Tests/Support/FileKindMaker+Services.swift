@@ -50,6 +50,9 @@ extension FileKindMaker {
       json(
         "service account, plain http", try account { $0["token_uri"] = "http://example.com/" },
         .refused("service_account.token_uri")),
+      json(
+        "service account, a port that does not exist", try account { $0["token_uri"] = "https://example.com:65536/" },
+        .refused("service_account.token_uri")),
       json("service account, cut", whole.prefix(whole.count - 200), .refused("json_damaged")),
       json(
         "a person's credentials", Data(#"{"type":"authorized_user","client_id":"x","refresh_token":"y"}"#.utf8),

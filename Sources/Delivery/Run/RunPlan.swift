@@ -35,7 +35,8 @@ struct RunPlan: Sendable {
   var announced: [ProviderKind: Int64] = [:]
   /// What the devices of one request to JPush have in common besides their page.
   var cut: PageCut = []
-  /// Of a push whose pages are cut, where each service goes on after a restart; a service that is not named: as the push's row says.
+  /// Of a push whose pages are cut, where each service goes on after a restart; a service that is not named: as the
+  /// push's row says.
   var cursors: [ProviderKind: Int64] = [:]
   /// Devices registered later do not take part.
   var lastDeviceID: Int64

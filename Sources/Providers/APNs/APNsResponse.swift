@@ -3,16 +3,17 @@ import Foundation
 import HTTP2
 import JSON
 import Model
+import Text
 
 /// A parsed answer of APNs.
 struct APNsResponse: Sendable, Hashable {
   /// Empty if the answer gave none.
   let reason: String
-  /// Of a 410: when the token became invalid.
+  /// Of a 410: when the token became invalid; not later than the answer.
   var tokenInvalidSince: Date?
   var retryAfter: Duration?
 
-  /// - Parameter now: the base of a date in `Retry-After`.
+  /// - Parameter now: when the answer came.
   init(detail: Answer.Detail?, now: Date) {
     guard let detail else {
       reason = ""
@@ -20,17 +21,24 @@ struct APNsResponse: Sendable, Hashable {
     }
     let (reason, timestamp) = Self.parse(detail.body)
     self.reason = reason
-    tokenInvalidSince = timestamp.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+    // A damaged answer can name any number, and not every number is a date that can be written.
+    tokenInvalidSince = timestamp.map { min(Date(timeIntervalSince1970: Double(max(0, $0)) / 1000), now) }
     retryAfter = detail.fields["retry-after"].flatMap { RetryAfter.wait($0, now: now) }
   }
 
   /// An answer whose fields do not matter.
   init(body: [UInt8]) { reason = Self.parse(body).reason }
 
+  private static func parse(_ body: [UInt8]) -> (reason: String, timestamp: Int64?) {
+    let (reason, timestamp) = members(body)
+    // Stored for each device, and shown: what another server answers in place of APNs may be long.
+    return (reason.singleLine.abbreviated(to: 80), timestamp)
+  }
+
   /// Reads `{"reason":"…"}` and `{"reason":"…","timestamp":…}`.
   ///
   /// The usual forms are read without a JSON parser, because a broadcast can bring hundreds of thousands of them.
-  private static func parse(_ body: [UInt8]) -> (reason: String, timestamp: Int64?) {
+  private static func members(_ body: [UInt8]) -> (reason: String, timestamp: Int64?) {
     let start = Array(#"{"reason":""#.utf8)
     if body.starts(with: start), let quote = body[start.count...].firstIndex(of: UInt8(ascii: "\"")),
       !body[start.count..<quote].contains(UInt8(ascii: "\\"))

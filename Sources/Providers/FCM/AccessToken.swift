@@ -44,7 +44,9 @@ final class AccessToken: RequestAuthorization {
   /// - Parameter trust: PEM certificates for a token URI that is not Google's; nil: the system's.
   init(_ account: ServiceAccount, trust: [UInt8]?, _ tools: ProviderTools) throws {
     (self.account, self.tools) = (account, tools)
-    guard let address = URLComponents(string: account.tokenURI), let host = address.host else {
+    guard let address = URLComponents(string: account.tokenURI), let host = address.host,
+      let port = UInt16(exactly: address.port ?? 443)
+    else {
       throw ProviderProblem("The token URI \(account.tokenURI) of the service account is not a URL.")
     }
     path =
@@ -61,8 +63,8 @@ final class AccessToken: RequestAuthorization {
     group = ClientGroup(
       loop: tools.loop,
       endpoint: Endpoint(
-        host: host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: UInt16(address.port ?? 443),
-        tls: tls), configuration: connections, resolver: tools.resolver, handler: self)
+        host: host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port, tls: tls),
+      configuration: connections, resolver: tools.resolver, handler: self)
   }
 
   func current(at now: Date) -> AuthorizationState {

@@ -136,7 +136,6 @@ extension CharacterSet {
   fileprivate static let unreserved = CharacterSet(charactersIn: "-._~").union(.alphanumerics.intersection(.ascii))
 }
 
-/// A push for FCM. Its time to live is counted from the moment of each batch, because FCM takes seconds.
 /// How many more messages of a push are asked for their names: the first ones, each time that it is begun or continued.
 private final class NameBudget: Sendable {
   private let left = Mutex(200)
@@ -150,6 +149,7 @@ private final class NameBudget: Sendable {
   }
 }
 
+/// A push for FCM. Its time to live is counted from the moment of each batch, because FCM takes seconds.
 private struct FCMPush: PreparedPush {
   let provider: FCMProvider
   let push: ProviderPush

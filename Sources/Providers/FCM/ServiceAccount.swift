@@ -41,7 +41,9 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
       throw .missing("client_email")
     }
     tokenURI = json["token_uri"]?.string ?? Self.googleTokenURI
-    guard tokenURI.hasPrefix("https://"), URL(string: tokenURI)?.host != nil else { throw .tokenURI }
+    guard tokenURI.hasPrefix("https://"), let address = URL(string: tokenURI), address.host != nil,
+      (1...65_535).contains(address.port ?? 443)
+    else { throw .tokenURI }
     // Line ends become `\n` in two characters when the file passes through an environment variable or another JSON
     // document.
     let pem = try text("private_key").replacing("\\n", with: "\n")

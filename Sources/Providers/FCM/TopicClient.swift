@@ -32,14 +32,15 @@ extension FCMMaker {
   /// Carries out batches, a request for each token (docs/protocols.md §3.3), over one connection of its own.
   ///
   /// - Returns: for each batch, a result for each of its tokens.
-  /// - Throws: an error about the account, with a text for people.
+  /// - Throws: an error about the account, with a text for people; `CancellationError` if the task was cancelled before
+  ///   every token had its result. Repeating the batches is harmless.
   package func change(
     _ batches: [TopicBatch], _ account: ProviderAccount, _ tools: ProviderTools
   ) async throws -> [[TopicResult]] {
     let endpoint = Self.endpoint(account)
     let service = try Self.serviceAccount(account, endpoint)
     let token = try AccessToken(service, trust: endpoint.trust, tools)
-    return await TopicClient(batches, project: service.projectID, try endpoint.endpoint(), token, tools).results()
+    return try await TopicClient(batches, project: service.projectID, try endpoint.endpoint(), token, tools).results()
   }
 }
 
@@ -82,7 +83,8 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
     }
   }
 
-  func results() async -> [[TopicResult]] {
+  /// - Throws: `CancellationError`.
+  func results() async throws -> [[TopicResult]] {
     guard !joins.isEmpty, let group else { return batches.map { _ in [] } }
     var first = 0
     for batch in batches where !batch.tokens.isEmpty {
@@ -100,6 +102,9 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
       group.stop()
       token.stop()
     }
+    // A cancelled task leaves the loop early. Results arrive in any order: without the missing ones, the others would
+    // be taken for those of other tokens, and retire their devices.
+    guard missing == 0 else { throw CancellationError() }
     var rest = all.compactMap(\.self)[...]
     return batches.map { batch in
       defer { rest = rest.dropFirst(batch.tokens.count) }
@@ -166,9 +171,7 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
   }
 
   func group(_ group: ClientGroup, changed state: ClientGroup.State) {
-    guard case .failing(let error) = state else { return }
-    if case .proxy = error.code { return giveUp(error.reason) }
-    giveUp(Reason.combined(.unreachable, after: error.message))
+    if case .failing(let error) = state { giveUp(error.unsentReason) }
   }
 
   func group(_ group: ClientGroup, heard goAway: GoAway) {}
@@ -177,8 +180,7 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
   private func result(_ answer: Answer.Result, joins: Bool) -> TopicResult {
     switch answer {
     case .notProcessed: return .later(reason: trouble ?? OwnReason.unreachable.rawValue, after: nil)
-    case .unknown(.timeout): return .later(reason: OwnReason.timedOut.rawValue, after: nil)
-    case .unknown: return .later(reason: OwnReason.connectionLost.rawValue, after: nil)
+    case .unknown(let cause): return .later(reason: cause.reason.rawValue, after: nil)
     case .answered(200..<300, _): return .done
     case .answered(409, _) where joins: return .done
     case .answered(let status, let detail):

@@ -2,8 +2,6 @@ import Foundation
 import HTTP2
 package import JSON
 package import Model
-import Reactor
-import Synchronization
 
 /// A call of JPush's REST API besides sending (docs/protocols.md §4.4 to §4.6).
 package enum JPushOperation: Sendable, Hashable {
@@ -76,65 +74,14 @@ extension JPushMaker {
   ) async throws -> JSONValue {
     let authorization = BasicAuthorization.value(try Self.keys(account))
     let endpoint = try JPushEndpoint(account.endpoint).endpoint(operation.family)
-    var connections = tools.connections
-    connections.maximumConnections = 1
-    connections.connection.requestTimeout = .seconds(20)
-    // 50 schedules with their pushes.
-    connections.connection.maximumAnswerBytes = 1 << 20
-    let question = Question()
-    let group = ClientGroup(
-      loop: tools.loop, endpoint: endpoint, configuration: connections, resolver: tools.resolver, handler: question)
-    defer { tools.loop.execute { group.stop() } }
-    return try await question.ask { group.submit(operation.batch(authorization)) }
-  }
-}
-
-/// One request, and its answer.
-private final class Question: ClientGroupHandler, Sendable {
-  private let waiter = Mutex<CheckedContinuation<JSONValue, any Error>?>(nil)
-
-  func ask(_ send: () -> Void) async throws -> JSONValue {
-    try await withCheckedThrowingContinuation { continuation in
-      waiter.withLock { $0 = continuation }
-      send()
+    let reply = try await SingleRequest().send(operation.batch(authorization), to: endpoint, tools)
+    guard reply.status == 200 else {
+      let response = JPushResponse(status: reply.status, body: reply.body)
+      throw ServiceRefusal(status: reply.status, reason: response.reason)
+    }
+    guard !reply.body.isEmpty else { return .null }
+    do { return try JSONValue(parsing: reply.body) } catch {
+      throw ServiceRefusal(status: reply.status, reason: OwnReason.unreadableAnswer.rawValue)
     }
   }
-
-  private func end(_ result: Result<JSONValue, any Error>) {
-    let continuation = waiter.withLock { waiter in
-      defer { waiter = nil }
-      return waiter
-    }
-    continuation?.resume(with: result)
-  }
-
-  private func refuse(_ reason: String, status: Int = 0) {
-    end(.failure(ServiceRefusal(status: status, reason: reason)))
-  }
-
-  func group(_ group: ClientGroup, ended answers: [Answer]) {
-    guard let answer = answers.first else { return }
-    switch answer.result {
-    case .answered(200, let detail):
-      let body = detail?.body ?? []
-      guard !body.isEmpty else { return end(.success(.null)) }
-      do { end(.success(try JSONValue(parsing: body))) } catch {
-        refuse(OwnReason.unreadableAnswer.rawValue, status: 200)
-      }
-    case .answered(let status, let detail):
-      refuse(JPushResponse(status: status, body: detail?.body ?? []).reason, status: status)
-    case .unknown(.timeout): refuse(OwnReason.timedOut.rawValue)
-    case .unknown: refuse(OwnReason.connectionLost.rawValue)
-    case .notProcessed: refuse(OwnReason.unreachable.rawValue)
-    }
-  }
-
-  func group(_ group: ClientGroup, changed state: ClientGroup.State) {
-    guard case .failing(let error) = state else { return }
-    if case .proxy = error.code { return refuse(error.reason) }
-    refuse(Reason.combined(.unreachable, after: error.message))
-  }
-
-  func group(_ group: ClientGroup, heard goAway: GoAway) {}
-  func groupWillSend(_ group: ClientGroup) {}
 }

@@ -2,7 +2,6 @@ import Foundation
 import HTTP2
 import JSON
 package import Model
-import Reactor
 
 /// What can be asked of APNs' channel management (Apple, Sending channel management requests to APNs;
 /// docs/protocols.md §1.8).
@@ -43,8 +42,7 @@ extension APNsMaker {
       case .awaited: throw ServiceRefusal(status: 0, reason: OwnReason.credentialUnusable.rawValue)
       }
     }
-    let client = ChannelClient(endpoint, tools)
-    return try request.reply(await client.ask(request.batch(bundleID, fields)))
+    return try request.reply(await SingleRequest().send(request.batch(bundleID, fields), to: endpoint, tools))
   }
 }
 
@@ -80,7 +78,7 @@ extension ChannelRequest {
   }
 
   /// Reads an answer of 2xx.
-  fileprivate func reply(_ answer: ChannelClient.Reply) throws(ServiceRefusal) -> ChannelReply {
+  fileprivate func reply(_ answer: SingleRequest.Reply) throws(ServiceRefusal) -> ChannelReply {
     guard (200..<300).contains(answer.status) else {
       let reason = APNsResponse(body: answer.body).reason
       throw ServiceRefusal(status: answer.status, reason: reason.isEmpty ? "HTTP \(answer.status)" : reason)
@@ -88,7 +86,9 @@ extension ChannelRequest {
     let json = (try? JSONValue(parsing: answer.body)) ?? .null  // an empty body, or none that is needed
     switch self {
     case .create:
-      guard let channel = answer.channel, ChannelID.problem(with: channel) == nil else { throw .unreadable(answer) }
+      guard let channel = answer.fields[APNsHeader.channelID], ChannelID.problem(with: channel) == nil else {
+        throw .unreadable(answer)
+      }
       return .created(channel)
     case .read:
       guard let policy = json["message-storage-policy"]?.integer else { throw .unreadable(answer) }
@@ -102,84 +102,7 @@ extension ChannelRequest {
 }
 
 extension ServiceRefusal {
-  fileprivate static func unreadable(_ answer: ChannelClient.Reply) -> ServiceRefusal {
+  fileprivate static func unreadable(_ answer: SingleRequest.Reply) -> ServiceRefusal {
     ServiceRefusal(status: answer.status, reason: OwnReason.unreadableAnswer.rawValue)
-  }
-}
-
-/// One request over a connection of its own.
-private final class ChannelClient: ClientGroupHandler, Sendable {
-  struct Reply: Sendable {
-    let status: Int
-    let channel: String?
-    let body: [UInt8]
-  }
-
-  private typealias Result = Swift.Result<Reply, ServiceRefusal>
-
-  private let endpoint: Endpoint
-  private let tools: ProviderTools
-  private let results: AsyncStream<Result>
-  private let hand: AsyncStream<Result>.Continuation
-
-  init(_ endpoint: Endpoint, _ tools: ProviderTools) {
-    (self.endpoint, self.tools) = (endpoint, tools)
-    (results, hand) = AsyncStream<Result>.makeStream(bufferingPolicy: .bufferingOldest(1))
-  }
-
-  func ask(_ batch: RequestBatch) async throws(ServiceRefusal) -> Reply {
-    var connections = tools.connections
-    connections.maximumConnections = 1
-    connections.connection.requestTimeout = .seconds(20)
-    connections.connection.keepsFieldsOfSuccess = true
-    connections.connection.keepsBodyOfSuccess = true
-    // Apple: up to 10,000 channels, of which each has 24 characters.
-    connections.connection.maximumAnswerBytes = 1 << 20
-    let group = ClientGroup(
-      loop: tools.loop, endpoint: endpoint, configuration: connections, resolver: tools.resolver, handler: self)
-    group.submit(batch)
-    var first: Result?
-    for await result in results {
-      first = result
-      break
-    }
-    group.onLoop { $0.stop() }
-    return try (first ?? .failure(ServiceRefusal(status: 0, reason: OwnReason.interrupted.rawValue))).get()
-  }
-
-  func group(_ group: ClientGroup, ended answers: [Answer]) {
-    for answer in answers {
-      switch answer.result {
-      case .answered(let status, let detail):
-        hand.yield(
-          .success(
-            Reply(status: status, channel: detail?.fields[APNsHeader.channelID], body: detail?.body ?? [])))
-      case .notProcessed: fail(.unreachable)
-      case .unknown(.timeout): fail(.timedOut)
-      case .unknown: fail(.connectionLost)
-      }
-    }
-  }
-
-  func group(_ group: ClientGroup, changed state: ClientGroup.State) {
-    guard case .failing(let error) = state else { return }
-    let reason =
-      if case .proxy = error.code { error.reason } else {
-        Reason.combined(error.isTrust ? .untrusted : .unreachable, after: error.message)
-      }
-    hand.yield(.failure(ServiceRefusal(status: 0, reason: reason)))
-  }
-
-  func group(_ group: ClientGroup, heard goAway: GoAway) {}
-  func groupWillSend(_ group: ClientGroup) {}
-
-  private func fail(_ reason: OwnReason) {
-    hand.yield(.failure(ServiceRefusal(status: 0, reason: reason.rawValue)))
-  }
-}
-
-extension HTTP2Error {
-  fileprivate var isTrust: Bool {
-    if case .tls = code { !isAuthentication } else { false }
   }
 }

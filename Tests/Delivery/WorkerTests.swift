@@ -1,0 +1,67 @@
+import Delivery
+import Foundation
+import JSON
+import Logging
+import Model
+import Providers
+import SQLite
+import Store
+import TestSupport
+import Testing
+
+/// What looks for work again and again until its task is cancelled.
+@Suite("Workers", .timeLimit(.minutes(1)))
+struct WorkerTests {
+  /// Routes whose credentials cannot be read.
+  private struct UnreadableRoutes: RouteFinder {
+    let code: SQLiteError.Code
+
+    func route(
+      app: Int64, environment: Model.Environment, provider: ProviderKind,
+      report: @escaping @Sendable (SendReport) -> Void
+    ) async throws -> Route { throw SQLiteError(code, "no") }
+
+    func ask(_ operation: JPushOperation, app: Int64, environment: Model.Environment) async throws -> JSONValue {
+      throw SQLiteError(code, "no")
+    }
+  }
+
+  @Test("a worker that is stopped while it reads the database ends without an error in the log")
+  func cancelled() async throws {
+    try await EngineScene.run(devices: 0) { scene in
+      let log = Logger(label: "test", sink: scene.log)
+      let reports = JPushReportWorker(store: scene.store, routes: scene.service, clock: { noon }, log: log)
+      let smoke = SmokeRunner(store: scene.store, intake: PushIntake(store: scene.store))
+      let workers: [@Sendable () async throws -> Void] = [
+        { try await reports.run() }, { try await smoke.run(clock: { noon }, log: log) },
+      ]
+      for run in workers {
+        let task = Task {
+          withUnsafeCurrentTask { $0?.cancel() }
+          try await run()
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+      }
+      #expect(scene.log.entries.isEmpty)
+    }
+  }
+
+  @Test("a database that cannot be read is no answer of JPush: the report stays due while that may pass")
+  func unreadable() async throws {
+    try await EngineScene.run(devices: 1) { scene in
+      let push = try await scene.push()
+      let message = SentJPushMessage(push: push.id, id: "1", firstDevice: 1, lastDevice: 1, devices: 1, sentAt: noon)
+      try await scene.store.write { try SentJPushMessage.add($0, message) }
+      let log = Logger(label: "test", sink: scene.log)
+      func ask(_ code: SQLiteError.Code) async throws -> Bool {
+        try await JPushReportWorker(
+          store: scene.store, routes: UnreadableRoutes(code: code), clock: { noon + 130 }, log: log
+        ).askOnce()
+      }
+      for _ in 0..<2 { await #expect(throws: SQLiteError.self) { try await ask(.busy) } }
+      // A row that is damaged must not hold up the reports of other pushes.
+      #expect(try await ask(.mismatch))
+      #expect(try await !ask(.mismatch))
+    }
+  }
+}
