@@ -43,7 +43,7 @@ package struct ReminderWorker: Sendable {
       do {
         _ = try await look(clock: clock)
       } catch {
-        log.error("could not check certificates", ["error": "\(error)"])
+        if !Task.isCancelled { log.error("could not check certificates", ["error": "\(error)"]) }
       }
       // Cancelled: the loop ends.
       try? await Task.sleep(for: .seconds(60))
@@ -79,6 +79,8 @@ package struct ReminderWorker: Sendable {
     }
     var look = Look(report: plan.report)
     for message in try await store.read({ try ReminderMessage.pending($0) }) {
+      // The program is stopping: the next start sends the rest.
+      if Task.isCancelled { break }
       guard try await !send(message.id, clock: clock, &look) else { continue }
       let left = try await store.read { try ReminderMessage.find($0, id: message.id) }
       if let left, left.state == .pending { note(left, now: clock(), &look) }
@@ -133,6 +135,9 @@ package struct ReminderWorker: Sendable {
         address: courier.address, identifier: message.uid, now: now)
       answer = try await courier.send(
         content, over: message.channel, to: parcel.secrets, mail: parcel.mail)
+    } catch let error as CancellationError {
+      // The program is stopping, which is no failure of the receiver: the lease ends by itself.
+      throw error
     } catch {
       try await fail(message, error, now: clock(), &look)
       return true
