@@ -104,9 +104,6 @@ enum ServeCommand {
   private static let litestream = Option(
     "litestream", "file", "The path of the litestream program, for --standby.", default: "litestream"
   ).configuration
-  private static let resources = Option<String?>(
-    "resources", "dir", "The folder that contains Templates and Public (default: next to the program)."
-  ).configuration
 
   static let command = Command<Action>(
     "serve", "Serve the console and the JSON API, and deliver pushes.",
@@ -120,7 +117,7 @@ enum ServeCommand {
       sessionIdle.parameter, tokenRate.parameter, addressRate.parameter, pageRate.parameter,
       breachedPasswords.parameter,
       insecure.parameter,
-      replicated.parameter, standby.parameter, litestream.parameter, resources.parameter,
+      replicated.parameter, standby.parameter, litestream.parameter, CommonOptions.resources.parameter,
       CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, LogOptions.level.parameter,
       LogOptions.format.parameter,
     ]
@@ -160,7 +157,7 @@ enum ServeCommand {
         throw CommandFailure("--breached-passwords: \(error)")
       }
     }
-    options.resources = try Resources.find(values[resources])
+    options.resources = try Resources.find(values[CommonOptions.resources])
     options.undoSeconds = 5
     options.proxies = io.proxies
     options.steady = DeliveryEngine.steadyTime
