@@ -178,9 +178,13 @@ enum ServeCommand {
       }
       guard caller != nil else { return ExitCode.done }
     }
+    // A standby was ready, so the watchdog runs: to upgrade a database may take longer than it waits.
+    let opening = caller.map { _ in Task { await manager.watch {} } }
+    defer { opening?.cancel() }
     let service: Service
     do {
       service = try await Service(options)
+      opening?.cancel()
     } catch {
       caller?.finish(.failure(error))
       guard let error = error as? SystemError else { throw error }
