@@ -43,7 +43,7 @@ package struct ReminderWorker: Sendable {
       do {
         _ = try await look(clock: clock)
       } catch {
-        log.error("could not check certificates", ["error": "\(error)"])
+        if !Task.isCancelled { log.error("could not check certificates", ["error": "\(error)"]) }
       }
       // Cancelled: the loop ends.
       try? await Task.sleep(for: .seconds(60))
@@ -79,6 +79,8 @@ package struct ReminderWorker: Sendable {
     }
     var look = Look(report: plan.report)
     for message in try await store.read({ try ReminderMessage.pending($0) }) {
+      // The program is stopping: the next start sends the rest.
+      if Task.isCancelled { break }
       guard try await !send(message.id, clock: clock, &look) else { continue }
       let left = try await store.read { try ReminderMessage.find($0, id: message.id) }
       if let left, left.state == .pending { note(left, now: clock(), &look) }
@@ -133,6 +135,9 @@ package struct ReminderWorker: Sendable {
         address: courier.address, identifier: message.uid, now: now)
       answer = try await courier.send(
         content, over: message.channel, to: parcel.secrets, mail: parcel.mail)
+    } catch let error as CancellationError {
+      // The program is stopping, which is no failure of the receiver: the lease ends by itself.
+      throw error
     } catch {
       try await fail(message, error, now: clock(), &look)
       return true
@@ -197,44 +202,5 @@ package struct ReminderWorker: Sendable {
     let parts = (item.key ?? "").split(separator: "/")
     guard parts.count == 2, parts[0] == "certificates", let id = Int64(parts[1]) else { return [] }
     return uses[id] ?? []
-  }
-}
-
-/// The pause before a failed message is retried.
-package enum RetryPause {
-  /// Seconds until the next attempt: a minute, doubling each time up to six hours; longer if the other side asks for
-  /// it, up to a day.
-  ///
-  /// - Parameters:
-  ///   - attempt: 1 after the first.
-  ///   - asked: the other side's wish in seconds.
-  package static func seconds(afterAttempt attempt: Int, asked: Int? = nil) -> TimeInterval {
-    let doubled = 60 * pow(2, Double(min(max(attempt, 1), 20) - 1))
-    return min(max(min(doubled, 6 * 3600), Double(asked ?? 0)), 86_400)
-  }
-
-  /// After this time sending is given up: the next step follows.
-  package static let patience: TimeInterval = 14 * 86_400
-  /// After this many attempts people are told.
-  package static let alarming = 3
-}
-
-/// Whether the expiry checks still run. A pure rule.
-package enum Watchman {
-  /// Cron runs once a day; an older check is late.
-  package static let cronLimit: TimeInterval = 36 * 3600
-  /// The server checks every minute and records it every ten; an older record is late.
-  package static let serveLimit: TimeInterval = 3600
-
-  /// The late runs. A kind that never ran is not expected.
-  package static func late(_ runs: [CheckRun], now: Date) -> [CheckRun] {
-    runs.filter { now.timeIntervalSince($0.at) > limit($0.source) }
-  }
-
-  private static func limit(_ source: CheckRun.Source) -> TimeInterval {
-    switch source {
-    case .cron: cronLimit
-    case .serve: serveLimit
-    }
   }
 }

@@ -104,9 +104,6 @@ enum ServeCommand {
   private static let litestream = Option(
     "litestream", "file", "The path of the litestream program, for --standby.", default: "litestream"
   ).configuration
-  private static let resources = Option<String?>(
-    "resources", "dir", "The folder that contains Templates and Public (default: next to the program)."
-  ).configuration
 
   static let command = Command<Action>(
     "serve", "Serve the console and the JSON API, and deliver pushes.",
@@ -120,7 +117,7 @@ enum ServeCommand {
       sessionIdle.parameter, tokenRate.parameter, addressRate.parameter, pageRate.parameter,
       breachedPasswords.parameter,
       insecure.parameter,
-      replicated.parameter, standby.parameter, litestream.parameter, resources.parameter,
+      replicated.parameter, standby.parameter, litestream.parameter, CommonOptions.resources.parameter,
       CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, LogOptions.level.parameter,
       LogOptions.format.parameter,
     ]
@@ -160,7 +157,7 @@ enum ServeCommand {
         throw CommandFailure("--breached-passwords: \(error)")
       }
     }
-    options.resources = try Resources.find(values[resources])
+    options.resources = try Resources.find(values[CommonOptions.resources])
     options.undoSeconds = 5
     options.proxies = io.proxies
     options.steady = DeliveryEngine.steadyTime
@@ -181,9 +178,13 @@ enum ServeCommand {
       }
       guard caller != nil else { return ExitCode.done }
     }
+    // A standby was ready, so the watchdog runs: to upgrade a database may take longer than it waits.
+    let opening = caller.map { _ in Task { await manager.watch {} } }
+    defer { opening?.cancel() }
     let service: Service
     do {
       service = try await Service(options)
+      opening?.cancel()
     } catch {
       caller?.finish(.failure(error))
       guard let error = error as? SystemError else { throw error }

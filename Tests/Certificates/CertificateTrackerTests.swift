@@ -100,6 +100,22 @@ struct CertificateTrackerTests {
     }
   }
 
+  @Test("a file whose key is found here still says why its certificate was chosen")
+  func joined() throws {
+    let key = try PrivateKey.generateP256()
+    let authority = try CertificateAuthority(
+      subject: [.commonName("CA")], notBefore: now - 1000, notAfter: now + 86_400 * 90)
+    let both = try [30.0, 60].map { days in
+      try authority.issue(
+        .applePush(topic: "com.example.shop", team: "TEAM123456", notBefore: now - 1000, notAfter: now + 86_400 * days),
+        for: key.publicKey)
+    }
+    let file = try CertificateFile.inspect(data: Data(both.map(\.pem).joined().utf8))
+    #expect(file.choice == .endsLast && !file.hasPrivateKey)
+    let joined = file.joined(with: key)
+    #expect(joined.choice == .endsLast && joined.hasPrivateKey)
+  }
+
   @Test("when an issuer in a host's chain ends first, the line names it, and says whose the serial number is")
   func issuerEndsFirst() {
     let item = TrackedExpiry(

@@ -91,6 +91,19 @@ struct ServerCertificateTests {
     }
   }
 
+  @Test("files count as changed once another user may read them")
+  func permissions() async throws {
+    try await CommandRunner.with { box in
+      let files = try Files(box.folder)
+      try files.issue("a.example")
+      try #require(chmod(files.own.key, 0o600) == 0)
+      let before = files.own.stamp
+      #expect(files.own.stamp == before)
+      try #require(chmod(files.own.key, 0o640) == 0)
+      #expect(files.own.stamp != before)
+    }
+  }
+
   @Test("SIGHUP has it read at once, and never ends the server", arguments: [true, false])
   func hangup(hasTLS: Bool) async throws {
     try await CommandRunner.with { box in

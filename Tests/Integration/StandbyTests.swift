@@ -155,6 +155,27 @@ struct StandbyTests {
     }
   }
 
+  @Test("whoever still waits when a standby takes over or stops is told so")
+  func late() async throws {
+    try await CommandRunner.with { box in
+      let door = try TakeOverDoor(of: DataDirectory(box.folder))
+      var folder = stat()
+      try #require(stat(box.folder, &folder) == 0)
+      let asking = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(asking) }
+      let address = try #require(UnixAddress("@signalbox-standby-\(folder.st_dev)-\(folder.st_ino)"))
+      let connected = address.with { connect(asking, $0, $1) }
+      try #require(connected == 0)
+      await door.shut()
+      var patience = timeval(tv_sec: 10, tv_usec: 0)
+      setsockopt(asking, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+      var bytes = [UInt8](repeating: 0, count: 1000)
+      let count = recv(asking, &bytes, bytes.count, 0)
+      let answer = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+      #expect(answer == "\(TakeOverDoor.failed)\(TakeOverDoor.late)\n")
+    }
+  }
+
   @Test("with --replicated, nobody but Litestream empties the log")
   func checkpoints() async throws {
     try await CommandRunner.with { box in

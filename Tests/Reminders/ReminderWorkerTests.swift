@@ -85,6 +85,29 @@ struct ReminderWorkerTests {
     }
   }
 
+  @Test("a worker that is stopped ends the mail on its way, and leaves the others as they are")
+  func stopped() async throws {
+    let server = try SMTPTestServer()
+    try await ReminderScene.with { scene in
+      try await scene.use(server)
+      for name in ["lin", "ops", "shop"] { try await scene.receiver("\(name)@example.com") }
+      try await scene.keep("Shop", until: Self.noon.addingTimeInterval(Self.days(20)))
+      let worker = scene.worker(.serve)
+      let look = Task {
+        // Asked for the time of the first success, the task is cancelled.
+        try await worker.look(clock: {
+          if (try? server.mails().count) == 1 { withUnsafeCurrentTask { $0?.cancel() } }
+          return Self.noon
+        })
+      }
+      let result = try await look.value
+      #expect(result.sent == 1 && result.failures == [])
+      let messages = try await scene.messages()
+      #expect(messages.map(\.state) == [.sent, .pending, .pending])
+      #expect(messages.map(\.attempts) == [1, 0, 0], "\(messages.map(\.answer))")
+    }
+  }
+
   @Test("a server that refuses is tried again later and later, and the mail comes once, under the same id")
   func retry() async throws {
     var mode = SMTPTestServer.Mode()

@@ -24,6 +24,28 @@ struct SimulatorInteropTests {
     try await body(files.map(\.0.path))
   }
 
+  @Test("a call about channels that is never answered has taken place, as a push has")
+  func silentChannel() async throws {
+    try #require(FileManager.default.isExecutableFile(atPath: Self.curl), "apt install curl")
+    try await SimulatorScene.run { scene in
+      let port = try #require(scene.simulator.endpoint(.development)?.port)
+      scene.simulator.faults(.development).set(try Faults(parsing: "silent=1"))
+      try await Self.withFiles([scene.simulator.authorityPEM]) { files in
+        let authorization = try scene.bearer()
+        let (status, output) = try await OtherProgram.run(
+          Self.curl,
+          [
+            "-sS", "--http2", "--max-time", "3", "--cacert", files[0], "-H", "authorization: \(authorization)",
+            "-d", #"{"push-type":"LiveActivity","message-storage-policy":0}"#,
+            "https://localhost:\(port)/1/apps/\(SimulatorScene.topic)/channels",
+          ])
+        #expect(status == 28, "curl gives up after its time limit: \(output)")
+      }
+      #expect(scene.simulator.channels.all.map(\.app) == [SimulatorScene.topic])
+      #expect(scene.simulator.counters(.development).unanswered == 1)
+    }
+  }
+
   @Test("curl --http2 posts a push with a signed token, as Apple's documentation shows")
   func curl() async throws {
     try #require(FileManager.default.isExecutableFile(atPath: Self.curl), "apt install curl")

@@ -4,8 +4,8 @@ package import Store
 
 /// Checks watched hosts and stores the results.
 package struct HostWatch: Sendable {
-  /// Checks one host, without a time limit of its own.
-  package typealias Look = @Sendable (HostAddress) async -> HostOutcome
+  /// Checks one host, without a time limit of its own. Throws if the check did not take place.
+  package typealias Look = @Sendable (HostAddress) async throws -> HostOutcome
 
   /// Hosts checked at the same time.
   static let width = 8
@@ -20,20 +20,16 @@ package struct HostWatch: Sendable {
     self.look = look
   }
 
-  /// Checks with a ``HostProbe`` on threads that may block.
+  /// Checks with a ``HostProbe`` on threads that may block. Throws `CancellationError` if the pool was stopped.
   package static func look(_ probe: HostProbe, on pool: BlockingPool) -> Look {
-    { address in
-      do {
-        return try await pool.run { probe.look(at: address) }
-      } catch { return .failure(HostFailure(.unreachable, detail: "the program is stopping")) }
-    }
+    { address in try await pool.run { probe.look(at: address) } }
   }
 
-  /// - Throws: `StoreError.notFound`.
+  /// - Throws: `StoreError.notFound`; the error of a check that did not take place, which is not recorded.
   @discardableResult
   package func look(at id: Int64) async throws -> WatchedHost {
     let host = try await store.read { try WatchedHost.get($0, id: id) }
-    try await note([(host, await look(host.address))])
+    try await note([(host, try await look(host.address))])
     return try await store.read { try WatchedHost.get($0, id: id) }
   }
 
@@ -48,8 +44,8 @@ package struct HostWatch: Sendable {
       var waiting = hosts.makeIterator()
       let look = look
       func start() {
-        guard let host = waiting.next() else { return }
-        group.addTask { (host, await look(host.address)) }
+        guard !Task.isCancelled, let host = waiting.next() else { return }
+        group.addTask { (host, try await look(host.address)) }
       }
       for _ in 0..<Self.width { start() }
       for try await result in group {

@@ -114,17 +114,18 @@ final class ProbeLine {
     }
   }
 
-  /// Receives at least one byte.
+  /// Receives at least one byte, up to the deadline.
   func receive() throws(HostFailure) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 2048)
     while true {
+      // Also if there is something to read: a host that never stops talking must not outlast the deadline.
+      try wait(Int16(POLLIN))
       let count = recv(descriptor, &buffer, buffer.count, 0)
       if count > 0 { return Array(buffer[..<count]) }
       guard count < 0 else { throw HostFailure(.closed, detail: "before TLS began") }
       guard errno == EAGAIN || errno == EINTR else {
         throw HostFailure(.closed, detail: String(cString: strerror(errno)))
       }
-      try wait(Int16(POLLIN))
     }
   }
 }

@@ -1,7 +1,6 @@
 package import Foundation
 package import JSON
 import OpenSSL
-package import JSON
 import Model
 import Providers
 

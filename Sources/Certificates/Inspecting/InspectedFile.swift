@@ -46,7 +46,7 @@ package struct InspectedFile: Sendable {
   /// The other certificates: issuers, or further ones.
   package let otherCertificates: [Certificate]
   /// Matches ``certificate``. A secret.
-  package let privateKey: PrivateKey?
+  package private(set) var privateKey: PrivateKey?
   package let profile: ProvisioningProfile?
   package private(set) var serviceAccount: ServiceAccount?
   package private(set) var keyPair: JPushKeyPair?
@@ -108,9 +108,9 @@ package struct InspectedFile: Sendable {
 
   /// A copy with the private key that matches the certificate.
   package func joined(with key: PrivateKey) -> InspectedFile {
-    InspectedFile(
-      format: format, kind: kind, role: role, name: name, topics: topics, environments: environments, teamID: teamID,
-      keyID: keyID, certificate: certificate, otherCertificates: otherCertificates, privateKey: key, profile: profile)
+    var file = self
+    file.privateKey = key
+    return file
   }
 
   /// The file to keep until somebody decides: an opened `.p12` or `.p8` as PEM, so that its password is not needed

@@ -139,11 +139,12 @@ final class APNsService: SimulatedService {
     if course.becomesKnown, faults.faults.maximumStreams == nil {
       request.connection.setMaximumStreams(Self.streams)
     }
-    if let call = course.channelCall, verdict.action != .keepSilent {
-      do throws(APNsRejection) {
-        return answer(try carryOut(try call.get()), verdict, request, responder)
-      } catch {
-        return answer(error, verdict, request, responder)
+    if let call = course.channelCall {
+      let result = Result { () throws(APNsRejection) in try carryOut(try call.get()) }
+      guard verdict.action != .keepSilent else { return }
+      switch result {
+      case .success(let response): return answer(response, verdict, request, responder)
+      case .failure(let rejection): return answer(rejection, verdict, request, responder)
       }
     }
     let result = course.judgement.map { judgement in

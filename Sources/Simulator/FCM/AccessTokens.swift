@@ -75,8 +75,9 @@ final class AccessTokens: Sendable {
       return Self.refusal("invalid_grant", "Invalid JWT: aud must be https://oauth2.googleapis.com/token.")
     }
     let time = Int64(now.timeIntervalSince1970)
+    // `iat` may be any number: `exp - iat` could overflow.
     guard let issued = token.issuedAt, let expires = token.expiresAt, issued <= time + Self.tolerance,
-      expires > time - Self.tolerance, expires > issued, expires - issued <= Self.longestAssertion
+      expires > time - Self.tolerance, expires > issued, issued >= expires - Self.longestAssertion
     else {
       return Self.refusal(
         "invalid_grant",

@@ -19,8 +19,9 @@ extension JPushService {
         }))
   }
 
+  private static func number(_ value: Int?) -> JSONValue { value.map(JSONValue.number) ?? .null }
+
   private static func received(_ id: Int64, _ figures: JPushFigures?, isDetail: Bool) -> JSONValue {
-    func number(_ value: Int?) -> JSONValue { value.map(JSONValue.number) ?? .null }
     var members: [String: JSONValue] = [
       "msg_id": .string(String(id)), "ios_apns_sent": number(figures?.iosTargets),
       "ios_apns_received": number(figures?.iosReceived), "ios_msg_received": .null, "wp_mpns_sent": .null,
@@ -31,8 +32,7 @@ extension JPushService {
   }
 
   private static func summary(_ id: Int64, _ figures: JPushFigures?) -> JSONValue {
-    func number(_ value: Int?) -> JSONValue { value.map(JSONValue.number) ?? .null }
-    return [
+    [
       "msg_id": .string(String(id)),
       "android": [
         "target": number(figures?.androidTargets), "online_push": number(figures?.androidReceived),
@@ -47,8 +47,7 @@ extension JPushService {
   }
 
   private static func message(_ id: Int64, _ figures: JPushFigures?) -> JSONValue {
-    func number(_ value: Int?) -> JSONValue { value.map(JSONValue.number) ?? .null }
-    return [
+    [
       "msg_id": .integer(id),
       "jpush": [
         "target": number(figures?.androidTargets), "online_push": number(figures?.androidReceived),

@@ -121,15 +121,13 @@ final class JPushTimetable: Sendable {
   private struct State {
     /// In the order of their creation.
     var entries: [Entry] = []
-    var answered: [String: (body: JSONValue, at: Date)] = [:]
+    var answers = JPushAnswers()
     /// Where the clock runs; nil: schedules send when the next request comes in.
     var alarm: (@Sendable (Date) -> Void)?
   }
 
   /// Of one app.
   static let liveLimit = 100
-  /// Seconds in which a `cid` creates once.
-  private static let cidLife: TimeInterval = 86_400
   private let state = Mutex(State())
 
   /// - Parameter alarm: is told when the next schedule is due; nil: the server stops.
@@ -147,12 +145,7 @@ final class JPushTimetable: Sendable {
     return found
   }
 
-  func answer(to cid: String, now: Date) -> JSONValue? {
-    state.withLock { state in
-      state.answered = state.answered.filter { now.timeIntervalSince($0.value.at) < Self.cidLife }
-      return state.answered[cid]?.body
-    }
-  }
+  func answer(to cid: String, now: Date) -> JSONValue? { state.withLock { $0.answers.find(cid, now: now) } }
 
   /// Adds or replaces one.
   func keep(_ entry: Entry, cid: (name: String, body: JSONValue, at: Date)? = nil) {
@@ -162,7 +155,7 @@ final class JPushTimetable: Sendable {
       } else {
         state.entries.append(entry)
       }
-      if let cid { state.answered[cid.name] = (cid.body, cid.at) }
+      if let cid { state.answers.keep(cid.body, to: cid.name, now: cid.at) }
     }
     ring()
   }

@@ -20,8 +20,6 @@ package final class JPushService: CallService {
   /// Accepted pushes that reports know.
   private static let messageLimit = 1000
   private static let batchLimit = 1000
-  /// Seconds in which a `cid` sends once.
-  private static let cidLife: TimeInterval = 86_400
 
   private struct Window {
     let start: Date
@@ -38,7 +36,7 @@ package final class JPushService: CallService {
     /// The phones that each message was for.
     var messages: [Int64: Set<Int64>] = [:]
     var order: [Int64] = []
-    var answered: [String: (body: JSONValue, at: Date)] = [:]
+    var answers = JPushAnswers()
     var windows: [Subject: Window] = [:]
   }
 
@@ -197,7 +195,7 @@ package final class JPushService: CallService {
 
   private func take(_ request: JPushRequest, cid: String?, isDry: Bool) throws(JPushError) -> JSONValue {
     let now = now()
-    if let cid, !isDry, let known = answer(to: cid, now: now) { return known }
+    if let cid, !isDry, let known = state.withLock({ $0.answers.find(cid, now: now) }) { return known }
     let id = nextMessage()
     let reached = phones.deliver(request.draft, message: id, isDry: isDry, now: now)
     guard reached.count > 0 else {
@@ -210,19 +208,9 @@ package final class JPushService: CallService {
       state.messages[id] = reached.phones
       state.order.append(id)
       if state.order.count > Self.messageLimit { state.messages[state.order.removeFirst()] = nil }
-      if let cid { state.answered[cid] = (body, now) }
+      if let cid { state.answers.keep(body, to: cid, now: now) }
     }
     return body
-  }
-
-  /// What a push with this `cid` was answered within a day.
-  private func answer(to cid: String, now: Date) -> JSONValue? {
-    state.withLock { state in
-      if state.answered.count > 10_000 {
-        state.answered = state.answered.filter { now.timeIntervalSince($0.value.at) < Self.cidLife }
-      }
-      return state.answered[cid].flatMap { now.timeIntervalSince($0.at) < Self.cidLife ? $0.body : nil }
-    }
   }
 
   private func nextMessage() -> Int64 {

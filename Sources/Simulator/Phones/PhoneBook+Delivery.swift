@@ -40,25 +40,14 @@ extension PhoneBook.State {
     guard Self.topic(push.topic, isOf: records.values[index].phone.topic) else {
       return .failure(APNsRejection("DeviceTokenNotForTopic", apnsID: push.apnsID))
     }
-    let isOn = records.values[index].phone.power == .on
     // 0 means one attempt at once; any other past time means none (Apple, Sending notification requests).
     if !push.isOnceOnly, let expiration = push.expiration, expiration <= now { return .success(()) }
-    if push.isOnceOnly, !isOn { return .success(()) }
     lastNotificationID += 1
     let notification = ReceivedNotification(
       id: lastNotificationID, apnsID: push.apnsID, topic: push.topic, pushType: push.pushType, priority: push.priority,
       payload: String(decoding: push.rawPayload, as: UTF8.self), receivedAt: now, expiration: push.expiration,
       collapseID: push.collapseID, uniqueID: push.uniqueID, appState: records.values[index].phone.appState)
-    keeping.mark(id)
-    if isOn {
-      let (received, isRepeat) = records.values[index].receive(notification)
-      tell(isRepeat ? .updated(phone: id, received) : .received(phone: id, received))
-    } else {
-      // "APNs stores only one notification per bundle id" of a device that is off: the latest (docs/protocols.md §1.1).
-      records.values[index].phone.waiting.removeAll { $0.topic == notification.topic }
-      records.values[index].phone.waiting.append(notification)
-      tell(.waits(phone: id, notification))
-    }
+    hand(notification, index, waits: !push.isOnceOnly)
     return .success(())
   }
 

@@ -53,7 +53,7 @@ package struct PhoneReporter: Sendable {
       switch change {
       case .received(let phone, let notification):
         guard let mark = Mark(notification) else { continue }
-        if notification.isShown { shown[phone, default: [:]][notification.id] = mark }
+        if notification.isShown { Self.keep(mark, of: notification.id, in: &shown[phone, default: [:]]) }
         if notification.isShown || notification.appState == .foreground {
           await report(.displayed, [mark], phone)
         }
@@ -69,6 +69,12 @@ package struct PhoneReporter: Sendable {
       case .added, .changed, .waits: continue
       }
     }
+  }
+
+  /// Adds a notification. As on the phone, the oldest gives way.
+  private static func keep(_ mark: Mark, of notification: Int64, in shown: inout [Int64: Mark]) {
+    shown[notification] = mark
+    if shown.count > SimulatedPhone.receivedLimit, let oldest = shown.keys.min() { shown[oldest] = nil }
   }
 
   private func report(_ kind: ReceiptKind, _ marks: [Mark], _ id: Int64) async {

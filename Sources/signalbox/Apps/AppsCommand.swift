@@ -28,11 +28,9 @@ enum AppsCommand {
     "proxy",
     "The proxy's URL, e.g. http://user@proxy.example.com:3128; none: direct; default: the server's own setting.")
   private static let provider = Option(
-    "provider", "provider", "The push service: apns, fcm, or jpush.", default: ProviderKind.apns, showing: "apns"
-  ) { text throws(BadValue) in
-    guard let kind = ProviderKind(rawValue: text) else { throw BadValue("is not apns, fcm, or jpush") }
-    return kind
-  }.among(ProviderKind.allCases.map(\.rawValue))
+    "provider", "provider", "The push service: apns, fcm, or jpush.", default: ProviderKind.apns, showing: "apns",
+    ProviderKind.parse
+  ).among(ProviderKind.names)
   private static let proxyPassword = Option<String?>(
     "proxy-password", "text", "The proxy's password, so that it is not on the command line.", onlyFromEnvironment: true)
   private static let approval = Argument<Bool>("setting", "on or off.") { text throws(BadValue) in

@@ -207,7 +207,7 @@ enum TopicsCommand {
         }
       io.print("\(token.abbreviated)  \(io.text(words))")
     }
-    return results.allSatisfy { $0 == .done } ? ExitCode.done : 1
+    return results.allSatisfy { $0 == .done } ? ExitCode.done : ExitCode.failed
   }
 
   private static let setRules: Action = { values, io in

@@ -15,10 +15,10 @@ enum CertificateFileReader {
   static func data(_ path: String, patience: Int32 = patience) throws -> Data {
     // Without O_NONBLOCK, open would wait for a writer of a pipe.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { throw CommandFailure("\(words(errno)).") }
+    guard descriptor >= 0 else { throw CommandFailure("\(NamedFile.words(errno)).") }
     defer { close(descriptor) }
     var facts = stat()
-    guard fstat(descriptor, &facts) == 0 else { throw CommandFailure("\(words(errno)).") }
+    guard fstat(descriptor, &facts) == 0 else { throw CommandFailure("\(NamedFile.words(errno)).") }
     switch facts.st_mode & S_IFMT {
     case S_IFDIR: throw CommandFailure("This is a folder. Choose a file in it.")
     case S_IFREG where facts.st_size > CertificateFile.maximumBytes:
@@ -40,12 +40,10 @@ enum CertificateFileReader {
       }
       let count = read(descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR || errno == EAGAIN { continue }
-      guard count >= 0 else { throw CommandFailure("\(words(errno)).") }
+      guard count >= 0 else { throw CommandFailure("\(NamedFile.words(errno)).") }
       if count == 0 { return data }
       data.append(contentsOf: chunk[..<count])
       guard data.count <= CertificateFile.maximumBytes else { throw FileProblem.tooLarge(bytes: nil) }
     }
   }
-
-  private static func words(_ code: Int32) -> EnglishSentence { EnglishSentence(String(cString: strerror(code))) }
 }

@@ -21,9 +21,6 @@ enum CheckCertificatesCommand {
   private static let address = Option<String?>(
     "address", "url", "The console's public URL for links in reminders, e.g. https://push.example.com.", parseAddress
   ).configuration
-  private static let resources = Option<String?>(
-    "resources", "dir", "The folder that contains Templates and Public (default: next to the program)."
-  ).configuration
 
   private static let noProbe = Flag(
     "no-probe",
@@ -39,7 +36,7 @@ enum CheckCertificatesCommand {
       """,
     parameters: [
       CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter,
-      noProbe.parameter, notify.parameter, address.parameter, resources.parameter,
+      noProbe.parameter, notify.parameter, address.parameter, CommonOptions.resources.parameter,
       CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
     ]
   ) { values, io in
@@ -52,7 +49,7 @@ enum CheckCertificatesCommand {
       values[notify]
       ? await notifying(
         data: values[CommonOptions.data], days: values[within], isJSON: values[CommonOptions.json],
-        isNagios: values[nagios], address: values[address], resources: values[resources], io: io)
+        isNagios: values[nagios], address: values[address], resources: values[CommonOptions.resources], io: io)
       : plain(values, io)
     // If the output failed, nobody saw the report.
     return io.outputFailure() == nil ? code : 3

@@ -14,11 +14,8 @@ enum DevicesBatchCommand {
   private static let alias = Option<String?>("alias", "name", "The alias to set.")
   private static let none = Flag("none", "Remove the aliases.")
   private static let environment = Option<Environment>(
-    required: "to", "environment", "The environment to move to: development or production."
-  ) { text throws(BadValue) in
-    guard let environment = Environment(rawValue: text) else { throw BadValue("is not development or production") }
-    return environment
-  }.among(Environment.allCases.map(\.rawValue))
+    required: "to", "environment", "The environment to move to: development or production.", Environment.parse
+  ).among(Environment.names)
   private static let kept = Argument<String>("id", "The ID of the device that stays.")
   private static let gone = Argument<String>("other", "The ID of the device to merge into it. This one is deleted.")
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]

@@ -19,11 +19,8 @@ enum DevicesCommand {
     "platform", "platform", "Only this platform: ios or android.", Platform.parse
   ).among(Platform.names)
   private static let provider = Option<ProviderKind?>(
-    "provider", "service", "Only devices that this push service reaches: apns, fcm or jpush."
-  ) { text throws(BadValue) in
-    guard let provider = ProviderKind(rawValue: text) else { throw BadValue("is not apns, fcm or jpush") }
-    return provider
-  }.among(ProviderKind.allCases.map(\.rawValue))
+    "provider", "service", "Only devices that this push service reaches: apns, fcm or jpush.", ProviderKind.parse
+  ).among(ProviderKind.names)
   private static let state = Option<DeviceState?>("state", "state", "Only this state: active, quarantined, or dead.") {
     text throws(BadValue) in
     guard let state = DeviceState(name: text) else { throw BadValue("is not active, quarantined, or dead") }

@@ -48,7 +48,7 @@ enum HostCommands {
     } catch {
       throw error.failure(["host": "<host>", "port": "<host>", "server_name": "--server-name"], isUsage: true)
     }
-    let store = try DataDirectory(values[CommonOptions.data]).open(creating: true, now: now)
+    let store = try DataDirectory(values, io).open(creating: true, now: now)
     defer { store.close() }
     let text = values[note]
     let added = try store.writeSync { database in

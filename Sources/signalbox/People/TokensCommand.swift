@@ -13,11 +13,8 @@ enum TokensCommand {
   private static let role = Option<User.Role?>(
     "role", "role",
     "The permissions of a person's role instead of scopes: viewer (read only), operator (can send), or admin (full "
-      + "access). Default without --scope: operator."
-  ) { text throws(BadValue) in
-    guard let role = User.Role(rawValue: text) else { throw BadValue("is not admin, operator, or viewer") }
-    return role
-  }.among(User.Role.allCases.map(\.rawValue))
+      + "access). Default without --scope: operator.", User.Role.parse
+  ).among(User.Role.names)
   private static let scopes = Option(
     repeated: "scope", "scope",
     "What the token may do: read, send-development, send-production, devices, certificates, or admin. Repeat for "

@@ -9,11 +9,9 @@ import Text
 
 enum UsersCommand {
   private static let name = Argument<String>("name", "The email address to sign in with.")
-  private static let role = Option<User.Role>(required: "role", "role", "The role: admin, operator, or viewer.") {
-    text throws(BadValue) in
-    guard let role = User.Role(rawValue: text) else { throw BadValue("is not admin, operator, or viewer") }
-    return role
-  }.among(User.Role.allCases.map(\.rawValue))
+  private static let role = Option<User.Role>(
+    required: "role", "role", "The role: admin, operator, or viewer.", User.Role.parse
+  ).among(User.Role.names)
   private static let answer = Argument<Bool>("answer", "yes or no.") { text throws(BadValue) in
     guard let answer = ["yes": true, "no": false][text] else { throw BadValue("is not yes or no") }
     return answer

@@ -37,7 +37,9 @@ struct CommandIO: Sendable {
     now: { Date() },
     outputFailure: { StandardStream.output.failure })
 
-  /// Reads standard input to its end. More than `limit` bytes are an error.
+  /// Reads standard input to its end, or until there are `limit` bytes.
+  ///
+  /// - Throws: ``CommandFailure`` if it cannot be read.
   func readAll(limit: Int) throws -> Data {
     var data = Data()
     while data.count < limit {

@@ -29,6 +29,9 @@ enum CommonOptions {
     do { _ = try TargetList([text]) } catch { throw BadValue("\(EnglishSentence(TargetList.BadEntry.reason))") }
     return text
   }.configuration
+  static let resources = Option<String?>(
+    "resources", "dir", "The folder that contains Templates and Public (default: next to the program)."
+  ).configuration
   static let app = Option<String?>("app", "bundle-id", "Only for this app.")
   static let environment = Option<Environment?>(
     "environment", "environment", "Only for this environment: development or production.", Environment.parse
@@ -89,6 +92,22 @@ extension Platform {
   static let parse: @Sendable (String) throws(BadValue) -> Platform = { text throws(BadValue) in
     guard let platform = Platform(rawValue: text) else { throw BadValue("is not ios or android") }
     return platform
+  }
+}
+
+extension ProviderKind {
+  static let names = allCases.map(\.rawValue)
+  static let parse: @Sendable (String) throws(BadValue) -> ProviderKind = { text throws(BadValue) in
+    guard let provider = ProviderKind(rawValue: text) else { throw BadValue("is not apns, fcm, or jpush") }
+    return provider
+  }
+}
+
+extension User.Role {
+  static let names = allCases.map(\.rawValue)
+  static let parse: @Sendable (String) throws(BadValue) -> User.Role = { text throws(BadValue) in
+    guard let role = User.Role(rawValue: text) else { throw BadValue("is not admin, operator, or viewer") }
+    return role
   }
 }
 

@@ -30,7 +30,19 @@ struct Standby: Sendable {
   ) async throws -> TakeOverDoor.Caller? {
     try checkFolder()
     let door = try TakeOverDoor(of: options.data)
-    defer { door.shut() }
+    do {
+      let caller = try await wait(at: door, manager, stopped: stopped, started: started)
+      await door.shut()
+      return caller
+    } catch {
+      await door.shut()
+      throw error
+    }
+  }
+
+  private func wait(
+    at door: TakeOverDoor, _ manager: ServiceManager, stopped: StopSignal, started: (SocketAddress) -> Void
+  ) async throws -> TakeOverDoor.Caller? {
     let server = try standIn()
     started(try await server.start())
     manager.isReady("Standby: following \(follower.place)")
@@ -75,7 +87,7 @@ struct Standby: Sendable {
         }
         return caller
       } catch {
-        caller.finish(.failure(error))
+        caller.finish(.failure(Task.isCancelled ? TakeOverDoor.late : error))
       }
     }
     return nil

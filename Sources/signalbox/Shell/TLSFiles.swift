@@ -23,6 +23,8 @@ struct TLSFiles: Sendable {
         return [
           Int(file.st_dev), Int(truncatingIfNeeded: file.st_ino), Int(file.st_size), file.st_mtim.tv_sec,
           file.st_mtim.tv_nsec,
+          // A renewal may let this user read the files only after it has written them.
+          Int(file.st_mode), Int(file.st_uid), Int(file.st_gid),
         ]
       }
     }

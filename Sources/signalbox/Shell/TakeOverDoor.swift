@@ -34,6 +34,9 @@ final class TakeOverDoor: Sendable {
     }
   }
 
+  /// What a caller is told for whom nothing is done any more.
+  static let late = CommandFailure("The standby has taken over for another caller, or is stopping.")
+
   let callers: AsyncStream<Caller>
   private let descriptor: Int32
 
@@ -41,9 +44,10 @@ final class TakeOverDoor: Sendable {
   ///
   /// - Throws: ``CommandFailure`` if another standby has it.
   init(of directory: DataDirectory) throws {
+    let address = try Self.address(of: directory)
     let descriptor = try Self.socket()
     self.descriptor = descriptor
-    guard try Self.address(of: directory).with({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, 4) == 0 else {
+    guard address.with({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, 4) == 0 else {
       close(descriptor)
       throw CommandFailure("Another standby uses \(directory.path). Stop it, or choose another folder with --data.")
     }
@@ -52,22 +56,30 @@ final class TakeOverDoor: Sendable {
     // A thread, because it waits.
     Thread.detachNewThread {
       while true {
-        let caller = accept(descriptor, nil, nil)
-        if caller < 0, errno == EINTR || errno == ECONNABORTED { continue }
-        guard caller >= 0 else { break }
-        guard let user = Self.user(of: caller), user == 0 || user == geteuid() else {
-          close(caller)
+        let accepted = accept(descriptor, nil, nil)
+        guard accepted >= 0 else {
+          if errno == EINVAL { break }  // the door was shut
+          // Whoever called is gone, or there are too many open files: the next one may be let in.
+          if errno != EINTR, errno != ECONNABORTED { Thread.sleep(forTimeInterval: 0.1) }
           continue
         }
-        continuation.yield(Caller(descriptor: caller, user: user))
+        guard let user = Self.user(of: accepted), user == 0 || user == geteuid() else {
+          close(accepted)
+          continue
+        }
+        let caller = Caller(descriptor: accepted, user: user)
+        if case .terminated = continuation.yield(caller) { caller.finish(.failure(Self.late)) }
       }
       continuation.finish()
       close(descriptor)
     }
   }
 
-  /// Closes the door.
-  func shut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+  /// Closes the door, and tells those who still wait.
+  func shut() async {
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    for await caller in callers { caller.finish(.failure(Self.late)) }
+  }
 
   /// Asks the standby of a folder, and passes on the lines of its answer.
   ///

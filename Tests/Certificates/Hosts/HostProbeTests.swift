@@ -120,6 +120,7 @@ struct HostProbeTests {
       (.closed, .tls, { _ in }),
       (.timeout, .tls, { _ = ($0.hear(), $0.hear()) }),
       (.timeout, .smtp, { $0.hear() }),
+      (.timeout, .smtp, { $0.flood("220-hello\r\n") }),
       (.wrongProtocol, .smtp, { $0.say("HTTP/1.1 400 Bad Request\r\n\r\n") }),
       (.wrongProtocol, .smtp, { $0.say(String(repeating: "x", count: 40_000)) }),
       (.startTLSNotOffered, .smtp, { $0.say("554 no\r\n") }),

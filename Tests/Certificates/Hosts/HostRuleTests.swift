@@ -7,6 +7,7 @@ import Store
 import Synchronization
 import TestSupport
 import OpenSSL
+import Reactor
 import Testing
 
 @Suite("Watched hosts: rules")
@@ -223,6 +224,21 @@ struct HostRuleTests {
       #expect(atWork.withLock { $0.most } <= 8)
       #expect(try await watch.look(at: hosts[0].id).seen != nil)
       await #expect(throws: StoreError.self) { try await watch.look(at: 999) }
+    }
+  }
+
+  @Test("a check that the end of the program prevents is no failure of the host")
+  func stopped() async throws {
+    try await withStore { store in
+      let host = try await store.write { try watched($0, "a.example") }
+      let pool = BlockingPool(name: "test", threads: 1)
+      pool.stop()
+      let probe = try HostProbe(trust: try HostCertificates().trust)
+      let watch = HostWatch(store, clock: { noon }, look: HostWatch.look(probe, on: pool))
+      await #expect(throws: CancellationError.self) { try await watch.look(at: host.id) }
+      await #expect(throws: CancellationError.self) { try await watch.look(at: HostSchedule.due) }
+      let after = try await store.read { try WatchedHost.get($0, id: host.id) }
+      #expect(after.failure == nil && after.probedAt == nil)
     }
   }
 }

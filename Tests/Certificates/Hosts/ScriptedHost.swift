@@ -54,6 +54,15 @@ struct ScriptedConnection {
 
   func say(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, 0) } }
 
+  /// Says it as fast as the other side takes it, for three seconds at most.
+  func flood(_ text: String) {
+    let bytes = Array(String(repeating: text, count: 5000).utf8)
+    let end = ContinuousClock.now + .seconds(3)
+    while ContinuousClock.now < end, wait(POLLOUT) {
+      guard bytes.withUnsafeBytes({ send(descriptor, $0.baseAddress, $0.count, 0) }) > 0 else { return }
+    }
+  }
+
   /// What comes next, empty at the end.
   @discardableResult
   func hear() -> String {

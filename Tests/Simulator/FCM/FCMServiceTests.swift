@@ -45,6 +45,8 @@ struct FCMServiceTests {
     #expect(try await error([("exp", .integer(time + 7200))]) == "invalid_grant")
     #expect(try await error([("iat", .integer(time - 9000)), ("exp", .integer(time - 6000))]) == "invalid_grant")
     #expect(try await error([("iat", .integer(time + 1000))]) == "invalid_grant")
+    #expect(try await error([("iat", .integer(.min))]) == "invalid_grant")
+    #expect(try await error([("exp", .integer(.max))]) == "invalid_grant")
     #expect(try await error([("scope", nil)]) == "invalid_scope")
     #expect(try await error([("scope", "https://www.googleapis.com/auth/drive")]) == "invalid_scope")
     #expect(try await scene.signIn("abc").json["error"] == "invalid_grant")

@@ -112,6 +112,17 @@ struct JPushServiceTests {
     #expect(wrong.code == 1011)
   }
 
+  @Test("of very many cids the last are known, and the first are forgotten")
+  func answers() {
+    var answers = JPushAnswers()
+    let limit = JPushAnswers.limit
+    for number in 1...limit * 2 + 1 { answers.keep(.number(number), to: "c-\(number)", now: JPushScene.start) }
+    #expect(answers.find("c-1", now: JPushScene.start) == nil)
+    #expect(answers.find("c-\(limit + 1)", now: JPushScene.start) == .number(limit + 1))
+    #expect(answers.find("c-\(limit * 2 + 1)", now: JPushScene.start) == .number(limit * 2 + 1))
+    #expect(answers.find("c-\(limit + 1)", now: JPushScene.start.addingTimeInterval(86_400)) == nil)
+  }
+
   @Test("validate checks and sends nothing; a cid sends once in a day")
   func idempotency() async throws {
     let scene = try JPushScene()

@@ -79,6 +79,18 @@ struct PhoneReporterTests {
       ])
   }
 
+  @Test("what newer notifications displaced is not dismissed")
+  func displaced() async throws {
+    let scene = try PhoneScene()
+    let limit = SimulatedPhone.receivedLimit
+    let reports = try await reports(scene.book, limit + 4) {
+      for number in 1...limit + 3 { send(scene, payload("p\(number)")) }
+      try scene.book.clear(scene.phone.id)
+    }
+    #expect(reports.last?.event == "dismissed")
+    #expect(reports.last?.ids == (4...limit + 3).map { "p\($0) sig" })
+  }
+
   @Test("an Android phone reports too, and what was on a phone before can still be dismissed")
   func android() async throws {
     let scene = try await FCMScene()

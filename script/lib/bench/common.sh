@@ -153,8 +153,10 @@ push_state() {
 
 # wait_for_push UID: until it is over.
 wait_for_push() {
+  local state
   while true; do
-    case $(push_state "$1") in finished | cancelled | failed) return 0 ;; esac
+    state=$(push_state "$1") || { echo "script/bench: the state of push “$1” cannot be read" >&2; return 1; }
+    case $state in finished | cancelled | failed) return 0 ;; esac
     kill -0 "$serve" 2>/dev/null || { cat "$folder/serve.log" >&2; return 1; }
     read -rt 0.3 <> <(:) || true
   done

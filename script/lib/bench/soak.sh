@@ -65,7 +65,7 @@ threads_of() { awk '$1 == "Threads:" {print $2}' "/proc/$1/status"; }
 # soak_round: 10 seconds of everything; the probe takes 4 seconds twice, and one afterwards.
 soak_round() {
   local jobs=() bad=0 job number
-  broadcast_once "Round $round"
+  broadcast_once "Round $round" || return 1
   "$client" -kind none -url "$base" -pid "$serve" -seconds 4 -fields "Cookie: signalbox_session=$cookie" \
     -probe "/ /pushes /pushes/$uid /devices /devices?q=user-7 /incidents /activity /certificates /audiences /settings" \
     >>"$folder/soak.log" &

@@ -37,6 +37,20 @@ await_serve() {
   return 1
 }
 
+# descendants PROCESS: the processes that it started, and those that they started.
+descendants() {
+  local child
+  for child in $(cat "/proc/$1/task/"*/children 2>/dev/null); do echo "$child"; descendants "$child"; done
+}
+
+# serving PROCESS: those of its descendants that are signalbox. It stands behind chroot and su, or buildah.
+serving() {
+  local child
+  for child in $(descendants "$1"); do
+    [ "$(cat "/proc/$child/comm" 2>/dev/null)" != signalbox ] || echo "$child"
+  done
+}
+
 # push_to_the_end ADDRESS TOKEN CURL…: sends a push to the demo's devices, waits until it has finished, and prints its ID.
 push_to_the_end() {
   local push

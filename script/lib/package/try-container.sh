@@ -11,10 +11,6 @@ recipe=$(realpath "$(dirname "$0")/Containerfile")
 folder=$(mktemp -d)
 serve=
 image() { buildah --root "$folder/storage" --runroot "$folder/run" --storage-driver vfs "$@"; }
-descendants() {
-  local child
-  for child in $(cat "/proc/$1/task/"*/children 2>/dev/null); do echo "$child"; descendants "$child"; done
-}
 
 leave() {
   # shellcheck disable=SC2046
@@ -54,9 +50,7 @@ start() {
   serve=$!
   await_serve "$serve" "$folder/serve" || fail "it does not serve"
   address=http://127.0.0.1:$(sed -n 's/.* at http.*:\([0-9]*\)$/\1/p' "$folder/serve" | head -n 1)
-  process=$(for child in $(descendants "$serve"); do
-    [ "$(cat "/proc/$child/comm" 2>/dev/null)" != signalbox ] || echo "$child"
-  done)
+  process=$(serving "$serve")
   [ -n "$process" ] || fail "no process of the container"
 }
 

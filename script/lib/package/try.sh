@@ -11,7 +11,8 @@ folder=$(mktemp -d)
 system=$folder/system
 serve=
 leave() {
-  [ -z "$serve" ] || kill -KILL "$serve" 2>/dev/null || true
+  # shellcheck disable=SC2046
+  [ -z "$serve" ] || kill -KILL $(descendants "$serve") "$serve" 2>/dev/null || true
   umount "$system/proc" 2>/dev/null || true
   rm -rf --one-file-system "$folder"
 }
@@ -54,11 +55,9 @@ start() {
   await_serve "$serve" "$folder/serve" || fail "it does not serve"
   address=$(sed -n 's/.* at \(http[^ ]*\)$/\1/p' "$folder/serve" | head -n 1)
 }
-# The server is a grandchild of this shell, behind chroot and su.
 finish() {
-  local process
-  process=$(inside sh -c "for p in /proc/[0-9]*; do [ \"\$(readlink \$p/exe)\" = /usr/bin/signalbox ] && echo \${p#/proc/}; done" || true)
-  [ -z "$process" ] || kill -TERM $process
+  # shellcheck disable=SC2046
+  kill -TERM $(serving "$serve") || true
   wait "$serve" || true
   serve=
 }
