@@ -23,6 +23,17 @@ struct ValueTests {
   }
 
   @Test(
+    "a scheme of Authorization has no case, and ends with a space",
+    arguments: [
+      ("Bearer abc", "abc"), ("bearer  abc ", "abc"), ("BEARER a b", "a b"), ("Bearer", nil), ("Bearer ", nil),
+      ("Bearerabc", nil), ("Beare", nil), ("Basic abc", nil), ("Bear\u{E9}r abc", nil), ("", nil),
+    ] as [(String, String?)])
+  func credentials(field: String, expected: String?) throws {
+    #expect(try Request(.get, "/", headers: ["Authorization": field]).credentials("Bearer") == expected)
+    #expect(try Request(.get, "/").credentials("Bearer") == nil)
+  }
+
+  @Test(
     "a field that could split the answer is found",
     arguments: [
       ("X", "a\r\nb"), ("X", "a\nb"), ("X", "\0"), ("X", "\u{7F}"), ("X Y", "a"), ("", "a"), ("X:", "a"), ("é", "a"),

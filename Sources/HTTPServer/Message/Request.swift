@@ -108,10 +108,12 @@ package struct Request: Sendable {
   /// What follows a scheme such as `Bearer` or `Basic` in the field `Authorization` (RFC 9110 section 11.4); nil for
   /// another scheme.
   package func credentials(_ scheme: String) -> String? {
-    guard let field = header("Authorization"), field.prefix(scheme.count).lowercased() == scheme.lowercased(),
-      field.dropFirst(scheme.count).first == " "
+    // In bytes, because every request with a token comes here.
+    guard let field = header("Authorization"),
+      let end = field.utf8.index(field.startIndex, offsetBy: scheme.utf8.count, limitedBy: field.endIndex),
+      end < field.endIndex, field.utf8[end] == UInt8(ascii: " "), field[..<end].equalsIgnoringCase(scheme)
     else { return nil }
-    let rest = field.dropFirst(scheme.count).trimmedOfSpace
+    let rest = field[end...].trimmedOfSpace
     return rest.isEmpty ? nil : String(rest)
   }
 
