@@ -68,6 +68,19 @@ struct MovedTokenTests {
     }
   }
 
+  @Test("a device that was moved from an incident is found for the way back after it took in another one")
+  func merged() throws {
+    try withPush { database, push, ids in
+      let place = IncidentPlace(app: push.appID, environment: .production, provider: .apns)
+      let incident = try #require(try Incident.find(database, place, IncidentCause(.parked, MovedTokens.reason)))
+      #expect(try MovedTokens.move(database, .incident(incident), by: "anna", now: noon + 110) == 3)
+      #expect(try MovedTokens.find(database, .incident(incident)).moved == Array(ids[..<3]))
+      try Device.merge(database, ids[1], into: ids[0], by: "anna", now: noon + 120)
+      #expect(try MovedTokens.find(database, .incident(incident)).moved == [ids[0], ids[2]])
+      #expect(try MovedTokens.moveBack(database, .incident(incident), by: "anna", now: noon + 130) == 2)
+    }
+  }
+
   @Test("as many as one move takes, once moved, do not hide the next ones")
   func limit() throws {
     try withApp { database, app in
