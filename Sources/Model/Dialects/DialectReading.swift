@@ -180,7 +180,8 @@ struct DialectReader {
   private mutating func take(expiration: String?) {
     guard let expiration, draft.options.timeToLive == nil else { return }
     guard draft.platforms == [.ios] else { return lose(APNsHeader.expiration) }
-    let moment = Int(expiration) ?? -1
+    // No moment is before 1970; the difference to the least number would not fit.
+    let moment = max(-1, Int(expiration) ?? -1)
     let seconds = moment == 0 ? 0 : moment - Int(now.timeIntervalSince1970)
     if seconds >= 0, PushLimits.timeToLive.contains(seconds), moment == 0 || seconds > 0 {
       draft.options.timeToLive = seconds

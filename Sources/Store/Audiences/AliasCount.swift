@@ -36,7 +36,8 @@ package struct AliasCount: Sendable, Hashable {
         name = try step.step() ? step.row.text(0) : nil
         step.reset()
       }
-      guard let alias = name, alias.hasPrefix(prefix) else { return Page(items: found, next: nil) }
+      // Compares bytes, the order of the index: as characters, an `e` with a combining accent does not begin with `e`.
+      guard let alias = name, alias.utf8.starts(with: prefix.utf8) else { return Page(items: found, next: nil) }
       (last, name) = (alias, nil)
       try count.bind(1, alias)
       try count.bind(2, app)

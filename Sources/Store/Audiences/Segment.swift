@@ -114,8 +114,8 @@ extension Segment {
     return try Self.get(database, id: id)
   }
 
-  /// Lets what a second person approved for another rule of this segment wait for approval again: the devices that it
-  /// reaches have changed.
+  /// Lets what a second person approved, or is to approve, for another rule of this segment wait for approval again: the
+  /// devices that it reaches have changed.
   ///
   /// - Parameters:
   ///   - asker: who changed the rule, and cannot approve.
@@ -131,7 +131,13 @@ extension Segment {
       try Approval.ask(database, .schedule(schedule.id), new, now: now)
     }
     for push in uses.pushes where push.environment == .production {
-      guard try Push.move(database, id: push.id, from: [.queued], to: .needsApproval, now: now) else { continue }
+      if push.state == .needsApproval {
+        try Approval.withdraw(database, .push(push.id), by: asker.name, now: now)
+      } else {
+        guard try Push.move(database, id: push.id, from: [.queued, .paused], to: .needsApproval, now: now) else {
+          continue
+        }
+      }
       try Approval.ask(database, .push(push.id), new, now: now)
     }
   }
@@ -165,7 +171,8 @@ extension Segment {
     uses.schedules = try schedules.map { try Schedule.get(database, id: $0) }.filter { names($0.draft?.audience) }
     let pushes = try database.fetchAll(
       """
-      SELECT id FROM pushes INDEXED BY pushes_unfinished WHERE state IN ('queued', 'sending') AND app_id = ?
+      SELECT id FROM pushes INDEXED BY pushes_state
+      WHERE state <> 'finished' AND state IN ('needs_approval', 'queued', 'sending', 'paused') AND app_id = ?
         AND started_at IS NULL AND instr(search, ?) > 0 ORDER BY id
       """, appID, name
     ) { $0.int64(0) }

@@ -56,15 +56,15 @@ extension DeviceWriter {
   fileprivate func moveTimeline(from other: Int64, to device: Int64) throws {
     let events = try database.fetchAll(
       """
-      SELECT at, kind, detail FROM device_events WHERE device_id IN (?1, ?2)
+      SELECT at, kind, detail, incident_id FROM device_events WHERE device_id IN (?1, ?2)
       ORDER BY at, device_id = ?2, number
       """, other, device
-    ) { ($0.int64(0), $0.text(1), $0.optionalText(2)) }
+    ) { ($0.int64(0), $0.text(1), $0.optionalText(2), $0.optionalInt64(3)) }
     try database.run("DELETE FROM device_events WHERE device_id IN (?, ?)", other, device)
-    for (index, (at, kind, detail)) in events.enumerated() {
+    for (index, (at, kind, detail, incident)) in events.enumerated() {
       try database.run(
-        "INSERT INTO device_events(device_id, number, at, kind, detail) VALUES (?, ?, ?, ?, ?)", device, index + 1, at,
-        kind, detail)
+        "INSERT INTO device_events(device_id, number, at, kind, detail, incident_id) VALUES (?, ?, ?, ?, ?, ?)", device,
+        index + 1, at, kind, detail, incident)
     }
   }
 }

@@ -79,12 +79,28 @@ extension Device {
   package static func list(
     _ database: Database, _ filter: DeviceFilter, order: Order = .newestFirst, cursor: String? = nil, limit: Int
   ) throws -> Page<Device> {
-    guard let (sql, arguments) = try query(database, filter, order, try position(cursor), limit + 1) else {
-      return Page(items: [], next: nil)
+    let (groups, cursor) = (try groups(database, filter), try position(cursor))
+    var found = try groups.flatMap { apps -> [Device] in
+      guard let (sql, arguments) = try query(database, filter, of: apps, order, cursor, limit + 1) else { return [] }
+      return try database.fetchAll(sql, arguments: arguments) { try Device($0) }
     }
-    let found = try database.fetchAll(sql, arguments: arguments) { try Device($0) }
+    if groups.count > 1 { found.sort { order == .newestFirst ? $0.id > $1.id : $0.id < $1.id } }
     let page = Page(found, limit: limit, key: \.id)
     return Page(items: try whole(database, page.items), next: page.next)
+  }
+
+  /// Apps whose devices one query lists. Each app has up to twelve arms (see ``DeviceSource``), and SQLite merges at most
+  /// 500 (https://www.sqlite.org/limits.html#max_compound_select).
+  private static let appsOfQuery = 40
+
+  /// The apps whose devices are listed, in groups for one query each. Only a list by kind has arms for each app.
+  private static func groups(_ database: Database, _ filter: DeviceFilter) throws -> [[Int64]] {
+    if let app = filter.app { return [[app]] }
+    let apps = try database.fetchAll("SELECT id FROM apps ORDER BY id") { $0.int64(0) }
+    guard filter.isByKind else { return [apps] }
+    return stride(from: 0, to: apps.count, by: appsOfQuery).map {
+      Array(apps[$0..<min($0 + appsOfQuery, apps.count)])
+    }
   }
 
   private static func one(
@@ -96,8 +112,10 @@ extension Device {
   }
 
   /// Nil: no device can match.
+  ///
+  /// - Parameter apps: whose devices are listed, at most ``appsOfQuery``; read by a list by kind only.
   static func query(
-    _ database: Database, _ filter: DeviceFilter, _ order: Order, _ cursor: Int64?, _ limit: Int
+    _ database: Database, _ filter: DeviceFilter, of apps: [Int64], _ order: Order, _ cursor: Int64?, _ limit: Int
   ) throws -> (sql: String, arguments: [SQLiteValue])? {
     var range = DeviceSource.Range()
     switch order {
@@ -124,7 +142,6 @@ extension Device {
     } else if let tag = filter.tag {
       source = .tags(try Tag.ids(database, [tag], app: filter.app), range)
     } else {
-      let apps = try filter.app.map { [$0] } ?? database.fetchAll("SELECT id FROM apps") { $0.int64(0) }
       source = .kinds(
         apps: apps, environments: filter.environment.map { [$0] } ?? Environment.allCases,
         platforms: filter.platform.map { [$0] } ?? Platform.allCases,

@@ -23,6 +23,11 @@ package struct DeviceFilter: Sendable, Hashable {
   package var namePart: String?
 
   package init(app: Int64? = nil) { self.app = app }
+
+  /// Whether nothing but app, environment, platform, service and state is asked for.
+  var isByKind: Bool {
+    tokenPrefix == nil && namePrefix == nil && namePart == nil && registrationID == nil && alias == nil && tag == nil
+  }
 }
 
 struct DeviceCondition: Sendable, Hashable {

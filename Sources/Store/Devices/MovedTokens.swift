@@ -78,36 +78,37 @@ package struct MovedTokens: Sendable, Hashable {
     }
   }
 
-  /// Finds the devices of a push, checking at most ``limit`` refusals.
+  /// Finds the devices of a push. Each set has a limit of its own, so that those that are moved leave the rest to be found.
   private static func find(_ database: Database, push: Push) throws -> MovedTokens {
     var found = MovedTokens()
     guard let reason = try Reasons.find(database, reason) else { return found }
-    let other = push.environment.other
-    try database.forEach(
-      """
-      SELECT d.id, d.environment = ?1,
-        EXISTS (SELECT 1 FROM device_events e WHERE e.device_id = d.id AND e.kind = 'environment_changed'
-          AND json_extract(e.detail, '$.from') = ?2 AND \(wasOwn)),
-        (SELECT json_extract(e.detail, '$.push') FROM device_events e WHERE e.device_id = d.id
-          AND e.kind = 'environment_changed' ORDER BY e.number DESC LIMIT 1) IS ?3
+    let refused = """
       FROM (
         SELECT device_id FROM deliveries INDEXED BY deliveries_trouble
-        WHERE push_id = ?4 AND outcome = \(OutcomeKind.failed.rawValue) AND outcome <> 1 AND reason_id = ?5
+        WHERE push_id = ?1 AND outcome = \(OutcomeKind.failed.rawValue) AND outcome <> 1 AND reason_id = ?2
         ORDER BY device_id
       ) x CROSS JOIN devices d ON d.id = x.device_id
-      WHERE d.app_id = ?6 AND ((d.environment = ?1 AND d.state = ?7) OR (d.environment <> ?1 AND d.state = ?8))
-      LIMIT \(limit)
-      """, push.environment.code, other.rawValue, push.uid, push.id, reason, push.appID,
-      DeviceState.quarantined.rawValue, DeviceState.active.rawValue
+      WHERE d.app_id = ?3 AND d.environment = ?4 AND d.state = ?5
+      """
+    try database.forEach(
+      """
+      SELECT d.id, EXISTS (SELECT 1 FROM device_events e WHERE e.device_id = d.id AND e.kind = 'environment_changed'
+        AND json_extract(e.detail, '$.from') = ?6 AND \(wasOwn))
+      \(refused) LIMIT \(limit)
+      """, push.id, reason, push.appID, push.environment.code, DeviceState.quarantined.rawValue,
+      push.environment.other.rawValue
     ) { row in
-      if row.int(1) == 1 {
-        found.parked.append(row.int64(0))
-        if row.int(2) == 1 { found.proven += 1 }
-      } else if row.int(3) == 1 {
-        found.moved.append(row.int64(0))
-      }
+      found.parked.append(row.int64(0))
+      if row.int(1) == 1 { found.proven += 1 }
       return .continue
     }
+    found.moved = try database.fetchAll(
+      """
+      SELECT d.id \(refused) AND (SELECT json_extract(e.detail, '$.push') FROM device_events e
+        WHERE e.device_id = d.id AND e.kind = 'environment_changed' ORDER BY e.number DESC LIMIT 1) IS ?6
+      LIMIT \(limit)
+      """, push.id, reason, push.appID, push.environment.other.code, DeviceState.active.rawValue, push.uid
+    ) { $0.int64(0) }
     return found
   }
 

@@ -31,4 +31,12 @@ extension Schema {
       CREATE INDEX approvals_schedule ON approvals(schedule_id, id);
       CREATE INDEX approvals_open ON approvals(expires_at) WHERE decision IS NULL;
       """)
+
+  /// A push waits again after a change of its segment.
+  static let repeatedApprovals = Migration(
+    id: "2026-11-27 repeated approvals",
+    sql: """
+      DROP INDEX approvals_push;
+      CREATE INDEX approvals_push ON approvals(push_id, id);
+      """)
 }

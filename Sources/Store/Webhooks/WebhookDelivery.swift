@@ -58,6 +58,8 @@ package struct WebhookDelivery: Sendable, Hashable, Identifiable {
   package static let test = "webhook.test"
   /// Attempts end a day after the first one, in seconds.
   package static let patience: TimeInterval = 86_400
+  /// No pause is longer, in seconds; a later time of the next attempt was set while the clock was wrong.
+  package static let longestPause: TimeInterval = 86_400
   /// Unsent events are dropped after a week, in seconds.
   package static let longestWait: TimeInterval = 7 * 86_400
   /// Ended events are kept for two weeks, in seconds.
@@ -111,9 +113,9 @@ package struct WebhookDelivery: Sendable, Hashable, Identifiable {
   package static func due(_ database: Database, now: Date) throws -> [Int64] {
     try database.fetchAll(
       """
-      SELECT id FROM webhooks w WHERE is_active = 1 AND next_try_at <= ?
+      SELECT id FROM webhooks w WHERE is_active = 1 AND (next_try_at <= ?1 OR next_try_at > ?2)
       AND EXISTS (SELECT 1 FROM webhook_events e WHERE e.webhook_id = w.id AND e.state = 'pending')
-      """, now
+      """, now, now.addingTimeInterval(longestPause)
     ) { $0.int64(0) }
   }
 
@@ -121,9 +123,10 @@ package struct WebhookDelivery: Sendable, Hashable, Identifiable {
   package static func next(_ database: Database, webhook: Int64, now: Date) throws -> WebhookDelivery? {
     try database.fetchOne(
       """
-      SELECT \(columns) FROM webhook_events WHERE webhook_id = ?1 AND state = 'pending'
-      AND EXISTS (SELECT 1 FROM webhooks WHERE id = ?1 AND is_active = 1 AND next_try_at <= ?2) ORDER BY id LIMIT 1
-      """, webhook, now
+      SELECT \(columns) FROM webhook_events WHERE webhook_id = ?1 AND state = 'pending' AND EXISTS (
+        SELECT 1 FROM webhooks WHERE id = ?1 AND is_active = 1 AND (next_try_at <= ?2 OR next_try_at > ?3))
+      ORDER BY id LIMIT 1
+      """, webhook, now, now.addingTimeInterval(longestPause)
     ) { try WebhookDelivery($0) }
   }
 

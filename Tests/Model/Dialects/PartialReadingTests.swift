@@ -63,6 +63,17 @@ struct PartialReadingTests {
     #expect(throws: Never.self) { try PushDraft(json: .object(members)) }
   }
 
+  @Test(
+    "an expiration that no push can have is left out",
+    arguments: ["-9223372036854775808", "9223372036854775807", "-1", "1800000000", "1e9", "soon"])
+  func expiration(value: String) throws {
+    let command = "curl -H 'apns-expiration: \(value)' -d '{\"aps\":{\"alert\":\"x\"}}' https://\(Self.place)"
+    let reading = try Self.read(command)
+    #expect(reading.losses.map(\.field) == ["apns-expiration"] && reading.draft.options.timeToLive == nil)
+  }
+
+  private static let place = "api.push.apple.com/3/device/$TOKEN"
+
   @Test("an audience with a part that is wrong is left open as a whole: without that part others would get the push")
   func audience() throws {
     let text = #"{"platform":"all","audience":{"tag":["vip"],"tag_not":[7]},"notification":{"alert":"x"}}"#

@@ -259,6 +259,16 @@ import Testing
     }
   }
 
+  @Test("aliases that begin with a letter are listed to the end, also after one whose letter has an accent of its own")
+  func combiningAliases() throws {
+    try withApp { database, app in
+      let names = ["eva", "e\u{301}lan", "e\u{302}tre", "f"]
+      try register(database, app, names.enumerated().map { registration($0.offset, alias: $0.element) })
+      let page = try AliasCount.list(database, app: app.id, prefix: "e", limit: 10)
+      #expect(page.items.map(\.alias) == Array(names[..<3]) && page.next == nil)
+    }
+  }
+
   @Test("segments, tags and aliases of an app are counted, as far as there is a use for it")
   func counts() throws {
     try withDevices { database, app, _ in

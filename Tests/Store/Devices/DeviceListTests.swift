@@ -102,12 +102,48 @@ import Testing
     }
   }
 
+  @Test("a list of more apps than one query can merge is whole and in order, in both orders", arguments: [43, 81])
+  func manyApps(count: Int) throws {
+    try withDatabase { database in
+      let apps = try (0..<count).map {
+        try App.add(database, bundleID: "com.example.app\($0)", name: "App", now: noon)
+      }
+      var ids: [Int64] = []
+      for number in 0..<(2 * count) {
+        let app = apps[number * 7 % count]
+        ids += try register(
+          database, app, [registration(number, number.isMultiple(of: 3) ? .development : .production)])
+      }
+      var development = DeviceFilter()
+      development.environment = .development
+      let some = ids.enumerated().filter { $0.offset.isMultiple(of: 3) }.map(\.element)
+      for (filter, wanted) in [(DeviceFilter(), ids), (development, some)] {
+        for (order, wanted) in [(Device.Order.oldestFirst, wanted), (.newestFirst, wanted.reversed())] {
+          var found: [Int64] = []
+          var cursor: String?
+          repeat {
+            let page = try Device.list(database, filter, order: order, cursor: cursor, limit: 20)
+            found += page.items.map(\.id)
+            cursor = page.next
+          } while cursor != nil
+          #expect(found == wanted, "\(filter) \(order)")
+        }
+      }
+    }
+  }
+
+  private func query(
+    _ database: Database, _ filter: DeviceFilter, _ order: Device.Order, after: Int64? = nil
+  ) throws -> (sql: String, arguments: [SQLiteValue])? {
+    try Device.query(database, filter, of: filter.app.map { [$0] } ?? [1, 2], order, after, 50)
+  }
+
   @Test("no filter looks at every device")
   func plans() throws {
     try withDevices { database, _ in
       for filter in Self.filters {
         for order in [Device.Order.oldestFirst, .newestFirst] {
-          guard let query = try Device.query(database, filter, order, 200, 50) else { continue }
+          guard let query = try query(database, filter, order, after: 200) else { continue }
           let plan = try plan(database, query)
           #expect(slowSteps(plan) == [], "\(filter): \(plan)")
         }
@@ -121,7 +157,7 @@ import Testing
       var tagged = DeviceFilter(app: app.id)
       tagged.tag = "four"
       for filter in [DeviceFilter(app: app.id), DeviceFilter(), tagged] {
-        guard let query = try Device.query(database, filter, .newestFirst, nil, 50) else { continue }
+        guard let query = try query(database, filter, .newestFirst) else { continue }
         let plan = try plan(database, query)
         #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
       }

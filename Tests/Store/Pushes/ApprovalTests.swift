@@ -179,6 +179,44 @@ struct ApprovalTests {
     }
   }
 
+  @Test("a new rule of its segment lets a push wait for another approval, also one that waits or is paused")
+  func segment() throws {
+    try withApp { database, app in
+      let entry = NewAuditEntry(actor: "anna", action: "", subject: "")
+      _ = try App.setApproval(database, id: app.id, true, by: entry, now: noon)
+      let segment = try Segment.add(
+        database, app: app.id, name: "few", SegmentRule(json: ["tag": ["a"]]), by: "anna", now: noon)
+      let pushes = try ["approved", "paused", "waiting", "begun"].map { uid in
+        var new = newPush(app, uid: uid)
+        new.draftJSON = #"{"platforms":["ios"],"audience":{"segment":["few"]}}"#
+        (new.searchTerms, new.sendAt) = (["few"], noon + 7200)
+        new.approval = NewApproval(asker: Self.anna, reach: 12)
+        return try Push.create(database, new, now: noon)
+      }
+      for push in pushes where push.uid != "waiting" {
+        try Approval.decide(database, .push(push.id), isApproved: true, by: Self.root, now: noon + 1)
+      }
+      #expect(try Push.move(database, id: pushes[1].id, from: [.queued], to: .paused, now: noon + 2))
+      #expect(try Push.move(database, id: pushes[3].id, from: [.queued], to: .sending, now: noon + 2))
+      let problems = codes { _ = try segment.change(database, name: "many", segment.rule, now: noon + 3) }
+      #expect(problems == ["segment.in_use"])
+      #expect(try segment.uses(database).pushes.map(\.uid) == ["approved", "paused", "waiting"])
+
+      let changed = try segment.change(database, name: "few", SegmentRule(json: ["tag": ["b"]]), now: noon + 3)
+      let ben = ApprovalRule.Actor("ben", person: nil)
+      try changed.askAgain(database, by: ben, from: nil, now: noon + 3)
+      for push in pushes[..<3] {
+        #expect(try Push.get(database, id: push.id).state == .needsApproval, "\(push.uid)")
+        let approval = try #require(try Approval.find(database, .push(push.id)))
+        #expect(approval.decision == nil && approval.asker == ben, "\(push.uid)")
+        try Approval.decide(database, .push(push.id), isApproved: true, by: Self.root, now: noon + 4)
+        #expect(try Push.get(database, id: push.id).state == .queued, "\(push.uid)")
+      }
+      #expect(try Push.get(database, id: pushes[3].id).state == .sending)
+      #expect(try Approval.open(database, limit: 9) == [])
+    }
+  }
+
   @Test("whether a person may send to production is asked again when the person decides")
   func permission() throws {
     try withApp { database, app in

@@ -218,6 +218,23 @@ struct WebhookStoreTests {
     }
   }
 
+  @Test("a next attempt that was set while the clock was wrong holds nothing up")
+  func wrongClock() throws {
+    try withApp { database, app in
+      let webhook = try hook(database, [.pushFinished])
+      _ = try push(database, app, [])
+      let event = try #require(try WebhookDelivery.next(database, webhook: webhook, now: noon + 30))
+      let no = WebhookDelivery.Answer(status: 503, milliseconds: 3, words: "503 no", retryAfter: 86_400)
+      // Years ahead, as before the time was read from the network.
+      let wrong = noon + 9e7
+      #expect(try event.record(database, no, pause: WebhookDelivery.longestPause, now: wrong) == .pending)
+      #expect(try WebhookDelivery.due(database, now: wrong + 9) == [], "asked to wait")
+      #expect(try WebhookDelivery.next(database, webhook: webhook, now: wrong + 9) == nil)
+      #expect(try WebhookDelivery.due(database, now: noon + 60) == [webhook])
+      #expect(try WebhookDelivery.next(database, webhook: webhook, now: noon + 60)?.uid == event.uid)
+    }
+  }
+
   @Test("a receiver that is down does not fill the disk")
   func limit() throws {
     try withApp { database, app in
