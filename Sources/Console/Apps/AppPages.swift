@@ -159,13 +159,11 @@ enum AppPages {
     guard page.form["confirm"] == app.name else {
       return try await removePage(page, error: page.texts("confirm.differs", ["app": app.name]))
     }
-    let now = page.now
-    try await page.store.write { database in
-      let audit = page.audit(
-        "app.delete", "app \(app.bundleID)",
-        ["before": app.audited(try App.belongings(database, id: app.id)), "after": .null])
-      try App.delete(database, id: app.id)
-      try AuditEntry.add(database, audit, now: now)
+    let (audit, now) = (page.audit("app.delete", "app \(app.bundleID)"), page.now)
+    do {
+      try await page.store.write { try app.remove($0, audit: audit, now: now) }
+    } catch StoreError.inUse {
+      return try await removePage(page, error: page.texts("apps.remove_running"))
     }
     return page.redirect(to: "/apps", flash: "app_removed")
   }

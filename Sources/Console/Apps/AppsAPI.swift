@@ -1,3 +1,4 @@
+import Foundation
 import HTTPServer
 package import JSON
 import Model
@@ -101,18 +102,7 @@ enum AppsAPI {
   private static func delete(_ call: APIContext) async throws -> Response {
     try await call.store.write { database in
       let app = try call.app(database)
-      var filter = PushFilter(app: app.id)
-      filter.states = [.queued, .sending, .paused]
-      // The engine must not lose the row of a push while it records results.
-      let running = try Push.list(database, filter, limit: 10).items
-      if !running.isEmpty {
-        throw StoreError.inUse(noun: "app", by: running.map { "push \($0.uid), which is being sent" })
-      }
-      let audit = call.audit(
-        "app.delete", "app \(app.bundleID)",
-        ["before": app.audited(try App.belongings(database, id: app.id)), "after": .null])
-      try App.delete(database, id: app.id)
-      try AuditEntry.add(database, audit, now: call.now)
+      try app.remove(database, audit: call.audit("app.delete", "app \(app.bundleID)"), now: call.now)
     }
     return APIContext.nothing
   }
@@ -147,5 +137,23 @@ extension App {
       "credentials": .integer(Int64(belongings.credentials)),
     ]
     return .object((audited.object ?? [:]).merging(counts) { $1 })
+  }
+
+  /// Deletes the app with everything that belongs to it, with an entry of the activity log.
+  ///
+  /// - Parameter audit: its detail is filled in.
+  /// - Throws: `StoreError.inUse` while pushes of the app wait or are sent: the engine must not lose the row of a push
+  ///   while it records results.
+  func remove(_ database: Database, audit: NewAuditEntry, now: Date) throws {
+    var filter = PushFilter(app: id)
+    filter.states = [.queued, .sending, .paused]
+    let running = try Push.list(database, filter, limit: 10).items
+    if !running.isEmpty {
+      throw StoreError.inUse(noun: "app", by: running.map { "push \($0.uid), which is being sent" })
+    }
+    var entry = audit
+    entry.detail = ["before": audited(try App.belongings(database, id: id)), "after": .null]
+    try App.delete(database, id: id)
+    try AuditEntry.add(database, entry, now: now)
   }
 }

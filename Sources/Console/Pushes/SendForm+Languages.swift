@@ -5,6 +5,8 @@ import Mustache
 /// The texts in other languages: numbered rows of fields, such as `localization.1.title`.
 extension SendForm {
   private static let texts = ["title", "subtitle", "body"]
+  /// The row numbers that are read. Bounded, because a new row gets the number after the last one.
+  private static let numbers = 1...9999
   /// Where a problem of all rows stands.
   static let rowsField = Localization.key
 
@@ -16,7 +18,7 @@ extension SendForm {
       let parts = field.name.split(separator: ".")
       return parts.count == 3 && parts[0] == "localization" ? Int(parts[1]) : nil
     }
-    return Set(numbers.filter { $0 > 0 }).sorted()
+    return Set(numbers.filter(Self.numbers.contains)).sorted()
   }
 
   /// Whether a field belongs to a row.

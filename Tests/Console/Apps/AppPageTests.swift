@@ -65,6 +65,31 @@ struct AppPageTests {
     }
   }
 
+  @Test("an app stays while a push of it waits or is sent, on its page as in the API")
+  func removalWhileSending() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      try await scene.addDevices(3, of: app)
+      var anna = try await scene.signIn(.admin)
+      let draft: JSONValue = [
+        "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+        "notification": ["body": "x"], "send_at": "2026-12-01T09:00:00Z",
+      ]
+      let made = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
+      let uid = try #require(made.json?["id"]?.string, "\(made.text)")
+      let refused = try await anna.post("/apps/\(app.id)/remove", [("confirm", app.name)])
+      #expect(refused.status == 422 && ScenePage(refused).error("confirm").contains("being sent or scheduled"))
+      #expect(try await scene.call(.delete, "/api/v1/apps/\(app.bundleID)", as: .admin).status == 409)
+      #expect(try await scene.count("apps") == 1)
+      #expect(try await scene.count("pushes") == 1)
+      #expect(try await scene.call(.post, "/api/v1/pushes/\(uid)/cancel", as: .operator).status == 200)
+      #expect(try await anna.post("/apps/\(app.id)/remove", [("confirm", app.name)]).location == "/apps")
+      #expect(try await scene.count("apps") == 0)
+      let entry = try await scene.audit("app.delete").first
+      #expect(entry?.detail?["before"]?["pushes"] == 1 && entry?.detail?["after"] == .null)
+    }
+  }
+
   @Test(
     "what is wrong with an app is told at its field, and nothing is kept",
     arguments: [

@@ -108,6 +108,25 @@ struct LocalizationPageTests {
     [("localization.\(number).language", language), ("localization.\(number).body", body)]
   }
 
+  @Test("a row whose number is out of range is none: the next row is counted from those that are")
+  func rowNumbers() async throws {
+    try await Self.with { scene, _ in
+      var ben = try await scene.signIn(.operator)
+      let forms: [(path: String, more: [(String, String)])] = [
+        ("/pushes/preview", []), ("/templates", [("name", "Order")]),
+      ]
+      for number in [Int.max, Int.min, 0, 10_000] {
+        let typed = Self.fields + Self.row(number, "de", "Unterwegs") + Self.row(7, "fr", "En route")
+        for (path, more) in forms {
+          let answer = try await ben.post(path, typed + more + [("add_language", "1")])
+          let page = ScenePage(answer)
+          #expect(answer.status == 200 && page.values("localization.8.language") == [""], "\(path) \(number)")
+          #expect(page.values("localization.\(number).body").isEmpty, "\(path) \(number)")
+        }
+      }
+    }
+  }
+
   @Test("without script: rows come and go, mistakes stand beside them, and the review shows each language")
   func form() async throws {
     try await Self.with { scene, devices in
