@@ -31,6 +31,9 @@ package enum Timestamp {
 
   /// The most bytes of a text, even for a year beyond RFC 3339.
   package static let longest = 48
+  /// Milliseconds until the year 31,690,708. Later times, such as an expiration of as many seconds as Int holds, are
+  /// written as this one.
+  private static let farthest = 1e18
 
   /// Writes ``text(_:alwaysMilliseconds:)`` into at most ``longest`` bytes: answers contain hundreds of times.
   ///
@@ -38,7 +41,7 @@ package enum Timestamp {
   package static func write(
     _ date: Date, alwaysMilliseconds: Bool = false, to bytes: UnsafeMutablePointer<UInt8>
   ) -> Int {
-    let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
+    let milliseconds = Int(min(max((date.timeIntervalSince1970 * 1000).rounded(), -farthest), farthest))
     let (seconds, fraction) = CivilDate.floor(milliseconds, 1000)
     let (days, second) = CivilDate.floor(seconds, 86400)
     let (year, month, day) = CivilDate.parts(days)

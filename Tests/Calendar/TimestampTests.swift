@@ -35,6 +35,12 @@ struct TimestampTests {
     #expect(Timestamp.parse(text) == Date(timeIntervalSince1970: seconds), "\(text)")
   }
 
+  @Test("a time beyond all calendars is written, too", arguments: [9.2e18, -9.2e18, .infinity])
+  func beyond(seconds: Double) {
+    let text = Timestamp.text(Date(timeIntervalSince1970: seconds))
+    #expect(seconds > 0 ? text == "31690708-07-05T01:46:40Z" : text.hasPrefix("-"), "\(text)")
+  }
+
   @Test("every day of four centuries")
   func days() {
     var wrong = 0

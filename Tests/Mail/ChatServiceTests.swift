@@ -77,6 +77,16 @@ struct ChatServiceTests {
     #expect(texts.allSatisfy { $0.count <= 3000 })
   }
 
+  @Test("Slack: a link of any length is survived")
+  func slackLink() throws {
+    let item = ChatMessage.Item(
+      heading: "Shop", lines: [], link: "https://box.example/" + String(repeating: "x", count: 4000), linkText: "Open")
+    let message = ChatMessage(
+      title: "Shop", lead: "", items: [item], more: "and {count} more", json: [], identifier: "m-1")
+    let body = try Self.object(ChatService.slack.request(message, url: "https://x", secret: nil, now: Self.noon))
+    #expect((body["blocks"] as? [Any])?.count == 2)
+  }
+
   @Test("a text that is too long states how much is missing", arguments: [ChatService.dingtalk, .wecom, .feishu])
   func long(service: ChatService) throws {
     let request = service.request(Self.message(400), url: "https://x", secret: nil, now: Self.noon)

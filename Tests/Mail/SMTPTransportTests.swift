@@ -51,6 +51,7 @@ struct SMTPTransportTests {
     #expect(refused.code == .authentication)
     #expect(refused.words.contains("535 5.7.8 these are not the right words"))
     #expect(!"\(refused)".contains("wrong-secret"))
+    #expect(!"\(refused)".contains(Data("\0box\0wrong-secret".utf8).base64EncodedString()))
     settings.trustPEM = nil
     #expect(try Self.error(settings).code == .tls)
     let other = try OpenSSLCommand()

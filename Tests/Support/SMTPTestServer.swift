@@ -82,7 +82,7 @@ package final class SMTPTestServer: Sendable {
   }
 
   private static let script = """
-    import asyncio, email, email.policy, json, os, ssl, sys
+    import asyncio, base64, email, email.policy, json, os, ssl, sys
     from aiosmtpd.smtp import SMTP, AuthResult
     folder = sys.argv[1]
     mode = json.load(open(os.path.join(folder, 'mode.json')))
@@ -121,8 +121,10 @@ package final class SMTPTestServer: Sendable {
 
     def authenticate(server, session, envelope, mechanism, data):
         good = data.login == mode['user'].encode() and data.password == mode['password'].encode()
+        # Like a careless server, it repeats what it was told.
+        heard = base64.b64encode(b'\\0' + data.login + b'\\0' + data.password).decode()
         return AuthResult(success=good, handled=True) if good else AuthResult(
-            success=False, handled=False, message='535 5.7.8 these are not the right words')
+            success=False, handled=False, message='535 5.7.8 these are not the right words: ' + heard)
 
     def factory():
         return SMTP(Handler(), hostname='mail.example', authenticator=authenticate if mode['user'] else None,

@@ -53,7 +53,7 @@ struct SlackBody: Encodable {
     parts += message.items.prefix(Self.blockLimit).map { item in
       let link = item.link.map { "\n<\($0)|\(ChatText.slack(item.linkText))>" } ?? ""
       let facts = (["*\(ChatText.slack(item.heading))*"] + item.lines.map(ChatText.slack)).joined(separator: "\n")
-      return facts.prefix(Self.textLimit - link.count) + link
+      return facts.prefix(max(0, Self.textLimit - link.count)) + link
     }
     if message.items.count > Self.blockLimit { parts.append(message.left(message.items.count - Self.blockLimit)) }
     blocks = parts.map { Block(text: Text(text: String($0.prefix(Self.textLimit)))) }

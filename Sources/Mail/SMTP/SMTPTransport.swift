@@ -72,7 +72,10 @@ package struct SMTPTransport: Sendable {
   /// Removes the password from texts of a server that repeats its input.
   private func hidden(_ text: String) -> String {
     guard let password = server.password, !password.isEmpty else { return text }
-    return text.replacing(password, with: "…").replacing(Data(password.utf8).base64EncodedString(), with: "…")
+    // RFC 4616: user and password in one text.
+    let plain = "\0\(server.user ?? "")\0\(password)"
+    let secrets = [Data(plain.utf8).base64EncodedString(), Data(password.utf8).base64EncodedString(), password]
+    return secrets.reduce(text) { $0.replacing($1, with: "…") }
   }
 
   /// The outgoing mail, and the server's answers.

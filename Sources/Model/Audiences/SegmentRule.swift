@@ -86,18 +86,19 @@ extension SegmentRule {
 
   /// The alias as a pattern of SQLite's GLOB; nil: any alias, or none.
   package var aliasGlob: String? {
+    // SQLite knows no characters of several scalars: a `*` with an accent above it is special, too.
     alias.map { form in
-      form.map { character in
-        switch character {
-        case "[", "?": "[\(character)]"
-        default: String(character)
+      form.unicodeScalars.map { scalar in
+        switch scalar {
+        case "[", "?": "[\(scalar)]"
+        default: String(scalar)
         }
       }.joined()
     }
   }
 
   /// What every alias of the form begins with.
-  package var aliasPrefix: String { String((alias ?? "").prefix { $0 != "*" }) }
+  package var aliasPrefix: String { String((alias ?? "").unicodeScalars.prefix { $0 != "*" }) }
 }
 
 // MARK: JSON
@@ -144,7 +145,8 @@ extension SegmentRule {
     rule.tagAnd = fields.strings("tag_and", atMost: PushLimits.tags, check: tag)
     rule.tagNot = fields.strings("tag_not", atMost: PushLimits.tags, check: tag)
     rule.alias = fields.string("alias", limit: .bytes(200)) { form in
-      form.count { $0 == "*" } > starsLimit ? Problem("", SegmentMessage.stars, ["limit": String(starsLimit)]) : nil
+      let stars = form.unicodeScalars.count { $0 == "*" }
+      return stars > starsLimit ? Problem("", SegmentMessage.stars, ["limit": String(starsLimit)]) : nil
     }
     fields.object("app_version") { version in
       rule.versionFrom = readVersion(version, "from")

@@ -92,20 +92,24 @@ struct CurlCommand: Sendable {
   private static func words(_ text: String) throws(Problem) -> [String] {
     var words: [String] = []
     var word: String?
+    // In place: a command of many characters would be copied for each of them.
+    func append(_ part: some StringProtocol) {
+      word = word ?? ""
+      word?.append(contentsOf: part)
+    }
     var rest = text[...]
     while let next = rest.popFirst() {
       switch next {
       case "'":
         guard let end = rest.firstIndex(of: "'") else { throw Problem("", DialectMessage.curlQuote) }
-        word = (word ?? "") + String(rest[..<end])
+        append(rest[..<end])
         rest = rest[rest.index(after: end)...]
       case "\"":
-        let quoted = try doubleQuoted(&rest)
-        word = (word ?? "") + quoted
+        append(try doubleQuoted(&rest))
       case "\\":
         // A backslash at the end of a line joins it with the next one.
         guard let escaped = rest.popFirst(), !escaped.isNewline else { continue }
-        word = (word ?? "") + String(escaped)
+        append(String(escaped))
       case "|", ";", "&", ">", "<", "\n", "\r\n":
         if let word { words.append(word) }
         // What follows is another command, or where the answer goes.
@@ -114,7 +118,7 @@ struct CurlCommand: Sendable {
       case _ where next.isWhitespace:
         if let word { words.append(word) }
         word = nil
-      default: word = (word ?? "") + String(next)
+      default: append(String(next))
       }
     }
     if let word { words.append(word) }

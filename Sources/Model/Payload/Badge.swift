@@ -15,7 +15,7 @@ package enum Badge: Sendable, Hashable, ExpressibleByIntegerLiteral {
       guard PushLimits.badge.contains(number) else { return nil }
       self = .set(number)
     } else if let text = json.string, let sign = text.first, sign == "+" || sign == "-", let number = Int(text),
-      PushLimits.badge.contains(abs(number))
+      (-PushLimits.badge.upperBound...PushLimits.badge.upperBound).contains(number)
     {
       self = .add(number)
     } else {

@@ -25,11 +25,14 @@ package struct LanguageTag: Sendable, Hashable, Comparable, CustomStringConverti
     self = tag
   }
 
+  /// No language has more parts, and each of a reported tag costs another try.
+  private static let mostParts = 16
+
   /// A tag as devices report it: `zh_CN`, `zh-Hans-CN`, `zh_CN_#Hans`, `de-DE-u-co-phonebk`, `pt_BR.UTF-8`; nil if it
   /// says no language.
   package init?(reported text: String) {
     let plain = text.prefix { $0 != "." && $0 != "@" }
-    var parts = plain.split { "-_#".contains($0) }.map(String.init)
+    var parts = plain.split { "-_#".contains($0) }.prefix(Self.mostParts).map(String.init)
     // What follows a single character is an extension (RFC 5646 §2.2.6).
     if let extensions = parts.dropFirst().firstIndex(where: { $0.utf8.count == 1 }) {
       parts.removeSubrange(extensions...)

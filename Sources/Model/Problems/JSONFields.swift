@@ -75,6 +75,8 @@ package final class JSONFields {
     var known: [String] = []
     for name in asked where !known.contains(name) { known.append(name) }
     for name in members.keys.sorted() where !known.contains(name) {
+      // A suggestion takes its time, and a document may have very many members.
+      if list.isFull { return }
       let candidates = known.filter { members[$0] == nil }
       if let suggestion = Suggestion.closest(to: name, among: candidates) {
         report(name, Problem("", FieldMessage.unknownSimilar, ["suggestion": suggestion]))
@@ -96,6 +98,8 @@ package final class JSONFields {
     static let limit = 100
     private(set) var all: [Problem] = []
 
-    func add(_ problem: Problem) { if all.count < Self.limit { all.append(problem) } }
+    var isFull: Bool { all.count >= Self.limit }
+
+    func add(_ problem: Problem) { if !isFull { all.append(problem) } }
   }
 }

@@ -40,6 +40,9 @@ import Testing
     let rule = try SegmentRule(json: ["alias": "us?r_[*]"])
     #expect(rule.aliasGlob == "us[?]r_[[]*]" && rule.aliasPrefix == "us?r_[")
     #expect(try SegmentRule(json: ["tag": ["a"]]).aliasGlob == nil)
+    let accented = try SegmentRule(json: ["alias": "u[\u{301}*\u{301}"])
+    #expect(accented.aliasGlob.map { Array($0.utf8) } == Array("u[[]\u{301}*\u{301}".utf8))
+    #expect(Array(accented.aliasPrefix.utf8) == Array("u[\u{301}".utf8))
   }
 
   @Test("a rule is read back as it was written")
@@ -59,6 +62,7 @@ import Testing
     arguments: [
       (["platforms": ["windows"]], "platforms[0]"), (["environment": "test"], "environment"),
       (["tag": [" a"]], "tag[0]"), (["alias": "*a*b*c*d*e*"], "alias"),
+      (["alias": "*\u{301}*\u{301}*\u{301}*\u{301}*\u{301}"], "alias"),
       (["app_version": ["from": "new"]], "app_version.from"),
       (["app_version": ["from": "4.0", "below": "4"]], "app_version.below"),
       (["time_zone": ["Berlin!"]], "time_zone[0]"), (["language": ["vietnamese"]], "language[0]"),

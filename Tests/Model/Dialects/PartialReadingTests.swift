@@ -72,6 +72,13 @@ struct PartialReadingTests {
     #expect(reading.losses.map(\.field) == ["apns-expiration"] && reading.draft.options.timeToLive == nil)
   }
 
+  @Test("a command of a megabyte is read at once", .timeLimit(.minutes(1)))
+  func longCommand() throws {
+    let title = String(repeating: "x", count: 500_000)
+    let command = try CurlCommand("curl -d \(title.map { "\\\($0)" }.joined()) https://\(Self.place)")
+    #expect(command.body == title && command.address == "https://\(Self.place)")
+  }
+
   private static let place = "api.push.apple.com/3/device/$TOKEN"
 
   @Test("an audience with a part that is wrong is left open as a whole: without that part others would get the push")

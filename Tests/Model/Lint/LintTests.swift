@@ -33,6 +33,15 @@ struct LintTests {
     #expect(found { $0.notification.contentAvailable = true } == [])
   }
 
+  @Test("the keys of a payload that is too large are not looked at")
+  func tooManyKeys() {
+    let many = Dictionary(uniqueKeysWithValues: (0..<20_000).map { ("own\($0)", JSONValue.integer(1)) })
+    let inside = found { $0.apns.payload = ["aps": .object(many)] }
+    #expect(lines(inside).contains("error apns.payload payload.too_large") && inside.count < 10)
+    let extras = found { $0.notification.extras = many.merging(["content_available": 1]) { $1 } }
+    #expect(lines(extras).contains("error notification payload.too_large") && extras.count < 10)
+  }
+
   @Test("background with something to see")
   func backgroundVisible() throws {
     let findings = found {

@@ -9,6 +9,7 @@ struct BadgeTests {
     arguments: [
       (3, .set(3)), (0, .set(0)), ("+1", .add(1)), ("-12", .add(-12)), ("+0", .add(0)), (-1, nil), (100_000, nil),
       ("1", nil), ("+100000", nil), ("+", nil), ("+1x", nil), ("", nil), (true, nil), (.null, nil),
+      ("-100000", nil), ("-9223372036854775808", nil), ("+9223372036854775808", nil),
     ] as [(JSONValue, Badge?)])
   func reading(json: JSONValue, badge: Badge?) {
     #expect(Badge(json: json) == badge)

@@ -44,6 +44,14 @@ struct LocalizationTests {
     Match("nb-NO", ["no"], "no"), Match("no", ["nb"], "nb"),
   ]
 
+  @Test("a tag of very many parts is read at once", .timeLimit(.minutes(1)))
+  func manyParts() {
+    let text = "de-CH-" + String(repeating: "abcde-", count: 200_000) + "?"
+    #expect(LanguageTag(reported: text)?.text.hasPrefix("de-CH-abcde") == true)
+    let problem = #expect(throws: Problem.self) { try LanguageTag(parsing: text) }
+    #expect(problem?.code == LocalizationMessage.tagSimilar.code)
+  }
+
   @Test("a device gets the text that fits its language best", arguments: matches)
   func lookup(match: Match) throws {
     let tags = try match.texts.map { text throws(Problem) in try LanguageTag(parsing: text) }

@@ -30,6 +30,15 @@ struct JSONFieldsTests {
     #expect(problems?.all[2].arguments == ["suggestion": "count"])
   }
 
+  @Test("of very many unknown members the first hundred are named, at once", .timeLimit(.minutes(1)))
+  func manyUnknown() {
+    let members = (0..<200_000).map { ("unknown_member_\($0)", JSONValue.integer(1)) }
+    let fields = JSONFields(.object(Dictionary(uniqueKeysWithValues: members)))
+    for number in 0..<20 { _ = fields.value("known_member_\(number)") }
+    let problems = #expect(throws: Problems.self) { try fields.finish() }
+    #expect(problems?.all.count == 100)
+  }
+
   @Test("a number with a fraction in place of an integer is called one")
   func fraction() {
     let fields = JSONFields(["badge": .double(1.5)])
