@@ -1,5 +1,6 @@
 import Certificates
 import Foundation
+import HTTPServer
 import JSON
 import OpenSSL
 import Model
