@@ -214,6 +214,12 @@ struct RestoreTests {
         try SignInLink.add(
           database, hash: Secret.hash("link"), purpose: .reset, user: people.0.id, lifetime: 86_400,
           now: CommandRunner.noon)
+        for (name, user) in [("lost", people.1), ("kept", people.1), ("own", people.0)] {
+          #expect(
+            try Passkey.add(
+              database, user: user.id, name: name, credential: Array(name.utf8), publicKey: [1], counter: 0,
+              now: CommandRunner.noon))
+        }
         for name in ["ci", "cron"] {
           try APIToken.add(
             database, name: name, hash: Secret.hash(name), scopes: ["operator"], user: nil, now: CommandRunner.noon)
@@ -227,6 +233,9 @@ struct RestoreTests {
         try User.setPassword(database, id: ben.id, hash: "another")
         try User.update(database, id: ben.id, role: .viewer, language: nil)
         try User.setDisabled(database, id: cleo.id, true, now: later)
+        try database.run("UPDATE users SET sends_production = 0 WHERE id = ?", dora.id)
+        let lost = try #require(try Passkey.find(database, credential: Array("lost".utf8)))
+        #expect(try Passkey.remove(database, id: lost.id, user: cleo.id) == "lost")
         try CalendarFeed.make(database, user: dora.id, hash: Secret.hash("feed anew"), now: later)
         let ci = try #require(try APIToken.all(database).first { $0.name == "ci" })
         try APIToken.revoke(database, id: ci.id, now: later)
@@ -243,6 +252,8 @@ struct RestoreTests {
           "Disabled, as in the previous database: cleo@example.com.",
           "Password kept from the previous database: ben@example.com.",
           "Role kept from the previous database: ben@example.com.",
+          "May not send to production, as in the previous database: dora@example.com.",
+          "Passkeys removed, as in the previous database: cleo@example.com.",
           "Tokens revoked, as in the previous database: ci.",
           "Calendar link deleted, as in the previous database: dora@example.com.",
         ])
@@ -255,6 +266,9 @@ struct RestoreTests {
         let found = try User.get(database, id: ben.id)
         #expect(found.passwordHash == "another" && found.role == .viewer)
         #expect(try User.get(database, id: cleo.id).disabledAt == later)
+        #expect(try !User.get(database, id: dora.id).sendsToProduction)
+        #expect(try Passkey.all(database, user: cleo.id).map(\.name) == ["kept"])
+        #expect(try Passkey.all(database, user: ben.id).map(\.name) == ["own"])
         let good = ["ci", "cron", "token anna@example.com", "token cleo@example.com", "token emil@example.com"]
           .filter { (try? APIToken.find(database, hash: Secret.hash($0), now: later)) != nil }
         #expect(good == ["cron", "token anna@example.com"])

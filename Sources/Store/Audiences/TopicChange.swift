@@ -117,7 +117,7 @@ package struct TopicChange: Sendable, Hashable, Identifiable {
     by creator: String, now: Date
   ) throws -> TopicChange {
     if audience.subscribers != nil { throw Problems([Problem("audience", TopicChangeProblem.devices)]) }
-    let query = query(app, environment, audience)
+    let query = query(app, environment, audience, now: now)
     if try query.page(database, after: 0, limit: 1).isEmpty {
       throw Problems([Problem("audience", TopicChangeProblem.nobody)])
     }
@@ -140,8 +140,11 @@ package struct TopicChange: Sendable, Hashable, Identifiable {
     return change
   }
 
-  private static func query(_ app: Int64, _ environment: Environment, _ audience: Audience) -> AudienceQuery {
-    var query = AudienceQuery(app: app, environment: environment, platforms: [.android], audience: audience)
+  /// - Parameter now: when the change was made, for all its pages.
+  private static func query(
+    _ app: Int64, _ environment: Environment, _ audience: Audience, now: Date
+  ) -> AudienceQuery {
+    var query = AudienceQuery(app: app, environment: environment, platforms: [.android], audience: audience, now: now)
     query.provider = .fcm
     return query
   }
@@ -169,8 +172,8 @@ package struct TopicChange: Sendable, Hashable, Identifiable {
     ) { (change: try TopicChange($0), from: $0.int64(14), to: $0.int64(15)) }
     guard let (change, from, to) = next else { return }
     guard !change.isQueued else { return try countReplaced(database, change, now: now) }
-    let members = try query(change.appID, change.environment, change.audience).page(
-      database, after: from, upTo: to, limit: pageSize)
+    let query = query(change.appID, change.environment, change.audience, now: change.createdAt)
+    let members = try query.page(database, after: from, upTo: to, limit: pageSize)
     let topic =
       members.isEmpty
       ? 0

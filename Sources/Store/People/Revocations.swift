@@ -20,6 +20,10 @@ package struct Revocations: Sendable {
     package var passwords: [String] = []
     /// People with a lower role, which stays in force.
     package var roles: [String] = []
+    /// People who no longer may send to production.
+    package var production: [String] = []
+    /// People with removed passkeys.
+    package var passkeys: [String] = []
     /// Revoked tokens.
     package var tokens: [String] = []
     /// People whose calendar address was changed or deleted.
@@ -43,6 +47,8 @@ package struct Revocations: Sendable {
   /// The last removal by name.
   private let removals: [String: Date]
   private let tokens: [[UInt8]: Date]
+  /// What passkeys are known by; nil: the database is older than passkeys.
+  private let passkeys: Set<[UInt8]>?
   /// Hashes of calendar addresses by person.
   private let calendars: [Int64: [UInt8]]
   /// Apps by row and creation, with the hash of their JPush secret if they have one.
@@ -68,13 +74,20 @@ package struct Revocations: Sendable {
         ($0.blob(0), $0.date(1))
       }
     ) { first, _ in first }
+    passkeys =
+      try Self.hasTable("passkeys", database)
+      ? Set(try database.fetchAll("SELECT credential FROM passkeys") { $0.blob(0) }) : nil
     calendars = try Self.calendars(database)
     jpushKeys = try Self.jpushKeys(database)
   }
 
+  /// A database of an earlier version is not migrated before it is set aside.
+  private static func hasTable(_ name: String, _ database: Database) throws -> Bool {
+    try database.int("SELECT count(*) FROM sqlite_schema WHERE name = ?", name) == 1
+  }
+
   private static func jpushKeys(_ database: Database) throws -> [AppKey: [UInt8]?] {
-    // A database of an earlier version is not migrated before it is set aside.
-    guard try database.int("SELECT count(*) FROM sqlite_schema WHERE name = 'jpush_keys'") == 1 else { return [:] }
+    guard try hasTable("jpush_keys", database) else { return [:] }
     return Dictionary(
       try App.all(database).map { (AppKey($0), try JPushKey.find(database, app: $0.id)?.secretHash) }
     ) { first, _ in first }
@@ -136,6 +149,15 @@ package struct Revocations: Sendable {
     if present.role < user.role {
       try User.update(database, id: user.id, role: present.role, language: user.language)
       report.roles.append(user.name)
+    }
+    if !present.sendsToProduction, user.sendsToProduction {
+      try database.run("UPDATE users SET sends_production = 0 WHERE id = ?", user.id)
+      report.production.append(user.name)
+    }
+    if let passkeys {
+      let removed = try Passkey.all(database, user: user.id).filter { !passkeys.contains($0.credential) }
+      for passkey in removed { _ = try Passkey.remove(database, id: passkey.id, user: user.id) }
+      if !removed.isEmpty { report.passkeys.append(user.name) }
     }
     if let hash = try Self.calendars(database)[user.id], hash != calendars[user.id] {
       try CalendarFeed.remove(database, user: user.id)

@@ -72,7 +72,7 @@ extension Delivery {
     )
   }
 
-  /// Devices of a search, which fails if it finds more than these.
+  /// Devices of a search: of each part, the first thousand that are found.
   static func devices(_ database: Database, _ search: [DeliveryFilter.Search]) throws -> [Int64] {
     let limit = 1000
     var ids: Set<Int64> = []

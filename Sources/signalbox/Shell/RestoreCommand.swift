@@ -158,6 +158,8 @@ enum RestoreCommand {
       ("disabled", "Disabled, as in the previous database", report.disabled),
       ("passwords", "Password kept from the previous database", report.passwords),
       ("roles", "Role kept from the previous database", report.roles),
+      ("production", "May not send to production, as in the previous database", report.production),
+      ("passkeys", "Passkeys removed, as in the previous database", report.passkeys),
       ("tokens", "Tokens revoked, as in the previous database", report.tokens),
       ("calendars", "Calendar link deleted, as in the previous database", report.calendars),
       ("jpush_keys", "JPush keys removed, as in the previous database", report.jpushKeys),

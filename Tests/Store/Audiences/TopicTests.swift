@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Model
 import SQLite
 import Testing
@@ -62,6 +63,20 @@ struct TopicTests {
     input.previousToken = previous.map(token)
     _ = try AppRegistration.register(database, [input], now: date)
     return try #require(try Device.find(database, app: app.id, token: token(number)))
+  }
+
+  @Test("a change by a segment takes the devices that belonged to it when the change was made, however late")
+  func lateChange() throws {
+    try withApp { database, app in
+      _ = try take(database, app, 1)
+      let rule = try SegmentRule(json: ["last_seen": ["within_days": 1]])
+      _ = try Segment.add(database, app: app.id, name: "New", rule, by: "ada", now: noon)
+      let change = try TopicChange.create(
+        database, app: app.id, environment: .production, topic: "news", joins: true,
+        audience: try #require(Audience(draft: ["audience": ["segment": ["New"]]])), by: "ada", now: noon)
+      try TopicChange.work(database, now: noon + 10 * 86_400)
+      #expect(try TopicChange.find(database, app: app.id, id: change.id)?.devices == 1)
+    }
   }
 
   @Test("rules that are switched on reach the devices that are there, one batch a topic, and no iPhone")
