@@ -123,6 +123,8 @@ struct SegmentInput: Sendable {
     _ database: Database, _ segment: Segment, _ app: App, by actor: ApprovalRule.Actor, now: Date,
     audit: (_ action: String, _ subject: String, _ detail: JSONValue) -> NewAuditEntry
   ) throws -> Segment {
+    // Somebody else may have changed it since it was read.
+    let segment = try Segment.get(database, id: segment.id)
     let changed = try telling { try segment.change(database, name: name, rule, now: now) }
     let detail: JSONValue = ["before": segment.audited(app), "after": changed.audited(app)]
     let entry = audit("segment.update", "segment \(segment.id)", detail)

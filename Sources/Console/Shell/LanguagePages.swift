@@ -22,7 +22,7 @@ enum LanguagePages {
     let code = page.form["lang"]
     guard let texts = page.console.locales.texts[code] else { return try await body(page) }
     if let user = page.user {
-      _ = try await page.store.write { try User.update($0, id: user.id, role: user.role, language: code) }
+      try await page.store.write { try User.setLanguage($0, id: user.id, code) }
     }
     var page = page
     page.texts = texts

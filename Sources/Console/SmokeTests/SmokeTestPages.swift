@@ -198,6 +198,7 @@ enum SmokeTestPages {
   private static func create(_ page: PageContext) async throws -> Response {
     let (form, entry, now) = (SmokeTestForm(page.form), page.audit("", ""), page.now)
     return try await orForm(page, form, of: nil) { content in
+      try page.check(sendingIn: content.draft.environment)
       let test = try await page.store.write { try SmokeTest.create($0, content, by: entry, now: now) }
       return page.redirect(to: "/smoke-tests/\(test.id)", flash: "smoke_test_saved")
     }
@@ -214,8 +215,10 @@ enum SmokeTestPages {
 
   private static func update(_ page: PageContext) async throws -> Response {
     let (id, form, entry, now) = (try page.id(), SmokeTestForm(page.form), page.audit("", ""), page.now)
-    _ = try await page.store.read { try find($0, id) }
+    let test = try await page.store.read { try find($0, id) }
+    try page.check(sendingIn: test.draft?.environment)
     return try await orForm(page, form, of: id) { content in
+      try page.check(sendingIn: content.draft.environment)
       _ = try await page.store.write { try SmokeTest.update($0, id: id, content, by: entry, now: now) }
       return page.redirect(to: "/smoke-tests/\(id)", flash: "smoke_test_saved")
     }

@@ -42,8 +42,10 @@ package struct SignInLink: Sendable, Hashable {
   }
 
   /// A valid link, for the page that asks for the password.
+  ///
+  /// That of the first start stands in the log: it is valid only while nobody could sign in as an administrator.
   package static func find(_ database: Database, hash: [UInt8], now: Date) throws -> SignInLink? {
-    try database.fetchOne(
+    let link = try database.fetchOne(
       """
       SELECT purpose, user_id, expires_at FROM sign_in_links WHERE hash = ? AND used_at IS NULL AND expires_at > ?
       """, hash, now
@@ -51,6 +53,8 @@ package struct SignInLink: Sendable, Hashable {
       SignInLink(
         purpose: try row.value(0, as: Purpose.self), userID: row.optionalInt64(1), expiresAt: row.date(2))
     }
+    if link?.purpose == .firstStart, try User.activeCount(database, role: .admin) > 0 { return nil }
+    return link
   }
 
   /// Uses a link.

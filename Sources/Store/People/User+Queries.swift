@@ -61,6 +61,11 @@ extension User {
     return try get(database, id: id)
   }
 
+  /// Sets the language of the person's pages, such as `zh-Hans`, and nothing else: the role may change meanwhile.
+  package static func setLanguage(_ database: Database, id: Int64, _ language: String) throws {
+    try database.run("UPDATE users SET language = ? WHERE id = ?", language, id)
+  }
+
   /// Sets the password, and ends all other sessions and all links of the person.
   package static func setPassword(
     _ database: Database, id: Int64, hash: String, keepingSession session: [UInt8]? = nil

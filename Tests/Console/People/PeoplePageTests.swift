@@ -4,6 +4,8 @@ import SQLite
 import Store
 import Testing
 
+@testable import Console
+
 @Suite("Settings: people")
 struct PeoplePageTests {
   private func id(_ scene: ConsoleScene, _ name: String) async throws -> Int64 {
@@ -136,6 +138,24 @@ struct PeoplePageTests {
       #expect(try await anna.post("/settings/people/\(id)/remove").location == "/settings/people")
       #expect(try await anna.get("/settings/people/\(id)").status == 404)
       #expect(try await scene.audit("user.delete").first?.detail?["after"] == .null)
+    }
+  }
+
+  @Test("whoever chooses a language while an admin changes their role keeps the new role")
+  func languageAndRole() async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await scene.signIn(.admin)
+      let (anna, session) = try await scene.store.read { database in
+        let anna = try #require(try User.find(database, name: "admin@example.com"))
+        return (anna, try #require(try Session.all(database, user: anna.id).first))
+      }
+      let page = PageContext(
+        console: scene.console, request: try Request(.post, "/language"), principal: .user(anna, session),
+        texts: scene.console.locales["en"], csrf: session.csrf, form: Form([("lang", "zh-Hans")]), now: scene.now)
+      try await scene.store.write { _ = try User.update($0, id: anna.id, role: .viewer, language: nil) }
+      _ = try await LanguagePages.choosing(page) { _ in .redirect(to: "/") }
+      let changed = try await scene.store.read { try User.get($0, id: anna.id) }
+      #expect(changed.role == .viewer && changed.language == "zh-Hans")
     }
   }
 }

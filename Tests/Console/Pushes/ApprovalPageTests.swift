@@ -8,6 +8,8 @@ import SQLite
 import Store
 import Testing
 
+@testable import Console
+
 /// Approval by a second person, on the pages and over the API.
 @Suite("Pages and API: pushes that need approval")
 struct ApprovalPageTests {
@@ -220,6 +222,7 @@ struct ApprovalPageTests {
       #expect(try await cleo.post(daily + "/approve").location == daily)
       #expect(try await state() == .active)
       let id = try #require(made.json?["id"]?.integer)
+      let old = try await scene.store.read { try Segment.get($0, id: Int64(id)) }
       let page = "/audiences/segments/\(id)"
       // Saved as it is: nothing changes.
       let same = try await cleo.post(page, [("name", "few"), ("platforms", "ios"), ("tag", "odd")])
@@ -230,6 +233,15 @@ struct ApprovalPageTests {
       #expect(try await cleo.post(daily + "/approve").status == 403, "who changed it")
       #expect(try await ben.post(daily + "/approve").location == daily)
       #expect(try await state() == .active)
+      // Somebody who read the segment before all this saves it as it was then.
+      let input = try SegmentInput(json: ["name": "few", "rule": old.rule.json])
+      try await scene.store.write { database in
+        let (app, dora) = (try App.get(database, id: old.appID), ApprovalRule.Actor("dora@example.com", person: nil))
+        _ = try input.change(database, old, app, by: dora, now: ConsoleScene.noon) {
+          NewAuditEntry(actor: dora.name, action: $0, subject: $1, detail: $2)
+        }
+      }
+      #expect(try await state() == .needsApproval, "the rule is another one than was approved")
     }
   }
 

@@ -88,4 +88,31 @@ struct ProductionPermissionTests {
       #expect(try await send(nobodys).status == 202)
     }
   }
+
+  @Test("such a person neither writes nor changes a smoke test that sends to production")
+  func smokeTests() async throws {
+    try await ConsoleScene.with { scene in
+      try await ApprovalPageTests.prepare(scene, needsApproval: false)
+      var anna = try await scene.signIn(.admin)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      try await forbid(scene, "ben@example.com", by: &anna)
+      func fields(_ name: String, _ environment: JSONValue) -> [(String, String)] {
+        let push = ApprovalPageTests.draft.with("environment", environment).with("audience", ["tag": ["odd"]])
+        return [("name", name), ("others", "accepted"), ("devices", ""), ("push", push.text())]
+      }
+      let made = try await anna.post("/smoke-tests", fields("Live", "production"))
+      #expect(made.status == 303, "\(made.text)")
+      let live = try #require(made.location)
+      let refused = try await ben.post("/smoke-tests", fields("Other", "production"))
+      #expect(refused.status == 403 && refused.text.contains("You may not send to production"))
+      #expect(try await ben.post(live, fields("Mine", "production")).status == 403)
+      #expect(try await ben.post(live, fields("Mine", "development")).status == 403, "it is what others run")
+      let own = try #require(try await ben.post("/smoke-tests", fields("Own", "development")).location)
+      #expect(try await ben.post(own, fields("Own", "production")).status == 403)
+      #expect(try await ben.post(own, fields("Own two", "development")).status == 303)
+      #expect(
+        try await scene.store.read { try SmokeTest.list($0, limit: 9).items.map(\.name).sorted() }
+          == ["Live", "Own two"])
+    }
+  }
 }

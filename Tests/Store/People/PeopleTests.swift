@@ -96,6 +96,18 @@ import Testing
     }
   }
 
+  @Test("the link of the first start is void once an administrator can sign in")
+  func firstStartLink() throws {
+    try withDatabase { database in
+      try SignInLink.add(database, hash: [1], purpose: .firstStart, user: nil, lifetime: 600, now: noon)
+      let anna = try User.add(database, name: "anna", role: .admin, now: noon)
+      #expect(try SignInLink.find(database, hash: [1], now: noon) != nil, "an invited one cannot sign in yet")
+      try User.setPassword(database, id: anna.id, hash: "x")
+      #expect(try SignInLink.find(database, hash: [1], now: noon) == nil)
+      #expect(try SignInLink.use(database, hash: [1], now: noon) == nil)
+    }
+  }
+
   @Test("a new password, or disabling, ends the person's links only")
   func linksEnd() throws {
     try withDatabase { database in
