@@ -86,19 +86,23 @@ enum JPushSchedulesAPI {
     guard before.schedule.state != .ended else { throw call.invalid("This schedule has ended and cannot be changed.") }
     try fields.check(before: before.trigger)
     var changed = before
-    changed.name = fields.name ?? before.name
     changed.trigger = fields.trigger ?? before.trigger
     changed.push = fields.push ?? before.push
     var order: PushIntake.Order?
-    if fields.trigger != nil || fields.push != nil { order = try await plan(call, changed.trigger, changed.push) }
-    let after = changed
+    let isReplaced = fields.trigger != nil || fields.push != nil
+    if isReplaced { order = try await plan(call, changed.trigger, changed.push) }
+    let wanted = changed
     let finish: @Sendable (Database, Schedule) throws -> Void = { database, schedule in
       let isActive = schedule.state == .active
       if let enabled = fields.enabled, enabled != isActive {
         let change: ScheduleChange = enabled ? .resume : .pause
         _ = try change.carryOut(database, schedule, by: call.actor, from: call.address, now: call.now)
       }
-      try after.save(database)
+      // Another call may have changed or removed it since it was read.
+      var current = try find(database, call)
+      current.name = fields.name ?? current.name
+      if isReplaced { (current.trigger, current.push) = (wanted.trigger, wanted.push) }
+      try current.save(database)
     }
     if let order {
       guard try await call.console.intake.replace(schedule: before.schedule, with: order, also: finish) else {

@@ -28,21 +28,31 @@ enum RetentionAPI {
     let isDryRun = fields.bool("dry_run") ?? false
     try fields.finish()
     let (chosen, now) = (changes, call.now)
-    let known = try await call.store.read { try RetentionPolicy.find($0) }
-    var policy = known
-    for (field, days) in chosen { policy[keyPath: field.value] = days }
-    if !policy.problems.isEmpty { throw Problems(policy.problems) }
-    let wanted = policy
+    let wanted = try await call.store.read { try changed($0, chosen) }
     let due = try await call.store.read(limit: RetentionPage.patience) { try Trim.due($0, wanted, now: now) }
-    if !isDryRun, wanted != known {
-      let audit = call.audit("retention.update", "retention", wanted.json)
-      try await call.store.write { database in
-        try wanted.save(database)
-        try AuditEntry.add(database, audit, now: now)
-      }
-      call.console.configuration.retentionChanged()
+    guard !isDryRun else { return APIContext.answer(RetentionAnswer(policy: wanted, due: due)) }
+    let (saved, isNew) = try await call.store.write { database in
+      // Another admin may have changed other periods meanwhile.
+      let policy = try changed(database, chosen)
+      guard policy != (try RetentionPolicy.find(database)) else { return (policy, false) }
+      try policy.save(database)
+      try AuditEntry.add(database, call.audit("retention.update", "retention", policy.json), now: now)
+      return (policy, true)
     }
-    return APIContext.answer(RetentionAnswer(policy: wanted, due: due))
+    if isNew { call.console.configuration.retentionChanged() }
+    return APIContext.answer(RetentionAnswer(policy: saved, due: due))
+  }
+
+  /// The stored policy with some periods changed.
+  ///
+  /// - Throws: `Problems` if they do not fit together.
+  private static func changed(
+    _ database: Database, _ changes: [(RetentionPolicy.Field, Int)]
+  ) throws -> RetentionPolicy {
+    var policy = try RetentionPolicy.find(database)
+    for (field, days) in changes { policy[keyPath: field.value] = days }
+    if !policy.problems.isEmpty { throw Problems(policy.problems) }
+    return policy
   }
 }
 

@@ -22,11 +22,11 @@ enum RetentionPage {
   }
 
   private static func show(_ page: PageContext, _ form: Form, _ errors: FieldErrors) async throws -> Response {
-    let (now, texts) = (page.now, page.texts)
-    let (policy, removed, due) = try await page.store.read(limit: patience) { database in
-      let policy = try RetentionPolicy.find(database)
-      return (policy, try TrimmedRows.last(database), try Trim.due(database, policy, now: now))
+    let texts = page.texts
+    let (policy, removed) = try await page.store.read { database in
+      (try RetentionPolicy.find(database), try TrimmedRows.last(database))
     }
+    let due = try await due(page, policy)
     let problem = errors.isEmpty ? nil : errors.others(names) ?? texts("retention.nothing_changed")
     return page.answer(
       RetentionView(
@@ -34,13 +34,24 @@ enum RetentionPage {
           PeriodView(
             name: field.name, label: texts("retention.\(field.name)"), hint: texts("retention.\(field.name)_hint"),
             value: form.raw(field.name), error: errors[field.name], usual: RetentionPolicy()[keyPath: field.value])
-        }, problem: problem, due: lines(due, policy, texts), last: removed),
+        }, problem: problem, due: lines(due, texts), last: removed),
       status: errors.status)
   }
 
+  /// What a policy deletes; nil if counting takes too long.
+  private static func due(_ page: PageContext, _ policy: RetentionPolicy) async throws -> Trim.Due? {
+    let now = page.now
+    do {
+      return try await page.store.read(limit: patience) { try Trim.due($0, policy, now: now) }
+    } catch let error as SQLiteError where error.code == .interrupt {
+      return nil
+    }
+  }
+
   /// What will be deleted, one line per kind.
-  private static func lines(_ due: Trim.Due, _ policy: RetentionPolicy, _ texts: Texts) -> [String] {
-    Trim.Kind.allCases.filter { due[$0] > 0 }.map { kind in
+  static func lines(_ due: Trim.Due?, _ texts: Texts) -> [String] {
+    guard let due else { return [texts("retention.uncounted")] }
+    return Trim.Kind.allCases.filter { due[$0] > 0 }.map { kind in
       let pushes = texts("retention.of_pushes", count: due.pushesWithDetails)
       return texts("retention.rows.\(kind.rawValue)", count: due[kind], ["of_pushes": pushes])
     }
@@ -61,11 +72,10 @@ enum RetentionPage {
     if problems.isEmpty { problems = policy.problems }
     guard problems.isEmpty else { return try await show(page, form, FieldErrors(Problems(problems), texts)) }
     let chosen = policy
-    let (before, due) = try await page.store.read(limit: patience) { database in
-      (try RetentionPolicy.find(database), try Trim.due(database, chosen, now: now))
-    }
+    let before = try await page.store.read { try RetentionPolicy.find($0) }
+    let due = try await due(page, chosen)
     // Asks only if the change itself deletes data; rows that were due before are deleted anyway.
-    if policy != before, Trim.Kind.settable.contains(where: { due[$0] > 0 }), form["confirmed"] != confirmation(due) {
+    if policy != before, mayDelete(due), form["confirmed"] != confirmation(due) {
       return confirm(page, policy, due)
     }
     let audit = page.audit("retention.update", "retention", policy.json)
@@ -80,16 +90,21 @@ enum RetentionPage {
   }
 
   /// The counts that were confirmed: if more rows are due by then, the page asks again.
-  private static func confirmation(_ due: Trim.Due) -> String {
-    Trim.Kind.settable.map { String(due[$0]) }.joined(separator: "-")
+  static func confirmation(_ due: Trim.Due?) -> String {
+    due.map { due in Trim.Kind.settable.map { String(due[$0]) }.joined(separator: "-") } ?? "uncounted"
   }
 
-  private static func confirm(_ page: PageContext, _ policy: RetentionPolicy, _ due: Trim.Due) -> Response {
+  /// True, too, if nobody could count it.
+  static func mayDelete(_ due: Trim.Due?) -> Bool {
+    due.map { due in Trim.Kind.settable.contains { due[$0] > 0 } } ?? true
+  }
+
+  private static func confirm(_ page: PageContext, _ policy: RetentionPolicy, _ due: Trim.Due?) -> Response {
     let texts = page.texts
     let days = RetentionPolicy.fields.map { (name: $0.name, days: policy[keyPath: $0.value]) }
     return page.answer(
       RetentionConfirmView(
-        due: lines(due, policy, texts), confirmed: confirmation(due),
+        due: lines(due, texts), confirmed: confirmation(due),
         periods: days.map { RetentionConfirmView.Period(name: $0.name, days: $0.days) },
         facts: days.map { field in
           FactView(

@@ -45,6 +45,10 @@ struct APIError: HTTPResponseError {
         .serviceUnavailable,
         "Another operation kept the database busy for too long. Nothing was changed. Try again.",
         headers: ["Retry-After": "1"])
+    case let error as SQLiteError where error.code == .interrupt:
+      self.init(
+        .serviceUnavailable, "Reading this much data took too long and was stopped. Nothing was changed.",
+        headers: ["Retry-After": "60"])
     case let error as SQLiteError:
       guard let words = DiskWords(of: error) else { return nil }
       self.init(

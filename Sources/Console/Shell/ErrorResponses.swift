@@ -57,11 +57,13 @@ struct ErrorResponses: Sendable {
     let texts = failure.request.map { ConsoleRouter.texts(console, $0, nil) } ?? console.locales[nil]
     let error = failure.error as? SQLiteError
     let isBusy = error?.isBusy ?? false
+    let isSlow = error?.code == .interrupt
     let disk = error.flatMap(DiskWords.init(of:))
-    let status = isBusy ? Status.serviceUnavailable : disk?.status ?? failure.status
+    let status = isBusy || isSlow ? Status.serviceUnavailable : disk?.status ?? failure.status
     let code =
-      isBusy
-      ? "busy" : disk != nil ? "disk" : status == .notFound ? "not_found" : status.code >= 500 ? "failed" : "refused"
+      if isBusy { "busy" } else if isSlow { "slow" } else if disk != nil { "disk" } else if status == .notFound {
+        "not_found"
+      } else { status.code >= 500 ? "failed" : "refused" }
     let problem =
       disk?.problem
       ?? (failure.message.isEmpty ? nil : Problem("", code: "http.\(failure.status.code)", failure.message))

@@ -5,6 +5,8 @@ import Model
 import Store
 import Testing
 
+@testable import Console
+
 @Suite("Pages and API: how long what is kept")
 struct RetentionPageTests {
   /// A push of ten devices that ended a hundred days ago.
@@ -140,6 +142,14 @@ struct RetentionPageTests {
         #expect(refused.status == 422, "\(body.text())")
         #expect(try document.errors(refused, to: .init(method: "PUT", path: path)) == [])
       }
+    }
+  }
+
+  @Test("what takes too long to count is said so, and still asks before it deletes")
+  func uncounted() async throws {
+    try await ConsoleScene.with { scene in
+      #expect(RetentionPage.lines(nil, scene.console.locales["en"]).first?.hasPrefix("Too many rows to count.") == true)
+      #expect(RetentionPage.mayDelete(nil) && RetentionPage.confirmation(nil) == "uncounted")
     }
   }
 }

@@ -162,6 +162,20 @@ struct ErrorPageTests {
     }
   }
 
+  @Test("a query that was stopped for its length is said so: 503, for pages and for programs")
+  func slow() async throws {
+    try await ConsoleScene.with { scene in
+      let console = scene.console
+      let error = SQLiteError(.interrupt, "interrupted", sql: "SELECT secrets")
+      for (target, type) in [("/activity", "text/html"), ("/api/v1/activity", "application/problem+json")] {
+        let failure = Failure(error, request: try Request(.get, target), requestID: "r1")
+        let answer = SceneAnswer(response: ErrorResponses(console).response(to: failure))
+        #expect(answer.status == 503 && answer.type == type)
+        #expect(answer.text.contains("took too long and was stopped") && !answer.text.contains("secrets"))
+      }
+    }
+  }
+
   @Test("what could not be read as a request gets a page, too")
   func noRequest() async throws {
     try await ConsoleScene.with { scene in
