@@ -213,10 +213,8 @@ struct ApprovalPageTests {
         .post, path, as: .operator, json: ["name": "few", "rule": ["platforms": ["ios"], "tag": ["odd"]]])
       #expect(made.status == 201, "\(made.text)")
       let fields = Self.fields.filter { $0.0 != "audience" } + [("audience", "segment"), ("segment", "few")]
-      func add(_ more: [(String, String)]) async throws -> String {
-        try #require(try await ben.post("/pushes", fields + more).location)
-      }
-      let daily = try await add([("when", "repeat"), ("every", "day"), ("at", "09:00"), ("time_zone", "UTC")])
+      let repeating = [("when", "repeat"), ("every", "day"), ("at", "09:00"), ("time_zone", "UTC")]
+      let daily = try #require(try await ben.post("/pushes", fields + repeating).location)
       let uid = String(daily.dropFirst("/schedules/".count))
       let state = { try await scene.store.read { try Schedule.find($0, uid: uid)?.state } }
       #expect(try await cleo.post(daily + "/approve").location == daily)
