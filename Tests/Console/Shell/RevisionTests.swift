@@ -1,0 +1,94 @@
+import Foundation
+import HTTPServer
+import SQLite
+import Store
+import Testing
+
+@testable import Console
+
+/// Two people edit the same thing at once.
+@Suite("Pages: what somebody else saved in the meantime")
+struct RevisionTests {
+  struct Edited: Sendable, CustomTestStringConvertible {
+    let table: String
+    /// Where its form is.
+    let form: String
+    /// Where the form is posted to.
+    let target: String
+    /// Where a new one is posted to; nil: the scene has one.
+    var list: String?
+    /// Apart from the name.
+    let fields: [(String, String)]
+
+    var testDescription: String { table }
+  }
+
+  static let push =
+    #"{"app":"\#(ConsoleScene.bundleID)","environment":"development","audience":"all","notification":{"body":"x"}}"#
+  static let edited = [
+    Edited(
+      table: "push_templates", form: "/templates/1", target: "/templates/1", list: "/templates",
+      fields: [("title", "Hi"), ("body", "Hello")]),
+    Edited(
+      table: "push_templates", form: "/templates/1", target: "/templates/1", list: "/templates",
+      fields: [("content", #"{"notification": {"title": "x", "badge": "{{count}}"}}"#)]),
+    Edited(
+      table: "segments", form: "/audiences/segments/1/edit", target: "/audiences/segments/1",
+      list: "/audiences/segments", fields: [("app", ConsoleScene.bundleID), ("platforms", "ios")]),
+    Edited(
+      table: "smoke_tests", form: "/smoke-tests/1/edit", target: "/smoke-tests/1", list: "/smoke-tests",
+      fields: [("push", push), ("others", "accepted")]),
+    Edited(
+      table: "apps", form: "/apps/1/edit", target: "/apps/1", fields: [("package_name", ""), ("alias_rule", "none")]),
+  ]
+
+  @Test(
+    "is not overwritten unseen: the form comes back with what was typed, and names who changed it", arguments: edited)
+  func overtaken(_ edited: Edited) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      var anna = try await scene.signIn(.admin, name: "anna@example.com")
+      var ben = try await scene.signIn(.admin, name: "ben@example.com")
+      if let list = edited.list {
+        #expect(try await anna.post(list, edited.fields + [("name", "First")]).status < 400)
+      }
+      @Sendable func stored() async throws -> String? {
+        try await scene.store.read { try $0.fetchOne("SELECT name FROM \(edited.table) WHERE id = 1") { $0.text(0) } }
+      }
+      let opened = try #require(ScenePage(try await anna.get(edited.form)).values("revision").first)
+      let same = try #require(ScenePage(try await ben.get(edited.form)).values("revision").first)
+      #expect(opened == same)
+
+      let saved = try await ben.post(edited.target, edited.fields + [("name", "Bens"), ("revision", same)])
+      #expect(saved.status == 303)
+      // Twice is one change, as by a double click.
+      let twice = try await ben.post(edited.target, edited.fields + [("name", "Bens"), ("revision", same)])
+      #expect(twice.status == 303)
+
+      let late = try await anna.post(edited.target, edited.fields + [("name", "Annas"), ("revision", opened)])
+      let page = ScenePage(late)
+      #expect(late.status == 422 && page.text.contains("ben@example.com changed this on"))
+      #expect(page.values("name") == ["Annas"], "what was typed is kept")
+      #expect(try await stored() == "Bens")
+
+      let newest = try #require(page.values("revision").first)
+      #expect(newest != opened)
+      let again = try await anna.post(edited.target, edited.fields + [("name", "Annas"), ("revision", newest)])
+      #expect(again.status == 303)
+      #expect(try await stored() == "Annas")
+    }
+  }
+
+  @Test("the other way to write a template keeps the revision that it was opened with")
+  func otherWay() async throws {
+    try await ConsoleScene.with { scene in
+      var lin = try await scene.signIn(.operator)
+      let fields = [("name", "A"), ("title", "Hi"), ("body", "x")]
+      #expect(try await lin.post("/templates", fields).status == 303)
+      let opened = ScenePage(try await lin.get("/templates/1")).values("revision")
+      let json = ScenePage(
+        try await lin.post("/templates/1", fields + [("as", "json"), ("revision", opened.first ?? "")]))
+      #expect(opened.count == 1 && json.values("revision") == opened && json.values("content").count == 1)
+    }
+  }
+}
