@@ -139,6 +139,8 @@ struct ReceiverView: PageView {
     .flag("mail") { $0.isMail },
     .text("address_hint") { $0.addressHint },
     .optional("kept_host") { $0.keptHost },
+    .optional("problem") { $0.errors.others(["name", "address", "secret", "language", "app"]) },
+    .optional("revision") { $0.form.filled(Revision.field) },
     .view("name_field") { FieldView(value: $0.form.raw("name"), error: $0.errors["name"]) },
     .view("address") { FieldView(value: $0.form.raw("address"), error: $0.errors["address"]) },
     .view("secret") { $0.signs ? FieldView(error: $0.errors["secret"]) : nil },

@@ -40,6 +40,12 @@ struct RevisionTests {
       fields: [("push", push), ("others", "accepted")]),
     Edited(
       table: "apps", form: "/apps/1/edit", target: "/apps/1", fields: [("package_name", ""), ("alias_rule", "none")]),
+    Edited(
+      table: "webhooks", form: "/settings/webhooks/1", target: "/settings/webhooks/1", list: "/settings/webhooks",
+      fields: [("url", "https://hooks.example.com/x"), ("events", "push.finished"), ("active", "yes")]),
+    Edited(
+      table: "receivers", form: "/settings/receivers/1", target: "/settings/receivers/1", list: "/settings/receivers",
+      fields: [("channel", "email"), ("address", "ops@example.com"), ("language", "en"), ("active", "yes")]),
   ]
 
   @Test(
