@@ -9,9 +9,6 @@ import Store
 /// `/settings/retention`: how long data is kept. A change that deletes data asks for confirmation first.
 enum RetentionPage {
   private static let names = RetentionPolicy.fields.map(\.name)
-  /// Counting the rows that are due reads one row per old push: seconds for a million of them.
-  static let patience = Duration.seconds(5)
-
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/retention", role: .admin) { page in
       let policy = try await page.store.read { try RetentionPolicy.find($0) }
@@ -39,10 +36,10 @@ enum RetentionPage {
   }
 
   /// What a policy deletes; nil if counting takes too long.
-  private static func due(_ page: PageContext, _ policy: RetentionPolicy) async throws -> Trim.Due? {
-    let now = page.now
+  static func due(_ context: some ActorContext, _ policy: RetentionPolicy) async throws -> Trim.Due? {
+    let (now, patience) = (context.now, context.console.configuration.countPatience)
     do {
-      return try await page.store.read(limit: patience) { try Trim.due($0, policy, now: now) }
+      return try await context.store.read(limit: patience) { try Trim.due($0, policy, now: now) }
     } catch let error as SQLiteError where error.code == .interrupt {
       return nil
     }

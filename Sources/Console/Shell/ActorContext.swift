@@ -8,6 +8,7 @@ import Store
 
 /// A request for a page or a call of the JSON API, as the activity log names it.
 protocol ActorContext: Sendable {
+  var console: Console { get }
   var store: Store { get }
   var request: Request { get }
   /// The name in the activity log, in timelines and beside pushes.
