@@ -37,7 +37,7 @@ enum RetentionPage {
 
   /// What a policy deletes; nil if counting takes too long.
   static func due(_ context: some ActorContext, _ policy: RetentionPolicy) async throws -> Trim.Due? {
-    let (now, patience) = (context.now, context.console.configuration.countPatience)
+    let (now, patience) = (context.now, context.console.configuration.queryPatience)
     do {
       return try await context.store.read(limit: patience) { try Trim.due($0, policy, now: now) }
     } catch let error as SQLiteError where error.code == .interrupt {

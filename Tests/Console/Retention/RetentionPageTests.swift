@@ -148,7 +148,7 @@ struct RetentionPageTests {
 
   @Test("the API answers and saves, too, if counting takes too long")
   func uncountedCalls() async throws {
-    try await ConsoleScene.with(countPatience: .zero) { scene in
+    try await ConsoleScene.with(queryPatience: .zero) { scene in
       // Enough rows for SQLite to ask whether the time is over.
       _ = try await scene.store.write {
         try $0.run(
