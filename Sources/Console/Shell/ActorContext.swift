@@ -18,7 +18,7 @@ protocol ActorContext: Sendable {
 
 extension ActorContext {
   /// For what the push services are asked to change.
-  var author: ChannelKeeper.Author { ChannelKeeper.Author(actor, from: request.remoteAddress?.host, now: now) }
+  var author: KeeperAuthor { KeeperAuthor(actor, from: request.remoteAddress?.host, now: now) }
 
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
     NewAuditEntry(
