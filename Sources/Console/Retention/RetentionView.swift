@@ -17,6 +17,7 @@ struct RetentionView: PageView {
     .flag("has_due") { !$0.due.isEmpty },
     .list("due") { $0.due },
     .view("last") { $0.last },
+    .written("events") { $1.write(DeviceEvent.limit) },
   ]
 }
 
