@@ -57,7 +57,11 @@ struct MailSettingsView: PageView {
     }
   }
 
+  private static let named = ["host", "port", "user", "password", "security", "from", "from_name", "trust", "to"]
+
   private static let others: [Field<MailSettingsView>] = [
+    .optional("problem") { $0.errors.others(named) },
+    .optional("revision") { $0.form.filled(Revision.field) },
     .view("password") { FieldView(error: $0.errors["password"]) },
     .view("security") { FieldView(error: $0.errors["security"], choices: $0.securities) },
     .flag("has_password") { $0.hasPassword },

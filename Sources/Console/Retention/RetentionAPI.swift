@@ -53,6 +53,8 @@ enum RetentionAPI {
 }
 
 extension RetentionPolicy {
+  var revision: Revision { Revision(json.text()) }
+
   var json: JSONValue {
     .object(
       Dictionary(

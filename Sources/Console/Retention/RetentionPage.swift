@@ -13,7 +13,7 @@ enum RetentionPage {
     routes.page(.get, "/settings/retention", role: .admin) { page in
       let policy = try await page.store.read { try RetentionPolicy.find($0) }
       let form = Form(RetentionPolicy.fields.map { ($0.name, String(policy[keyPath: $0.value])) })
-      return try await show(page, form, FieldErrors())
+      return try await show(page, form.with(policy.revision), FieldErrors())
     }
     routes.page(.post, "/settings/retention", role: .admin) { page in try await save(page) }
   }
@@ -31,7 +31,7 @@ enum RetentionPage {
           PeriodView(
             name: field.name, label: texts("retention.\(field.name)"), hint: texts("retention.\(field.name)_hint"),
             value: form.raw(field.name), error: errors[field.name], usual: RetentionPolicy()[keyPath: field.value])
-        }, problem: problem, due: lines(due, texts), last: removed),
+        }, problem: problem, due: lines(due, texts), last: removed, revision: form.filled(Revision.field)),
       status: errors.status)
   }
 
@@ -77,9 +77,14 @@ enum RetentionPage {
     }
     let audit = page.audit("retention.update", "retention", policy.json)
     if policy != before {
-      try await page.store.write { database in
-        try chosen.save(database)
-        try AuditEntry.add(database, audit, now: now)
+      do {
+        try await page.store.write { database in
+          try RetentionPolicy.find(database).revision.check(form, saving: chosen.revision)
+          try chosen.save(database)
+          try AuditEntry.add(database, audit, now: now)
+        }
+      } catch let error as Revision.Overtaken {
+        return try await show(page, form.with(error.stored), try await page.overtaken(audit.action, audit.subject))
       }
       page.console.configuration.retentionChanged()
     }
@@ -101,7 +106,7 @@ enum RetentionPage {
     let days = RetentionPolicy.fields.map { (name: $0.name, days: policy[keyPath: $0.value]) }
     return page.answer(
       RetentionConfirmView(
-        due: lines(due, texts), confirmed: confirmation(due),
+        due: lines(due, texts), confirmed: confirmation(due), revision: page.form.filled(Revision.field),
         periods: days.map { RetentionConfirmView.Period(name: $0.name, days: $0.days) },
         facts: days.map { field in
           FactView(

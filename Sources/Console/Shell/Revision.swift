@@ -13,8 +13,13 @@ struct Revision: Sendable, Hashable {
 
   let text: String
 
+  /// - Parameter form: as it is filled with what is stored.
+  init(_ form: Form) { self.init(parts: form.all.flatMap { [$0.name, $0.value] }) }
+
   /// - Parameter parts: all that the form can change.
-  init(_ parts: String?...) {
+  init(_ parts: String?...) { self.init(parts: parts) }
+
+  private init(parts: [String?]) {
     let content = JSONValue.array(parts.map(JSONValue.optional)).text()
     text = Digest.sha256(Array(content.utf8)).prefix(12).map { String($0, radix: 16) }.joined(separator: "-")
   }

@@ -85,6 +85,47 @@ struct RevisionTests {
     }
   }
 
+  static let pages: [(path: String, fields: [(String, String)], field: String, values: [String])] = [
+    (
+      "/settings/retention",
+      [("pushes_days", "730"), ("phone_notifications_days", "30"), ("sign_in_failures_days", "30")],
+      "deliveries_days", ["100", "200"]
+    ),
+    ("/settings/reminders", [("days", "30, 7"), ("zone", "UTC")], "hour", ["9", "10"]),
+    (
+      "/settings/mail", [("host", "mail.example.com"), ("security", "starttls"), ("from", "ops@example.com")],
+      "from_name", ["Bens", "Annas"]
+    ),
+    (
+      "/settings/oidc",
+      [
+        ("issuer", "https://id.example.com"), ("client_id", "signalbox"), ("client_secret", "secret"),
+        ("scopes", "openid email"), ("admission", "invited"), ("new_role", "viewer"), ("passwords", "yes"),
+      ], "label", ["Bens", "Annas"]
+    ),
+  ]
+
+  @Test("settings are not overwritten unseen either", arguments: pages.indices)
+  func overtakenSettings(_ index: Int) async throws {
+    let (path, fields, field, values) = Self.pages[index]
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin, name: "anna@example.com")
+      var ben = try await scene.signIn(.admin, name: "ben@example.com")
+      let opened = try #require(ScenePage(try await anna.get(path)).values("revision").first)
+      let saved = try await ben.post(path, fields + [(field, values[0]), ("revision", opened)])
+      #expect(saved.status == 303, "\(path): \(ScenePage(saved).text)")
+      let late = try await anna.post(path, fields + [(field, values[1]), ("revision", opened)])
+      let page = ScenePage(late)
+      #expect(late.status == 422 && page.text.contains("ben@example.com changed this on"), "\(path)")
+      #expect(page.values(field) == [values[1]], "what was typed is kept")
+      #expect(ScenePage(try await ben.get(path)).values(field) == [values[0]])
+      let newest = try #require(page.values("revision").first)
+      let again = try await anna.post(path, fields + [(field, values[1]), ("revision", newest)])
+      #expect(again.status == 303, "\(path)")
+      #expect(ScenePage(try await ben.get(path)).values(field) == [values[1]])
+    }
+  }
+
   @Test("the other way to write a template keeps the revision that it was opened with")
   func otherWay() async throws {
     try await ConsoleScene.with { scene in
