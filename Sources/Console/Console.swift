@@ -35,6 +35,9 @@ package struct Console: Sendable {
     package var proxies = ProxyRules.none
     /// The default undo window for pushes from the browser, in seconds; the stored setting takes precedence.
     package var undoSeconds = 0
+    /// The longest query that reads most of a large table: the count of what the retention settings delete, a search of
+    /// the activity log.
+    package var queryPatience = Duration.seconds(5)
     /// Called when the retention settings have changed.
     package var retentionChanged: @Sendable () -> Void = {}
     /// Waits between two checks whether the client of an event stream still has access.

@@ -16,23 +16,11 @@ package struct ChannelKeeper: Sendable {
 
   package init(store: Store, ask: @escaping Ask) { (self.store, self.ask) = (store, ask) }
 
-  /// Who does it, for the activity log, and when.
-  package struct Author: Sendable {
-    let actor: String
-    /// The client's; nil: this machine.
-    let address: String?
-    let now: Date
-
-    package init(_ actor: String, from address: String? = nil, now: Date) {
-      (self.actor, self.address, self.now) = (actor, address, now)
-    }
-  }
-
   /// Creates a channel.
   ///
   /// - Throws: `ServiceRefusal`, ``NoRoute``.
   package func create(
-    _ policy: ChannelPolicy, name: String, app: App, _ environment: Environment, by author: Author
+    _ policy: ChannelPolicy, name: String, app: App, _ environment: Environment, by author: KeeperAuthor
   ) async throws -> Channel {
     guard case .created(let id) = try await ask(.create(policy), app, environment) else { throw unreadable }
     return try await store.write { database in
@@ -70,7 +58,7 @@ package struct ChannelKeeper: Sendable {
   /// Deletes a channel at Apple, and forgets it. One that Apple does not know any more is only forgotten.
   ///
   /// - Throws: as ``create(_:name:app:_:by:)``.
-  package func delete(_ id: String, app: App, _ environment: Environment, by author: Author) async throws {
+  package func delete(_ id: String, app: App, _ environment: Environment, by author: KeeperAuthor) async throws {
     let isKnown = try await store.read {
       try Channel.find($0, app: app.id, environment: environment, channel: id) != nil
     }
@@ -90,7 +78,7 @@ package struct ChannelKeeper: Sendable {
   }
 
   private func note(
-    _ database: Database, _ verb: String, _ id: String, _ app: App, _ environment: Environment, _ author: Author
+    _ database: Database, _ verb: String, _ id: String, _ app: App, _ environment: Environment, _ author: KeeperAuthor
   ) throws {
     try AuditEntry.add(
       database,

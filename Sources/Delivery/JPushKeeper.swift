@@ -31,7 +31,7 @@ package struct JPushKeeper: Sendable {
   ///
   /// - Returns: what JPush knows afterwards.
   /// - Throws: `Problems` at `alias` and `tags`, if JPush would refuse them; nothing is changed then.
-  package func align(_ device: Device, by author: ChannelKeeper.Author) async throws -> JPushDevice {
+  package func align(_ device: Device, by author: KeeperAuthor) async throws -> JPushDevice {
     let before = try await self.device(device)
     guard !before.isSame else { return before }
     guard before.problems.isEmpty else { throw Problems(before.problems) }
@@ -79,7 +79,7 @@ package struct JPushKeeper: Sendable {
   /// Gives a tag to registration IDs, and takes it from others; at most 1000 each.
   package func change(
     tag: String, added: [String], removed: [String], app: App, _ environment: Environment,
-    by author: ChannelKeeper.Author
+    by author: KeeperAuthor
   ) async throws {
     _ = try await ask(.changeTag(tag, added: added, removed: removed), app.id, environment)
     try await note(
@@ -89,7 +89,7 @@ package struct JPushKeeper: Sendable {
 
   /// Takes an alias or a tag from all devices, or deletes a schedule, at JPush alone.
   package func remove(
-    _ kind: Removable, _ name: String, app: App, _ environment: Environment, by author: ChannelKeeper.Author
+    _ kind: Removable, _ name: String, app: App, _ environment: Environment, by author: KeeperAuthor
   ) async throws {
     let operation: JPushOperation =
       switch kind {
@@ -122,14 +122,14 @@ package struct JPushKeeper: Sendable {
 
   private func note(
     _ action: String, _ app: App, _ environment: Environment, _ detail: [String: JSONValue],
-    _ author: ChannelKeeper.Author
+    _ author: KeeperAuthor
   ) async throws {
     let detail = detail.merging(["environment": .string(environment.rawValue)]) { $1 }
     try await note(action, "app \(app.bundleID)", .object(detail), author)
   }
 
   private func note(
-    _ action: String, _ subject: String, _ detail: JSONValue, _ author: ChannelKeeper.Author
+    _ action: String, _ subject: String, _ detail: JSONValue, _ author: KeeperAuthor
   ) async throws {
     let entry = NewAuditEntry(
       actor: author.actor, action: action, subject: subject, detail: detail, address: author.address)

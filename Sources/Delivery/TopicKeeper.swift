@@ -37,7 +37,7 @@ package struct TopicKeeper: Sendable {
   /// - Returns: a result for each token.
   /// - Throws: ``NoRoute``, `ProviderProblem`.
   package func change(
-    _ batch: TopicBatch, app: App, _ environment: Environment, by author: ChannelKeeper.Author
+    _ batch: TopicBatch, app: App, _ environment: Environment, by author: KeeperAuthor
   ) async throws -> [TopicResult] {
     let asked = clock()
     let results = try await ask([batch], app.id, environment).first ?? []
@@ -71,7 +71,7 @@ package struct TopicKeeper: Sendable {
   /// - Throws: `Problems` at `audience`.
   package static func queue(
     _ database: Database, topic: String, joins: Bool, _ audience: Audience, app: App, _ environment: Environment,
-    by author: ChannelKeeper.Author
+    by author: KeeperAuthor
   ) throws -> TopicChange {
     let change = try TopicChange.create(
       database, app: app.id, environment: environment, topic: topic, joins: joins, audience: audience,

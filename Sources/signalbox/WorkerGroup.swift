@@ -10,7 +10,7 @@ final class WorkerGroup: Sendable {
     enum Loss: Sendable {
       /// The service cannot continue: ``WorkerGroup/failure()`` returns.
       case endsService
-      /// The worker is restarted after 1, 2, 4, … up to 60 seconds.
+      /// The worker is restarted after 1, 2, 4, … up to 60 seconds; after 1 again once it has run for longer than that.
       case isRestarted
     }
 
@@ -45,14 +45,18 @@ final class WorkerGroup: Sendable {
   private let failures: AsyncStream<Failure>
   private let fail: AsyncStream<Failure>.Continuation
   private let pause: @Sendable (Duration) async throws -> Void
+  private let now: @Sendable () -> ContinuousClock.Instant
   private let log: Logger
 
-  /// - Parameter pause: waits before a worker is restarted; throws when its task is cancelled.
+  /// - Parameters:
+  ///   - pause: waits before a worker is restarted; throws when its task is cancelled.
+  ///   - now: measures how long a worker ran.
   init(
     _ workers: [Worker], log: Logger,
-    pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    pause: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
   ) {
-    (self.workers, self.log, self.pause) = (workers, log, pause)
+    (self.workers, self.log, self.now, self.pause) = (workers, log, now, pause)
     // Filled at once, so that stopping before the workers have started still waits for them.
     state = Mutex(State(living: Set(workers.map(\.name))))
     (failures, fail) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
@@ -142,6 +146,7 @@ final class WorkerGroup: Sendable {
   private func keepAlive(_ worker: Worker) async {
     var seconds = 1
     while true {
+      let began = now()
       var cause = "it returned"
       do { try await worker.run() } catch { cause = "\(error)" }
       guard !isStopping else { return }
@@ -150,6 +155,7 @@ final class WorkerGroup: Sendable {
         fail.yield(Failure(worker: worker.name, cause: cause))
         return
       }
+      if now() - began > .seconds(Self.longestPause) { seconds = 1 }
       // `pause` throws when cancelled: the service is stopping.
       do { try await pause(.seconds(seconds)) } catch { return }
       seconds = min(Self.longestPause, seconds * 2)

@@ -32,12 +32,12 @@ struct TrailTests {
         #expect(trail.before() == nil)
         trail.begin()
         number = trail.number
-        let places = trail.take(atMost: 5)
+        let places = trail.take(atMost: 5, for: 7)
         let notes = trail.notes(push: 7, places: places)
         for (index, device) in [11, 12, 13, 14].enumerated() { notes.left(index, id: Int64(device)) }
         notes.returned(1)
         trail.giveBack([places[2]])
-        let other = trail.take(atMost: 1)
+        let other = trail.take(atMost: 1, for: 7)
         trail.notes(push: 8, places: other).left(0, id: 99)
         // Another process of the same database has none.
         #expect(Trail(database: path) == nil)
@@ -56,7 +56,7 @@ struct TrailTests {
       do {
         let trail = try #require(Trail(database: path))
         trail.begin()
-        trail.notes(push: 7, places: trail.take(atMost: 1)).left(0, id: 11)
+        trail.notes(push: 7, places: trail.take(atMost: 1, for: 7)).left(0, id: 11)
       }
       let new = path + "-new"
       try Data().write(to: URL(fileURLWithPath: new))
@@ -72,7 +72,7 @@ struct TrailTests {
       do {
         let trail = try #require(Trail(database: path))
         trail.begin()
-        let places = trail.take(atMost: 3)
+        let places = trail.take(atMost: 3, for: 7)
         #expect(access(file, F_OK) == 0)
         trail.giveBack(places)
       }
@@ -103,7 +103,7 @@ struct TrailTests {
     func leave(_ path: String) throws {
       let trail = try #require(Trail(database: path))
       trail.begin()
-      trail.notes(push: 7, places: trail.take(atMost: 1)).left(0, id: 11)
+      trail.notes(push: 7, places: trail.take(atMost: 1, for: 7)).left(0, id: 11)
     }
     try withFile { path in
       let file = try #require(Trail.file(database: path))
@@ -152,10 +152,41 @@ struct TrailTests {
   func places() throws {
     try withFile { path in
       let trail = try #require(Trail(database: path))
-      let all = trail.take(atMost: .max)
-      #expect(all.count == Trail.capacity && Set(all).count == all.count && trail.take(atMost: 1).isEmpty)
+      let all = trail.take(atMost: .max, for: 7)
+      #expect(all.count == Trail.capacity && Set(all).count == all.count && trail.take(atMost: 1, for: 7).isEmpty)
       trail.giveBack(Array(all.prefix(3)))
-      #expect(trail.take(atMost: 9).count == 3)
+      #expect(trail.take(atMost: 9, for: 7).count == 3)
+    }
+  }
+
+  @Test("what a push that an error stopped held is lent again, once nobody writes to it and its devices are followed")
+  func abandonedPush() throws {
+    try withFile { path in
+      let trail = try #require(Trail(database: path))
+      trail.begin()
+      func free() -> Int {
+        let all = trail.take(atMost: .max, for: 9)
+        trail.giveBack(all)
+        return all.count
+      }
+      let taken = trail.take(atMost: 6, for: 7)
+      var notes: (any DepartureNotes)? = trail.notes(push: 7, places: Array(taken.prefix(4)))
+      var late: (any DepartureNotes)? = trail.notes(push: 7, places: [taken[4]])
+      notes?.left(0, id: 11)
+      notes?.left(1, id: 12)
+      notes?.returned(1)
+      late?.left(0, id: 15)
+      let other = trail.take(atMost: 1, for: 8)
+      trail.abandon(push: 7)
+      #expect(free() == Trail.capacity - 6, "the sixth was in no provider's hands; another push keeps its own")
+      notes = nil
+      #expect(free() == Trail.capacity - 3, "the provider wrote to the first and the fifth")
+      #expect(trail.left(by: 7).sorted() == [11, 15])
+      trail.follow(push: 7)
+      #expect(trail.left(by: 7).isEmpty && free() == Trail.capacity - 2, "the fifth may still be written to")
+      late = nil
+      trail.giveBack(other)
+      #expect(free() == Trail.capacity)
     }
   }
 
@@ -165,7 +196,7 @@ struct TrailTests {
     let push = try await scene.push(options: options)
     let trail = try #require(Trail(database: scene.store.pool.path))
     trail.begin()
-    let notes = trail.notes(push: push.id, places: trail.take(atMost: 21))
+    let notes = trail.notes(push: push.id, places: trail.take(atMost: 21, for: push.id))
     for index in 0..<20 { notes.left(index, id: Int64(501 + index)) }
     // One that has its outcome, and another that was sent once and is to be sent again.
     notes.left(20, id: 500)
@@ -276,6 +307,33 @@ struct PatienceTests {
       let words = told.mutex.withLock { $0 }
       #expect(words.count == 3 && words[1]?.hasPrefix("The database is damaged: ") == true, "\(words)")
       withExtendedLifetime(file) {}
+    }
+  }
+
+  @Test("the places in the trail of a push that an error stopped are lent again")
+  func placesComeBack() async throws {
+    try await EngineScene.run(devices: 3) { scene in
+      let push = try await scene.push()
+      try await scene.store.write { database in
+        _ = try database.run(
+          "CREATE TRIGGER refusal BEFORE INSERT ON deliveries BEGIN SELECT RAISE(ABORT, 'refused'); END")
+      }
+      try await scene.life { engine in
+        engine.enqueue(push.id)
+        await scene.wait { engine.trouble(push: push.id) != nil }
+        try await scene.store.write { _ = try $0.run("DROP TRIGGER refusal") }
+        while try await !scene.record(push).state.isOver, !Task.isCancelled {
+          scene.clock.advance(by: 1)
+          await Task.yield()
+        }
+        let trail = try #require(engine.state.withLock { $0.trail })
+        await scene.wait {
+          let all = trail.take(atMost: .max, for: 0)
+          trail.giveBack(all)
+          return all.count == Trail.capacity
+        }
+      }
+      #expect(try await scene.record(push).counts == OutcomeCounts(accepted: 3))
     }
   }
 

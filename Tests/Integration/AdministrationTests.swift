@@ -214,6 +214,31 @@ struct AdministrationTests {
     }
   }
 
+  @Test("an app stays, even by force, while a push of it waits or is sent")
+  func appWithRunningPush() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.shop", "--name", "Shop")
+      let store = try DataDirectory(box.data).open(now: CommandRunner.noon)
+      defer { store.close() }
+      let push = try store.writeSync { database in
+        let app = try App.named("com.example.shop", database)
+        let new = NewPush(
+          uid: "p1", seed: 1, appID: app.id, environment: .development, draftJSON: "{}", source: .cli, createdBy: "lin")
+        return try Push.create(database, new, now: CommandRunner.noon)
+      }
+      let refused = await box.run("apps", "remove", "com.example.shop", "--force")
+      #expect(refused.code == 1 && refused.errors.contains("com.example.shop has pushes that are being sent"))
+      #expect(try store.readSync { try Push.find($0, id: push.id) } != nil, "the engine's row is still there")
+      let isCanceled = try store.writeSync {
+        try Push.move($0, id: push.id, from: [.queued], to: .cancelled, now: CommandRunner.noon)
+      }
+      #expect(isCanceled)
+      #expect(await box.run("apps", "remove", "com.example.shop", "--force").code == 0)
+      let entries = try store.readSync { try AuditEntry.list($0, .init(action: "app.delete"), limit: 5).items }
+      #expect(entries.first?.entry.detail?["before"]?["pushes"] == 1)
+    }
+  }
+
   @Test("a person is added with a one-time link, whose hash alone is kept")
   func users() async throws {
     try await CommandRunner.with { box in

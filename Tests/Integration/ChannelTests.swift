@@ -113,7 +113,7 @@ struct ChannelTests {
       #expect(found != nil && found?.createdBy == nil)
       let known = await Self.channels(scene, "list", topic, "development", "--known")
       #expect(known.output.contains("not in Apple's list since"), "\(known)")
-      try await elsewhere.delete(lost, app: scene.app, .development, by: ChannelKeeper.Author("test", now: Date()))
+      try await elsewhere.delete(lost, app: scene.app, .development, by: KeeperAuthor("test", now: Date()))
       let left = try await scene.store.read { try Channel.all($0, app: scene.app.id) }
       #expect(Set(left.map(\.channel)) == [kept, stranger])
     }

@@ -13,7 +13,7 @@ import Testing
 @Suite("What JPush keeps of an app, from the console", .timeLimit(.minutes(2)))
 struct JPushRemoteTests {
   private static let environment = Model.Environment.development
-  private static let author = ChannelKeeper.Author("test", now: Date())
+  private static let author = KeeperAuthor("test", now: Date())
 
   private static func call(
     _ scene: DeliveryScene, _ method: String, _ target: String, _ body: JSONValue? = nil

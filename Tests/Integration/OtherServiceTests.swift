@@ -134,7 +134,7 @@ struct OtherServiceTests {
   func calls() async throws {
     try await Self.run { scene, seen in
       try await Self.register(scene)
-      let author = ChannelKeeper.Author("test", now: Date())
+      let author = KeeperAuthor("test", now: Date())
       let devices = try await scene.store.read { [app = scene.app.id] database in
         try Device.list(database, DeviceFilter(app: app), limit: 200).items
       }

@@ -48,7 +48,7 @@ struct ProxyTests {
         let fcm = try #require(phones.first { $0.provider == .fcm })
         let joined = try await scene.engine.topics.change(
           TopicBatch(topic: "news", joins: true, tokens: [fcm.token]), app: scene.app, .development,
-          by: ChannelKeeper.Author("test", now: Date()))
+          by: KeeperAuthor("test", now: Date()))
         #expect(joined == [.done] && log().requests > asked + 1)
         let shown = await scene.box.run("apps", "show", DeliveryScene.topic)
         #expect(shown.output.contains("through http://ann@127.0.0.1:\(proxy.port)"), "\(shown)")

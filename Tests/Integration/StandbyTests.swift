@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import JSON
+import Logging
 import Model
 import SQLite
 import Simulator
@@ -152,6 +153,21 @@ struct StandbyTests {
       #expect(try await Self.answer(standby, "/readyz") == "standby: nothing copied yet\n 503")
       standby.send(SIGTERM)
       #expect(await standby.status() == 0, "\(standby.errorText)")
+    }
+  }
+
+  @Test("a replica that does not answer keeps no take-over waiting, and no Litestream behind")
+  func silent() async throws {
+    try await CommandRunner.with { box in
+      let program = box.folder + "/litestream"
+      try Data("#!/bin/sh\nexec sleep 600\n".utf8).write(to: URL(fileURLWithPath: program))
+      #expect(chmod(program, 0o700) == 0)
+      let follower = Follower(
+        program: program, replica: "sftp://ann:hunter2@127.0.0.1/x", database: box.folder + "/copy",
+        log: Logger(label: "test", sink: MemorySink()))
+      let failure = try #require(
+        await #expect(throws: CommandFailure.self) { _ = try await follower.newest(within: .zero) })
+      #expect("\(failure)".contains("sftp://127.0.0.1/x did not answer"))
     }
   }
 

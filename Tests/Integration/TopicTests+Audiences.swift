@@ -20,7 +20,7 @@ extension TopicTests {
     return try await scene.store.write { [app = scene.app] database in
       try TopicKeeper.queue(
         database, topic: topic, joins: joins, read, app: app, .production,
-        by: ChannelKeeper.Author("test", now: Date()))
+        by: KeeperAuthor("test", now: Date()))
     }
   }
 

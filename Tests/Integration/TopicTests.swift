@@ -78,7 +78,7 @@ struct TopicTests {
     try await Self.run { scene in
       let phones = try await Self.add(scene, 3)
       try scene.simulator.phones.uninstall(phones[2].id)
-      let author = ChannelKeeper.Author("test", now: Date())
+      let author = KeeperAuthor("test", now: Date())
       let batch = TopicBatch(topic: "news", joins: true, tokens: phones.map(\.token))
       let results = try await scene.engine.topics.change(batch, app: scene.app, .production, by: author)
       #expect(results == [.done, .done, .refused(reason: "UNREGISTERED")])
@@ -105,7 +105,7 @@ struct TopicTests {
   func pushes() async throws {
     try await Self.run { scene in
       let phones = try await Self.add(scene, 3)
-      let author = ChannelKeeper.Author("test", now: Date())
+      let author = KeeperAuthor("test", now: Date())
       for (topic, members) in [("news", [0, 1]), ("en", [1, 2])] {
         let batch = TopicBatch(topic: topic, joins: true, tokens: members.map { phones[$0].token })
         _ = try await scene.engine.topics.change(batch, app: scene.app, .production, by: author)

@@ -66,6 +66,34 @@ struct WorkerGroupTests {
     #expect(lines(sink).count == 8, "the end that was asked for is no news")
   }
 
+  @Test("one that ran well for a while is started again soon")
+  func restartedSoon() async {
+    let pauses = Mutex<[Duration]>([])
+    let starts = Mutex(0)
+    let ran = Mutex(Duration.zero)
+    let (started, start) = AsyncStream.makeStream(of: Void.self)
+    let worker = WorkerGroup.Worker(name: "reminders", loss: .isRestarted) {
+      let number = starts.withLock { number in
+        number += 1
+        return number
+      }
+      // The fourth runs for 61 seconds.
+      if number == 4 { ran.withLock { $0 += .seconds(61) } }
+      if number < 6 { throw Boom() }
+      start.finish()
+      await Self.forever()
+    }
+    let began = ContinuousClock.now
+    let group = WorkerGroup(
+      [worker], log: Logger(label: "test", sink: MemorySink()),
+      pause: { pause in pauses.withLock { $0.append(pause) } }, now: { began + ran.withLock { $0 } })
+    async let all: Void = group.run()
+    for await _ in started {}
+    #expect(pauses.withLock { $0 } == [1, 2, 4, 1, 2].map { .seconds($0) })
+    group.stop()
+    await all
+  }
+
   @Test("one that ends by being told is not cancelled")
   func told() async {
     let (told, tell) = AsyncStream.makeStream(of: Void.self)

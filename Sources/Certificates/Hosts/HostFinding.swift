@@ -76,7 +76,8 @@ package struct HostFinding: Sendable, Hashable {
 
   private static func name(_ seen: HostSighting, _ asked: String) -> [HostFinding] {
     guard !seen.nameMatches else { return [] }
+    guard !seen.names.isEmpty else { return [HostFinding(true, .noNames, ["asked": asked])] }
     let names = seen.names.prefix(5).joined(separator: ", ") + (seen.names.count > 5 ? ", …" : "")
-    return [HostFinding(true, .wrongName, ["asked": asked, "names": names.isEmpty ? "nobody" : names.singleLine])]
+    return [HostFinding(true, .wrongName, ["asked": asked, "names": names.singleLine])]
   }
 }

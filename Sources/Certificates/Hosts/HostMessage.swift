@@ -30,6 +30,7 @@ package enum HostMessage: String, MessageSet {
   case notYetValid = "host.finding.not_yet_valid"
   case issuerEndsFirst = "host.finding.issuer_ends_first"
   case wrongName = "host.finding.wrong_name"
+  case noNames = "host.finding.no_names"
   case selfSigned = "host.finding.self_signed"
   case incomplete = "host.finding.incomplete"
   case unknownAuthority = "host.finding.unknown_authority"
@@ -68,6 +69,7 @@ package enum HostMessage: String, MessageSet {
     case .notYetValid: "The certificate is not valid before {date}. Check the clocks."
     case .issuerEndsFirst: "“{name}” in its chain expires before its own certificate, on {date}."
     case .wrongName: "The certificate is not valid for {asked}, only for {names}. Clients reject the host."
+    case .noNames: "The certificate names no host, so it is not valid for {asked}. Clients reject the host."
     case .selfSigned: "The certificate is self-signed. Only clients configured to trust it accept the host."
     case .incomplete:
       "The chain ends at “{name}”, whose issuer is missing and not trusted by this machine. Configure the server to "

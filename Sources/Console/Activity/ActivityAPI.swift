@@ -20,7 +20,9 @@ enum ActivityAPI {
       try query.finish()
       await call.console.noteDueRefusals(now: call.now)
       return APIContext.answer(
-        try await call.store.read { try AuditEntry.list($0, filter, cursor: cursor, limit: limit) })
+        try await call.store.read(limit: ActivityPages.patience(filter, call.console)) {
+          try AuditEntry.list($0, filter, cursor: cursor, limit: limit)
+        })
     }
   }
 }

@@ -41,12 +41,17 @@ enum ActivityPages {
       from: try page.day("from"), before: try page.day("to")?.addingTimeInterval(86_400))
   }
 
+  /// A search reads every entry until enough of them match; without one, an index or the order of the log finds them.
+  static func patience(_ filter: AuditEntry.Filter, _ console: Console) -> Duration? {
+    filter.search.map { _ in console.configuration.queryPatience }
+  }
+
   private static func index(_ page: PageContext) async throws -> Response {
     let (texts, filter, pager) = (page.texts, try await filter(page), Pager(page.request))
     await page.console.noteDueRefusals(now: page.now)
     let isChecked = page.filled("check") != nil
     let report = isChecked ? try await page.store.read(limit: checkPatience) { try AuditChain.check($0) } : nil
-    let (found, titles, actors) = try await page.store.read { database in
+    let (found, titles, actors) = try await page.store.read(limit: patience(filter, page.console)) { database in
       let found = try AuditEntry.list(database, filter, cursor: pager.cursor, limit: pageSize)
       let subjects = Set(found.items.map { AuditSubject($0.entry.subject) })
       return (

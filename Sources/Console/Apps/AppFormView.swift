@@ -28,6 +28,7 @@ struct AppFormView: View {
       .view("alias_rule") { FieldView(error: $0.errors["alias_rule"], choices: $0.rules) },
       .flag("is_known") { $0.isKnown },
       .optional("problem") { $0.errors.others(names) },
+      .optional("revision") { $0.form.filled(Revision.field) },
     ]
 }
 

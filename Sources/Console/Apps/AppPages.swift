@@ -25,7 +25,7 @@ enum AppPages {
         ("name", app.name), ("bundle_id", app.bundleID), ("package_name", app.packageName ?? ""),
         ("alias_rule", app.aliasRule ?? AliasRule.none.rawValue),
       ])
-      return editPage(page, app, form, FieldErrors())
+      return editPage(page, app, form.with(app.revision), FieldErrors())
     }
     routes.page(.post, "/apps/:id", role: .operator) { page in try await update(page) }
     PageRulePages.add(to: &routes)
@@ -127,11 +127,20 @@ enum AppPages {
       return editPage(page, app, form, FieldErrors(Problems(problems), page.texts))
     }
     let (audit, now) = (page.audit("app.update", "app \(app.bundleID)"), page.now)
-    try await page.store.write { database in
-      try App.update(
-        database, id: app.id, name: form["name"], packageName: form.filled("package_name"),
-        aliasRule: form.filled("alias_rule"))
-      try AuditEntry.add(database, audit, now: now)
+    let wanted = (name: form["name"], package: form.filled("package_name"), rule: form.filled("alias_rule"))
+    do {
+      try await page.store.write { database in
+        let before = try App.get(database, id: app.id)
+        try before.revision.check(form, saving: App.revision(wanted.name, wanted.package, wanted.rule))
+        let after = try App.update(
+          database, id: app.id, name: wanted.name, packageName: wanted.package, aliasRule: wanted.rule)
+        var entry = audit
+        entry.detail = ["before": before.audited, "after": after.audited]
+        try AuditEntry.add(database, entry, now: now)
+      }
+    } catch let error as Revision.Overtaken {
+      let errors = try await page.overtaken("app.update", audit.subject)
+      return editPage(page, app, form.with(error.stored), errors)
     }
     return page.redirect(to: "/apps/\(app.id)", flash: "app_saved")
   }
@@ -167,4 +176,12 @@ enum AppPages {
     }
     return page.redirect(to: "/apps", flash: "app_removed")
   }
+}
+
+extension App {
+  fileprivate static func revision(_ name: String, _ packageName: String?, _ aliasRule: String?) -> Revision {
+    Revision(name, packageName, aliasRule ?? AliasRule.none.rawValue)
+  }
+
+  fileprivate var revision: Revision { Self.revision(name, packageName, aliasRule) }
 }

@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 import HTTPServer
 package import JSON
 import Model
-import SQLite
+package import SQLite
 package import Store
 
 enum AppsAPI {
@@ -144,7 +144,7 @@ extension App {
   /// - Parameter audit: its detail is filled in.
   /// - Throws: `StoreError.inUse` while pushes of the app wait or are sent: the engine must not lose the row of a push
   ///   while it records results.
-  func remove(_ database: Database, audit: NewAuditEntry, now: Date) throws {
+  package func remove(_ database: Database, audit: NewAuditEntry, now: Date) throws {
     var filter = PushFilter(app: id)
     filter.states = [.queued, .sending, .paused]
     let running = try Push.list(database, filter, limit: 10).items

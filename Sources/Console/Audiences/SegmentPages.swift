@@ -21,7 +21,7 @@ enum SegmentPages {
     routes.page(.get, path + "/:id") { page in try await show(page) }
     routes.page(.get, path + "/:id/edit", role: .operator) { page in
       let segment = try await find(page)
-      return try await edit(page, segment, SegmentForm.form(of: segment))
+      return try await edit(page, segment, SegmentForm.form(of: segment).with(segment.revision))
     }
     routes.page(.post, path + "/:id", role: .operator) { page in try await update(page) }
     routes.page(.get, path + "/:id/remove", role: .operator) { page in try await removal(page) }
@@ -108,10 +108,14 @@ enum SegmentPages {
     do {
       let input = try SegmentInput(json: SegmentForm(form: page.form).json())
       try await page.store.write { database in
+        try Segment.get(database, id: segment.id).revision.check(page.form, saving: input.revision)
         let app = try App.get(database, id: segment.appID)
         _ = try input.change(database, segment, app, by: approver, now: page.now) { page.audit($0, $1, $2) }
       }
       return page.redirect(to: "/audiences/segments/\(segment.id)", flash: "segment_saved")
+    } catch let error as Revision.Overtaken {
+      let errors = try await page.overtaken("segment.update", "segment \(segment.id)")
+      return try await edit(page, segment, page.form.with(error.stored), errors)
     } catch let problems as Problems {
       return try await edit(page, segment, page.form, SegmentForm.errors(problems, page.texts))
     }

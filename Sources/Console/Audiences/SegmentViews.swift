@@ -113,6 +113,7 @@ struct SegmentFormView: PageView {
     .text("action") { "/audiences/segments" + ($0.segment.map { "/\($0.id)" } ?? "") },
     .text("known") { $0.segment?.name ?? "" },
     .optional("problem") { $0.errors.others(named) },
+    .optional("revision") { $0.form.filled(Revision.field) },
     .list("tag_names") { $0.tags },
     .text("bundle_id") { view in
       view.apps.first { $0.id == view.segment?.appID }?.bundleID ?? view.form["app"]

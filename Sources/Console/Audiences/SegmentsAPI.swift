@@ -142,7 +142,14 @@ struct SegmentInput: Sendable {
   }
 }
 
+extension SegmentInput {
+  /// Of the segment once this is saved.
+  var revision: Revision { Revision(name, rule.json.text()) }
+}
+
 extension Segment {
+  var revision: Revision { Revision(name, rule.json.text()) }
+
   /// For the activity log.
   func audited(_ app: App) -> JSONValue {
     ["app": .string(app.bundleID), "name": .string(name), "rule": rule.json]

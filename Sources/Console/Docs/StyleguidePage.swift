@@ -33,6 +33,7 @@ struct StyleguideView: PageView {
 
   private static let basics: [Field<Self>] = [
     .optional("scheme") { $0.scheme?.rawValue },
+    .text("revision") { _ in "1" },
     .list("schemes") { view in
       let texts = view.texts
       return [

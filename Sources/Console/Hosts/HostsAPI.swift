@@ -76,14 +76,29 @@ enum HostsAPI {
       note: fields.note ?? "", port: fields.port.flatMap { UInt16(exactly: $0) })
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let audit = call.audit("host.create", "host \(form.address)", form.address.audited)
-    return try await call.store.write { database in
-      try idempotency.answer(database) {
+    let (answer, added) = try await call.store.write { database in
+      var added: WatchedHost?
+      let answer = try idempotency.answer(database) {
         let host = try WatchedHost.add(database, form.address, note: form.note, by: call.actor, now: call.now)
         try AuditEntry.add(database, audit, now: call.now)
+        added = host
         return Idempotency.Answer(
           status: .created, json: try json(database, host, now: call.now), location: "/api/v1/\(host.key)")
       }
-    }.response
+      return (answer, added)
+    }
+    guard let added, let seen = try await seen(added.id, call) else { return answer.response }
+    return APIContext.answer(seen, status: .created, location: "/api/v1/\(added.key)")
+  }
+
+  /// The host after a first check, as its page makes one; nil: the console is stopping, and the host is checked later.
+  private static func seen(_ id: Int64, _ call: APIContext) async throws -> HostAnswer? {
+    do {
+      let host = try await call.console.hosts.look(at: id)
+      return try await call.store.read { try json($0, host, now: call.now) }
+    } catch is CancellationError {
+      return nil
+    }
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
@@ -91,7 +106,7 @@ enum HostsAPI {
     let fields = try Fields(body, required: false)
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let id: Int64 = try call.request.parameter("id")
-    let answer = try await call.store.write { database in
+    let (answer, isMoved) = try await call.store.write { database in
       let host = try WatchedHost.get(database, id: id)
       var address = host.address
       if fields.host != nil || fields.port != nil || fields.start != nil || fields.serverName != nil {
@@ -105,9 +120,9 @@ enum HostsAPI {
       let audit = call.audit(
         "host.update", "host \(id)", ["before": host.address.audited, "after": changed.address.audited])
       try AuditEntry.add(database, audit, now: call.now)
-      return try json(database, changed, now: call.now)
+      return (try json(database, changed, now: call.now), changed.address != host.address)
     }
-    return APIContext.answer(answer)
+    return APIContext.answer(isMoved ? try await seen(id, call) ?? answer : answer)
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {

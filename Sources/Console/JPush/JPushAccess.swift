@@ -89,8 +89,8 @@ final class JPushLimits: Sendable {
   /// Wrong secrets for one app key from one address in a minute. Others with the right secret at other addresses are not
   /// affected, and nobody can lock them out.
   static let wrongLimit = 10
-  /// Addresses that are remembered; with more of them in one minute, further ones are not counted.
-  private static let strangersLimit = 10_000
+  /// Strangers that are remembered at the same time, twice: with more of them, those seen longest ago begin anew.
+  static let strangersLimit = 10_000
   private static let length: TimeInterval = 60
 
   /// An address (of IPv6 the network /64, which one customer has) and the app key it tries; nil: an unknown one.
@@ -138,7 +138,13 @@ final class JPushLimits: Sendable {
 
   private struct State {
     var calls: [Subject: Window] = [:]
-    var wrong: [Stranger: Window] = [:]
+    /// At most ``strangersLimit``; once it is full, it takes the place of ``former``: no call looks at all of them.
+    var recent: [Stranger: Window] = [:]
+    var former: [Stranger: Window] = [:]
+
+    func wrong(_ stranger: Stranger, _ now: Date) -> Window? {
+      (recent[stranger] ?? former[stranger]).flatMap { $0.isOver(now) ? nil : $0 }
+    }
   }
 
   private let state = Mutex(State())
@@ -157,18 +163,19 @@ final class JPushLimits: Sendable {
   /// Seconds until another secret is looked at; nil: now.
   func wait(_ stranger: Stranger, now: Date) -> Int? {
     state.withLock { state in
-      guard let window = state.wrong[stranger], !window.isOver(now), window.count >= Self.wrongLimit else { return nil }
+      guard let window = state.wrong(stranger, now), window.count >= Self.wrongLimit else { return nil }
       return window.left(now)
     }
   }
 
   func countWrong(_ stranger: Stranger, now: Date) {
     state.withLock { state in
-      if state.wrong.count >= Self.strangersLimit { state.wrong = state.wrong.filter { !$0.value.isOver(now) } }
-      guard state.wrong.count < Self.strangersLimit || state.wrong[stranger] != nil else { return }
-      var window = state.wrong[stranger].flatMap { $0.isOver(now) ? nil : $0 } ?? Window(start: now)
+      var window = state.wrong(stranger, now) ?? Window(start: now)
       window.count += 1
-      state.wrong[stranger] = window
+      if state.recent[stranger] == nil, state.recent.count >= Self.strangersLimit {
+        (state.former, state.recent) = (state.recent, [:])
+      }
+      state.recent[stranger] = window
     }
   }
 }

@@ -23,16 +23,19 @@ enum OIDCSettingsPage {
   /// The stored settings; without the secret if the key cannot open it.
   private static func known(_ page: PageContext) async throws -> OIDCSettings? {
     let sealer = page.store.sealer
-    return try await page.store.read { database in
-      try Sealing.opened { try OIDCSettings.load(database, sealer: sealer) } ?? OIDCSettings.load(database)
-    }
+    return try await page.store.read { try known($0, sealer) }
+  }
+
+  private static func known(_ database: Database, _ sealer: any Sealer) throws -> OIDCSettings? {
+    try Sealing.opened { try OIDCSettings.load(database, sealer: sealer) } ?? OIDCSettings.load(database)
   }
 
   private static func show(
     _ page: PageContext, _ form: Form? = nil, _ errors: FieldErrors = FieldErrors(), test: TestResult? = nil
   ) async throws -> Response {
     let (texts, known) = (page.texts, try await known(page))
-    let form = form ?? Self.form(known)
+    let stored = Self.form(known)
+    let form = form ?? stored.with(Revision(stored))
     return page.answer(
       OIDCSettingsView(
         form: form, errors: errors, hasSecret: known?.clientSecret != nil, canTest: known != nil,
@@ -61,7 +64,7 @@ enum OIDCSettingsPage {
   }
 
   private static func save(_ page: PageContext) async throws -> Response {
-    let (form, known) = (page.form, try await known(page))
+    let form = page.form
     var typed = OIDCForm()
     typed.isOn = form["on"] == "yes"
     (typed.issuer, typed.clientID) = (form["issuer"], form["client_id"])
@@ -75,10 +78,17 @@ enum OIDCSettingsPage {
     typed.roleClaim = form.filled("role_claim")
     typed.roleRules = form.raw("role_rules").split(separator: "\n").map(String.init)
     typed.allowsPasswords = form["passwords"] == "yes"
+    let (wanted, sealer, now) = (typed, page.store.sealer, page.now)
+    let audit = page.audit("settings.oidc", "settings oidc")
     do {
-      let settings = try typed.settings(known)
-      let (sealer, now, audit) = (page.store.sealer, page.now, page.audit("settings.oidc", "settings oidc"))
-      try await page.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
+      try await page.store.write { database in
+        let stored = try known(database, sealer)
+        let settings = try wanted.settings(stored)
+        try Revision(Self.form(stored)).check(form, saving: Revision(Self.form(settings)))
+        try settings.keep(database, sealer: sealer, audit: audit, now: now)
+      }
+    } catch let error as Revision.Overtaken {
+      return try await show(page, form.with(error.stored), try await page.overtaken(audit.action, audit.subject))
     } catch let problems as Problems {
       return try await show(page, form, FieldErrors(problems, page.texts))
     }
@@ -115,14 +125,19 @@ struct OIDCSettingsView: PageView {
 
   static let fields: [Field<OIDCSettingsView>] = typed + others
 
+  private static let texts = ["issuer", "client_id", "label", "scopes", "domains", "role_claim", "role_rules"]
+  private static let named = texts + ["client_secret", "admission", "new_role", "on", "passwords"]
+
   /// Fields filled in as submitted.
   private static var typed: [Field<OIDCSettingsView>] {
-    ["issuer", "client_id", "label", "scopes", "domains", "role_claim", "role_rules"].map { name in
+    texts.map { name in
       .view("oidc_\(name)") { FieldView(value: $0.form.raw(name), error: $0.errors[name]) }
     }
   }
 
   private static let others: [Field<OIDCSettingsView>] = [
+    .optional("problem") { $0.errors.others(named) },
+    .optional("revision") { $0.form.filled(Revision.field) },
     .view("client_secret") { FieldView(error: $0.errors["client_secret"]) },
     .flag("has_secret") { $0.hasSecret },
     .view("admission") { FieldView(error: $0.errors["admission"], choices: $0.admissions) },

@@ -82,7 +82,7 @@ enum TemplatePages {
   /// The fields of the send form if they can hold the message, else JSON.
   private static func form(of template: PushTemplate) -> Form {
     let fields = fields(of: template.message) ?? Form([("content", template.message.json.text(pretty: true))])
-    return Form(fields.all + [("name", template.name)])
+    return Form(fields.all + [("name", template.name)]).with(template.revision)
   }
 
   /// Nil if the fields of the send form cannot hold all of a message: a place that stands for a number, or a member that
@@ -154,21 +154,21 @@ enum TemplatePages {
       return try await formPage(page, SendForm(form: form).without(row: row), of: id)
     }
     guard let way = form.filled("as") else { return nil }
-    let name = (name: "name", value: form.raw("name"))
+    let kept = [(name: "name", value: form.raw("name"))] + form.revision
     // Nothing is written yet: the other way begins blank, too.
     if way == asJSON, !form.has("content"), SendPages.fields(of: form).allSatisfy({ form[$0].isEmpty }) {
-      return try await formPage(page, Form([name, ("content", blank)]), of: id)
+      return try await formPage(page, Form(kept + [("content", blank)]), of: id)
     }
     if way == asFields, form.has("content"), ["", blank].contains(form["content"]) {
-      return try await formPage(page, Form([name]), of: id)
+      return try await formPage(page, Form(kept), of: id)
     }
     var errors = FieldErrors()
     do {
       let message = try written(form, texts)
       if way == asJSON {
-        return try await formPage(page, Form([name, ("content", message.json.text(pretty: true))]), of: id)
+        return try await formPage(page, Form(kept + [("content", message.json.text(pretty: true))]), of: id)
       }
-      if let fields = fields(of: message) { return try await formPage(page, Form(fields.all + [name]), of: id) }
+      if let fields = fields(of: message) { return try await formPage(page, Form(fields.all + kept), of: id) }
       errors.add("content", texts("templates.not_in_fields"))
     } catch let wrong as FieldErrors {
       errors = wrong
@@ -193,9 +193,15 @@ enum TemplatePages {
     }
     guard errors.isEmpty, let message else { return try await formPage(page, form, of: id, errors: errors) }
     do {
-      _ = try await page.store.write {
-        try PushTemplate.save($0, id: id, name: name, message, by: entry, now: now)
+      _ = try await page.store.write { database in
+        if let id {
+          try PushTemplate.get(database, id: id).revision.check(form, saving: PushTemplate.revision(name, message))
+        }
+        return try PushTemplate.save(database, id: id, name: name, message, by: entry, now: now)
       }
+    } catch let error as Revision.Overtaken {
+      let errors = try await page.overtaken("template.update", "template \(id ?? 0)")
+      return try await formPage(page, form.with(error.stored), of: id, errors: errors)
     } catch let problems as Problems {
       return try await formPage(page, form, of: id, errors: FieldErrors(problems, texts))
     }
@@ -224,4 +230,12 @@ enum TemplatePages {
         TemplateUseView(template: template, form: page.form, errors: errors), status: .unprocessableContent)
     }
   }
+}
+
+extension PushTemplate {
+  fileprivate static func revision(_ name: String, _ message: MessageTemplate) -> Revision {
+    Revision(name, message.json.text())
+  }
+
+  fileprivate var revision: Revision { Self.revision(name, message) }
 }

@@ -48,12 +48,15 @@ struct TemplateFormView: PageView {
   /// The message in the fields of the send form; nil: as JSON.
   let message: SendFormView?
 
+  private static let written = ["name", "content", "confirm"]
+
   static let fields: [Field<Self>] = [
     .view("message") { $0.message },
     .text("other") { $0.message == nil ? TemplatePages.asFields : TemplatePages.asJSON },
     .optional("problem") { view in
-      view.message == nil ? nil : view.errors.others(SendPages.fields(of: view.form) + ["name", "confirm"])
+      view.errors.others(view.message == nil ? written : SendPages.fields(of: view.form) + ["name", "confirm"])
     },
+    .optional("revision") { $0.form.filled(Revision.field) },
     .flag("known") { $0.template != nil },
     .text("action") { $0.template.map { "/templates/\($0)" } ?? "/templates" },
     .view("name") { FieldView(value: $0.form.raw("name"), error: $0.errors["name"]) },

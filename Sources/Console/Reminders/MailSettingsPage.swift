@@ -21,7 +21,12 @@ enum MailSettingsPage {
 
   private static func show(_ page: PageContext) async throws -> Response {
     let known = try await known(page)
-    return show(page, known, form(known), FieldErrors())
+    return show(page, known, opened(known), FieldErrors())
+  }
+
+  private static func opened(_ known: MailSettings?) -> Form {
+    let form = form(known)
+    return form.with(Revision(form))
   }
 
   private static func form(_ known: MailSettings?) -> Form {
@@ -53,8 +58,7 @@ enum MailSettingsPage {
   }
 
   private static func save(_ page: PageContext) async throws -> Response {
-    let known = try await known(page)
-    let (form, texts) = (page.form, page.texts)
+    let form = page.form
     var typed = MailForm()
     typed.host = form["host"]
     typed.port = form["port"].isEmpty ? nil : Int(form["port"]) ?? 0
@@ -64,13 +68,23 @@ enum MailSettingsPage {
     typed.password = form.raw("password").isEmpty ? nil : form.raw("password")
     (typed.from, typed.fromName) = (form["from"], form["from_name"])
     typed.trust = form.filled("trust")
-    let settings: MailSettings
+    let (wanted, sealer, now) = (typed, page.store.sealer, page.now)
+    let audit = page.audit("settings.mail", "settings mail")
     do {
-      settings = try typed.settings(known)
-    } catch { return show(page, known, form, FieldErrors(error, texts)) }
-    let (sealer, now) = (page.store.sealer, page.now)
-    let audit = page.audit("settings.mail", "settings mail", settings.audited)
-    try await page.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
+      try await page.store.write { database in
+        let stored = try MailSettings.load(database, sealer: sealer)
+        let settings = try wanted.settings(stored)
+        try Revision(Self.form(stored)).check(form, saving: Revision(Self.form(settings)))
+        var entry = audit
+        entry.detail = settings.audited
+        try settings.keep(database, sealer: sealer, audit: entry, now: now)
+      }
+    } catch let problems as Problems {
+      return show(page, try await known(page), form, FieldErrors(problems, page.texts))
+    } catch let error as Revision.Overtaken {
+      let errors = try await page.overtaken(audit.action, audit.subject)
+      return show(page, try await known(page), form.with(error.stored), errors)
+    }
     return page.redirect(to: "/settings/mail", flash: "settings_saved")
   }
 
@@ -80,11 +94,11 @@ enum MailSettingsPage {
     if MailAddress(page.form["to"]) == nil { problems.append(MailForm.badAddress("to")) }
     if known == nil { problems.append(MailForm.notSetUp) }
     let errors = problems.isEmpty ? FieldErrors() : FieldErrors(Problems(problems), page.texts)
-    guard errors.isEmpty else { return show(page, known, form(known), errors) }
+    guard errors.isEmpty else { return show(page, known, opened(known), errors) }
     let to = Receiver.Secrets(address: page.form["to"])
     let (isGood, answer) = await ReceiverPages.attempt(page, .email, to, language: page.texts.code, mail: known)
     try await page.note(page.audit("settings.mail_test", "settings mail", ["to": .string(to.address)]))
     let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": to.address])
-    return show(page, known, form(known), errors, TestResult(isGood: isGood, text: text, answer: answer))
+    return show(page, known, opened(known), errors, TestResult(isGood: isGood, text: text, answer: answer))
   }
 }

@@ -60,6 +60,12 @@ struct ReceiverForm {
   }
 }
 
+extension Receiver.Details {
+  var revision: Revision {
+    Revision(name, target, language, appID.map { String($0) }, String(isActive), String(getsIncidents))
+  }
+}
+
 extension Receiver {
   /// For the audit log.
   var audited: JSONValue {

@@ -28,7 +28,7 @@ enum ReceiverPages {
         ("app", details.appID.map(String.init) ?? ""), ("active", details.isActive ? "yes" : ""),
         ("incidents", details.getsIncidents ? "yes" : ""),
       ])
-      return try await edit(page, receiver, form, FieldErrors())
+      return try await edit(page, receiver, form.with(details.revision), FieldErrors())
     }
     routes.page(.post, "/settings/receivers/:id", role: .admin, proof: true) { page in
       try await save(page, try await find(page))
@@ -112,9 +112,18 @@ enum ReceiverPages {
     }
     let (wanted, sealer, actor, now) = (typed, page.store.sealer, page.actor, page.now)
     let (added, changed) = (page.audit("receiver.create", ""), page.audit("receiver.update", ""))
-    try await page.store.write { database in
-      _ = try keep(
-        database, wanted, before, sealer: sealer, by: actor, audit: before == nil ? added : changed, now: now)
+    do {
+      try await page.store.write { database in
+        // Somebody else may have changed it since it was read.
+        let stored = try before.map { try Receiver.get(database, id: $0.id) }
+        try stored?.details.revision.check(form, saving: wanted.details(stored).revision)
+        _ = try keep(
+          database, wanted, stored, sealer: sealer, by: actor, audit: stored == nil ? added : changed, now: now)
+      }
+    } catch let error as Revision.Overtaken {
+      let receiver = try await find(page)
+      let errors = try await page.overtaken(changed.action, "receiver \(receiver.id)")
+      return try await edit(page, receiver, form.with(error.stored), errors)
     }
     return page.redirect(to: "/settings/receivers", flash: "receiver_saved")
   }
@@ -141,12 +150,13 @@ enum ReceiverPages {
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {
-    let receiver = try await find(page)
-    let audit = page.audit("receiver.delete", "receiver \(receiver.id)", receiver.audited)
-    let now = page.now
+    let (id, now) = (try page.id(), page.now)
+    let audit = page.audit("receiver.delete", "receiver \(id)")
     try await page.store.write { database in
-      try Receiver.delete(database, id: receiver.id)
-      try AuditEntry.add(database, audit, now: now)
+      var entry = audit
+      entry.detail = try Receiver.get(database, id: id).audited
+      try Receiver.delete(database, id: id)
+      try AuditEntry.add(database, entry, now: now)
     }
     return page.redirect(to: "/settings/receivers", flash: "receiver_removed")
   }

@@ -46,6 +46,8 @@ extension ReminderSettings {
   /// Foundation calls UTC “GMT”.
   var zoneName: String { zone.identifier == "GMT" ? "UTC" : zone.identifier }
 
+  var revision: Revision { Revision(json.text()) }
+
   /// For the audit log and the API.
   var json: JSONValue {
     ["days": .array(ladder.days.map { .number($0) }), "hour": .number(hour), "zone": .string(zoneName)]

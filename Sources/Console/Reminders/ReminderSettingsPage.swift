@@ -18,7 +18,7 @@ enum ReminderSettingsPage {
         ("days", settings.ladder.days.map(String.init).joined(separator: ", ")), ("hour", String(settings.hour)),
         ("zone", settings.zoneName),
       ])
-      return try await show(page, form, FieldErrors())
+      return try await show(page, form.with(settings.revision), FieldErrors())
     }
     routes.page(.post, "/settings/reminders", role: .admin) { page in try await save(page) }
     routes.page(.post, "/settings/reminders/forget-cron", role: .admin) { page in
@@ -78,9 +78,14 @@ enum ReminderSettingsPage {
     } catch { return try await show(page, form, FieldErrors(error, texts)) }
     let audit = page.audit("settings.reminders", "settings reminders", settings.json)
     let now = page.now
-    try await page.store.write { database in
-      try settings.save(database)
-      try AuditEntry.add(database, audit, now: now)
+    do {
+      try await page.store.write { database in
+        try ReminderSettings.load(database).revision.check(form, saving: settings.revision)
+        try settings.save(database)
+        try AuditEntry.add(database, audit, now: now)
+      }
+    } catch let error as Revision.Overtaken {
+      return try await show(page, form.with(error.stored), try await page.overtaken(audit.action, audit.subject))
     }
     return page.redirect(to: "/settings/reminders", flash: "settings_saved")
   }

@@ -19,6 +19,8 @@ struct ReminderSettingsView: PageView {
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
+    .optional("problem") { $0.errors.others(["days", "hour", "zone"]) },
+    .optional("revision") { $0.form.filled(Revision.field) },
     .view("days") { FieldView(value: $0.form.raw("days"), error: $0.errors["days"]) },
     .view("hour") { FieldView(value: $0.form.raw("hour"), error: $0.errors["hour"]) },
     .view("zone") { FieldView(value: $0.form.raw("zone"), error: $0.errors["zone"]) },

@@ -57,7 +57,11 @@ struct MailSettingsView: PageView {
     }
   }
 
+  private static let named = ["host", "port", "user", "password", "security", "from", "from_name", "trust", "to"]
+
   private static let others: [Field<MailSettingsView>] = [
+    .optional("problem") { $0.errors.others(named) },
+    .optional("revision") { $0.form.filled(Revision.field) },
     .view("password") { FieldView(error: $0.errors["password"]) },
     .view("security") { FieldView(error: $0.errors["security"], choices: $0.securities) },
     .flag("has_password") { $0.hasPassword },
@@ -139,6 +143,8 @@ struct ReceiverView: PageView {
     .flag("mail") { $0.isMail },
     .text("address_hint") { $0.addressHint },
     .optional("kept_host") { $0.keptHost },
+    .optional("problem") { $0.errors.others(["name", "address", "secret", "language", "app"]) },
+    .optional("revision") { $0.form.filled(Revision.field) },
     .view("name_field") { FieldView(value: $0.form.raw("name"), error: $0.errors["name"]) },
     .view("address") { FieldView(value: $0.form.raw("address"), error: $0.errors["address"]) },
     .view("secret") { $0.signs ? FieldView(error: $0.errors["secret"]) : nil },

@@ -8,12 +8,8 @@ import Store
 enum RetentionAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/settings/retention", role: .viewer, scope: .read) { call in
-      let now = call.now
-      return APIContext.answer(
-        try await call.store.read(limit: RetentionPage.patience) { database in
-          let policy = try RetentionPolicy.find(database)
-          return RetentionAnswer(policy: policy, due: try Trim.due(database, policy, now: now))
-        })
+      let policy = try await call.store.read { try RetentionPolicy.find($0) }
+      return APIContext.answer(RetentionAnswer(policy: policy, due: try await RetentionPage.due(call, policy)))
     }
     routes.call(.put, "/settings/retention", role: .admin, scope: .admin) { call in try await change(call) }
   }
@@ -29,7 +25,7 @@ enum RetentionAPI {
     try fields.finish()
     let (chosen, now) = (changes, call.now)
     let wanted = try await call.store.read { try changed($0, chosen) }
-    let due = try await call.store.read(limit: RetentionPage.patience) { try Trim.due($0, wanted, now: now) }
+    let due = try await RetentionPage.due(call, wanted)
     guard !isDryRun else { return APIContext.answer(RetentionAnswer(policy: wanted, due: due)) }
     let (saved, isNew) = try await call.store.write { database in
       // Another admin may have changed other periods meanwhile.
@@ -57,6 +53,8 @@ enum RetentionAPI {
 }
 
 extension RetentionPolicy {
+  var revision: Revision { Revision(json.text()) }
+
   var json: JSONValue {
     .object(
       Dictionary(

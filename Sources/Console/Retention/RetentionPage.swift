@@ -9,14 +9,11 @@ import Store
 /// `/settings/retention`: how long data is kept. A change that deletes data asks for confirmation first.
 enum RetentionPage {
   private static let names = RetentionPolicy.fields.map(\.name)
-  /// Counting the rows that are due reads one row per old push: seconds for a million of them.
-  static let patience = Duration.seconds(5)
-
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/retention", role: .admin) { page in
       let policy = try await page.store.read { try RetentionPolicy.find($0) }
       let form = Form(RetentionPolicy.fields.map { ($0.name, String(policy[keyPath: $0.value])) })
-      return try await show(page, form, FieldErrors())
+      return try await show(page, form.with(policy.revision), FieldErrors())
     }
     routes.page(.post, "/settings/retention", role: .admin) { page in try await save(page) }
   }
@@ -34,15 +31,15 @@ enum RetentionPage {
           PeriodView(
             name: field.name, label: texts("retention.\(field.name)"), hint: texts("retention.\(field.name)_hint"),
             value: form.raw(field.name), error: errors[field.name], usual: RetentionPolicy()[keyPath: field.value])
-        }, problem: problem, due: lines(due, texts), last: removed),
+        }, problem: problem, due: lines(due, texts), last: removed, revision: form.filled(Revision.field)),
       status: errors.status)
   }
 
   /// What a policy deletes; nil if counting takes too long.
-  private static func due(_ page: PageContext, _ policy: RetentionPolicy) async throws -> Trim.Due? {
-    let now = page.now
+  static func due(_ context: some ActorContext, _ policy: RetentionPolicy) async throws -> Trim.Due? {
+    let (now, patience) = (context.now, context.console.configuration.queryPatience)
     do {
-      return try await page.store.read(limit: patience) { try Trim.due($0, policy, now: now) }
+      return try await context.store.read(limit: patience) { try Trim.due($0, policy, now: now) }
     } catch let error as SQLiteError where error.code == .interrupt {
       return nil
     }
@@ -80,9 +77,14 @@ enum RetentionPage {
     }
     let audit = page.audit("retention.update", "retention", policy.json)
     if policy != before {
-      try await page.store.write { database in
-        try chosen.save(database)
-        try AuditEntry.add(database, audit, now: now)
+      do {
+        try await page.store.write { database in
+          try RetentionPolicy.find(database).revision.check(form, saving: chosen.revision)
+          try chosen.save(database)
+          try AuditEntry.add(database, audit, now: now)
+        }
+      } catch let error as Revision.Overtaken {
+        return try await show(page, form.with(error.stored), try await page.overtaken(audit.action, audit.subject))
       }
       page.console.configuration.retentionChanged()
     }
@@ -104,7 +106,7 @@ enum RetentionPage {
     let days = RetentionPolicy.fields.map { (name: $0.name, days: policy[keyPath: $0.value]) }
     return page.answer(
       RetentionConfirmView(
-        due: lines(due, texts), confirmed: confirmation(due),
+        due: lines(due, texts), confirmed: confirmation(due), revision: page.form.filled(Revision.field),
         periods: days.map { RetentionConfirmView.Period(name: $0.name, days: $0.days) },
         facts: days.map { field in
           FactView(

@@ -10,13 +10,16 @@ struct RetentionView: PageView {
   /// What is due for deletion, one line per kind.
   let due: [String]
   let last: TrimmedRows?
+  let revision: String?
 
   static let fields: [Field<Self>] = [
+    .optional("revision") { $0.revision },
     .list("periods") { $0.periods },
     .optional("problem") { $0.problem },
     .flag("has_due") { !$0.due.isEmpty },
     .list("due") { $0.due },
     .view("last") { $0.last },
+    .written("events") { $1.write(DeviceEvent.limit) },
   ]
 }
 
@@ -54,12 +57,14 @@ struct RetentionConfirmView: PageView {
   let due: [String]
   /// The counts that the reader confirms.
   let confirmed: String
+  let revision: String?
   let periods: [Period]
   let facts: [FactView]
 
   static let fields: [Field<Self>] = [
     .list("due") { $0.due },
     .text("confirmed") { $0.confirmed },
+    .optional("revision") { $0.revision },
     .list("periods") { $0.periods },
     .list("facts") { $0.facts },
   ]

@@ -8,6 +8,7 @@ import Store
 
 /// A request for a page or a call of the JSON API, as the activity log names it.
 protocol ActorContext: Sendable {
+  var console: Console { get }
   var store: Store { get }
   var request: Request { get }
   /// The name in the activity log, in timelines and beside pushes.
@@ -17,7 +18,7 @@ protocol ActorContext: Sendable {
 
 extension ActorContext {
   /// For what the push services are asked to change.
-  var author: ChannelKeeper.Author { ChannelKeeper.Author(actor, from: request.remoteAddress?.host, now: now) }
+  var author: KeeperAuthor { KeeperAuthor(actor, from: request.remoteAddress?.host, now: now) }
 
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
     NewAuditEntry(

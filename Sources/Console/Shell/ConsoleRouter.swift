@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import OpenSSL
+import SQLite
 import Store
 
 /// Registers routes. Each of the seven ways decides who has access, and does so before the body is read, so that
@@ -270,6 +271,8 @@ struct ConsoleRouter {
       }
     } catch let error as HTTPError where error.status == .notFound {
       return context.errorPage(PageError(.notFound, "not_found"))
+    } catch let error as SQLiteError where error.code == .interrupt {
+      return context.errorPage(PageError(.serviceUnavailable, "slow", retryAfter: 60))
     }
   }
 

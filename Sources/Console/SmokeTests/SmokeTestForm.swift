@@ -93,3 +93,12 @@ struct SmokeTestForm {
     problem.field.isEmpty ? texts.text(problem) : texts.labelled(problem.field, texts.text(problem))
   }
 }
+
+extension SmokeTestContent {
+  /// Of the smoke test once this is saved.
+  var revision: Revision { Revision(name, draft.json.text(), expected.json.text()) }
+}
+
+extension SmokeTest {
+  var revision: Revision { Revision(name, draft?.json.text() ?? draftJSON, expected.json.text()) }
+}

@@ -207,10 +207,10 @@ enum SmokeTestPages {
   private static func edit(_ page: PageContext) async throws -> Response {
     let id = try page.id()
     let test = try await page.store.read { try find($0, id) }
-    guard let draft = test.draft else {
-      return formPage(page, SmokeTestForm(Form([("name", test.name), ("push", test.draftJSON)])), of: id)
-    }
-    return formPage(page, SmokeTestForm(name: test.name, draft: draft, expected: test.expected), of: id)
+    let form =
+      test.draft.map { SmokeTestForm(name: test.name, draft: $0, expected: test.expected).form }
+      ?? Form([("name", test.name), ("push", test.draftJSON)])
+    return formPage(page, SmokeTestForm(form.with(test.revision)), of: id)
   }
 
   private static func update(_ page: PageContext) async throws -> Response {
@@ -219,7 +219,15 @@ enum SmokeTestPages {
     try page.check(sendingIn: test.draft?.environment)
     return try await orForm(page, form, of: id) { content in
       try page.check(sendingIn: content.draft.environment)
-      _ = try await page.store.write { try SmokeTest.update($0, id: id, content, by: entry, now: now) }
+      do {
+        _ = try await page.store.write { database in
+          try find(database, id).revision.check(form.form, saving: content.revision)
+          return try SmokeTest.update(database, id: id, content, by: entry, now: now)
+        }
+      } catch let error as Revision.Overtaken {
+        let errors = try await page.overtaken("smoke_test.update", test.subject)
+        return formPage(page, SmokeTestForm(form.form.with(error.stored)), of: id, errors: errors)
+      }
       return page.redirect(to: "/smoke-tests/\(id)", flash: "smoke_test_saved")
     }
   }

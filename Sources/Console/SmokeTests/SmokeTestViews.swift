@@ -313,6 +313,7 @@ struct SmokeTestFormView: PageView {
     .flag("known") { $0.test != nil },
     .text("action") { $0.test.map { "/smoke-tests/\($0)" } ?? "/smoke-tests" },
     .optional("problem") { $0.errors.others(SmokeTestForm.fields) },
+    .optional("revision") { $0.form.filled(Revision.field) },
     field("name"), field("push"), field("others"), field("devices"), field("displayed_within"),
     .list("answers") { _ in
       ChoiceView.list((OutcomeKind.allCases.map(\.name) + Reason.table.map(\.code)).map { ($0, $0) })

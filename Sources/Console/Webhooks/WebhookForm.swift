@@ -28,7 +28,8 @@ struct WebhookForm {
     return problems
   }
 
-  private func details(_ before: Webhook?) -> Webhook.Details {
+  /// What is stored once this is saved.
+  func details(_ before: Webhook?) -> Webhook.Details {
     Webhook.Details(
       name: name, target: url.map(WebAddress.host) ?? before?.details.target ?? "", appID: appID, events: events,
       isActive: isActive)
@@ -61,6 +62,13 @@ struct WebhookForm {
       database, id: before.id, details(before), address: url, sealer: sealer, now: now)
     try after.note(database, audit, before: before.audited, now: now)
     return after
+  }
+}
+
+extension Webhook.Details {
+  var revision: Revision {
+    let events = Webhook.Event.allCases.filter(events.contains).map(\.rawValue).joined(separator: " ")
+    return Revision(name, target, appID.map { String($0) }, events, String(isActive))
   }
 }
 

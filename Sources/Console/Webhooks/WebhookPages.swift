@@ -71,13 +71,13 @@ enum WebhookPages {
       return try await show(page, webhook, test: TestResult(isGood: isGood, text: text, answer: answer))
     }
     routes.page(.post, "/settings/webhooks/:id/deliveries/:uid/again", role: .admin) { page in
-      let (webhook, uid, now) = (try await find(page), page.request.parameters["uid"] ?? "", page.now)
+      let (id, uid, now) = (try page.id(), page.request.parameters["uid"] ?? "", page.now)
       let audit = page.audit("webhook.redeliver", "")
       try await page.store.write { database in
-        try webhook.note(database, audit, now: now)
-        _ = try WebhookDelivery.sendAgain(database, webhook: webhook.id, uid: uid, now: now)
+        try Webhook.get(database, id: id).note(database, audit, now: now)
+        _ = try WebhookDelivery.sendAgain(database, webhook: id, uid: uid, now: now)
       }
-      return page.redirect(to: "\(list)/\(webhook.id)", flash: "webhook_again")
+      return page.redirect(to: "\(list)/\(id)", flash: "webhook_again")
     }
     routes.page(.get, "/settings/webhooks/:id/remove", role: .admin) { page in
       let webhook = try await find(page)
@@ -85,10 +85,10 @@ enum WebhookPages {
         WebhookRemoveView(name: webhook.details.name, href: "\(list)/\(webhook.id)", pending: webhook.pending))
     }
     routes.page(.post, "/settings/webhooks/:id/remove", role: .admin, proof: true) { page in
-      let (webhook, now, audit) = (try await find(page), page.now, page.audit("webhook.delete", ""))
+      let (id, now, audit) = (try page.id(), page.now, page.audit("webhook.delete", ""))
       try await page.store.write { database in
-        try webhook.note(database, audit, now: now)
-        try Webhook.delete(database, id: webhook.id)
+        try Webhook.get(database, id: id).note(database, audit, now: now)
+        try Webhook.delete(database, id: id)
       }
       return page.redirect(to: list, flash: "webhook_removed")
     }
@@ -123,7 +123,7 @@ enum WebhookPages {
       ]
       fields += details.events.map { ("events", $0.rawValue) }
     }
-    let form = filled ?? Form(fields)
+    let form = filled ?? webhook.map { Form(fields).with($0.details.revision) } ?? Form(fields)
     let events = form.all("events")
     return page.answer(
       WebhookView(
@@ -167,7 +167,17 @@ enum WebhookPages {
         return try await show(page, nil, form, FieldErrors(problems, page.texts))
       }
     }
-    _ = try await page.store.write { try wanted.update($0, before, sealer: sealer, audit: updated, now: now) }
+    do {
+      try await page.store.write { database in
+        // Somebody else may have changed it since it was read.
+        let stored = try Webhook.get(database, id: before.id)
+        try stored.details.revision.check(form, saving: wanted.details(stored).revision)
+        _ = try wanted.update(database, stored, sealer: sealer, audit: updated, now: now)
+      }
+    } catch let error as Revision.Overtaken {
+      let errors = try await page.overtaken(updated.action, "webhook \(before.id)")
+      return try await show(page, try await find(page), form.with(error.stored), errors)
+    }
     return page.redirect(to: "\(list)/\(before.id)", flash: "webhook_saved")
   }
 }

@@ -78,6 +78,8 @@ struct WebhookView: PageView {
     .text("action") { view in "/settings/webhooks" + (view.webhook.map { "/\($0.id)" } ?? "") },
     .flag("known") { $0.webhook != nil },
     .optional("target") { $0.webhook?.details.target },
+    .optional("problem") { $0.errors.others(["name", "url", "app", "events"]) },
+    .optional("revision") { $0.form.filled(Revision.field) },
     .text("tone") { $0.webhook?.tone ?? "" },
     .text("state") { $0.webhook?.word($0.texts) ?? "" },
     .text("waiting") { $0.webhook?.waiting($0.texts) ?? "" },

@@ -25,7 +25,9 @@ extension PushRunner {
     case .finish: return try await write { try Push.settle($0, id: id, now: now) }
     case .followTrail:
       let left = tools.trail?.left(by: id) ?? []
-      return try await writeWaits { try Push.follow($0, id: id, left: left, now: now) }
+      let answer = try await writeWaits { try Push.follow($0, id: id, left: left, now: now) }
+      tools.trail?.follow(push: id)
+      return answer
     case .shift(let seconds): return try await writeWaits { try WaitingDelivery.shift($0, push: id, by: seconds) }
     case .countRepeats: return try await countRepeats(query, now: now)
     case .nextDue(let date, let provider):

@@ -67,6 +67,7 @@ actor PushRunner {
     } catch {
       // Nobody receives the results of devices that are not sent yet.
       for way in ways.values { way.route.provider.cancel(push: id) }
+      tools.trail?.abandon(push: id)
       throw error
     }
   }
@@ -103,7 +104,7 @@ actor PushRunner {
         tools.log.error(
           "credential refused; pushes that need it are blocked",
           ["push": opened.uid, "credential": ways[provider]?.route.credentialID ?? 0, "reason": reason])
-      case .reserve(let count): return .reserved(tools.trail?.take(atMost: count) ?? [])
+      case .reserve(let count): return .reserved(tools.trail?.take(atMost: count, for: id) ?? [])
       case .findRoute(let provider): return try await findRoute(opened, provider)
       case .store(let task):
         return try await answer(

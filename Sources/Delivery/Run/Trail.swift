@@ -45,10 +45,24 @@ final class Trail: @unchecked Sendable {
   static let pathRange = 64..<start
   private static let size = start + capacity * MemoryLayout<Place>.stride
 
+  /// To whom a place is lent.
+  private struct Loan {
+    /// 0: to nobody.
+    var push: Int64 = 0
+    /// The number of the notes that may still write to it; 0: none.
+    var notes: Int64 = 0
+    /// Whether an error stopped the push, so that nobody returns the place.
+    var isAbandoned = false
+    /// Whether the device in it has its outcome, and only the end of its notes is missing.
+    var isFollowed = false
+  }
+
   /// The places that are lent to nobody: those that came back, and those that were never used.
   private struct FreePlaces {
     var returned: [Int32] = []
     var unused = Int32(0)..<Int32(capacity)
+    var loans = [Loan](repeating: Loan(), count: capacity)
+    var lastNotes: Int64 = 0
 
     var count: Int { returned.count + unused.count }
 
@@ -58,6 +72,11 @@ final class Trail: @unchecked Sendable {
       let new = unused.prefix(count - known.count)
       unused.removeFirst(new.count)
       return known + new
+    }
+
+    mutating func giveBack(_ place: Int32) {
+      loans[Int(place)] = Loan()
+      returned.append(place)
     }
   }
 
@@ -179,35 +198,93 @@ final class Trail: @unchecked Sendable {
   }
 
   /// Lends places for devices that are about to be handed out, possibly fewer.
-  func take(atMost count: Int) -> [Int32] {
-    free.withLock { $0.take(atMost: count) }
+  func take(atMost count: Int, for push: Int64) -> [Int32] {
+    free.withLock { free in
+      let taken = free.take(atMost: count)
+      for place in taken { free.loans[Int(place)] = Loan(push: push) }
+      return taken
+    }
   }
 
   /// Returns the places of devices whose outcome or wait is stored, or that were not sent to.
   func giveBack(_ taken: [Int32]) {
     guard !taken.isEmpty else { return }
     for place in taken { places[Int(place)].push = 0 }
-    free.withLock { $0.returned += taken }
+    free.withLock { free in
+      for place in taken { free.giveBack(place) }
+    }
   }
 
   /// The devices of a push whose places were not returned, because an error interrupted the push.
   func left(by push: Int64) -> [Int64] {
-    UnsafeBufferPointer(start: places, count: Self.capacity).filter { $0.push == push }.map(\.device)
+    free.withLock { free in
+      free.loans.indices.filter { places[$0].push == push && !free.loans[$0].isFollowed }.map { places[$0].device }
+    }
+  }
+
+  /// Lends the places of a push again that an error stopped: at once those that no provider knows, the others when it
+  /// has dropped them. Those whose device was sent stay until ``follow(push:)``.
+  func abandon(push: Int64) {
+    free.withLock { free in
+      for place in free.loans.indices where free.loans[place].push == push && !free.loans[place].isAbandoned {
+        free.loans[place].isAbandoned = true
+        if free.loans[place].notes == 0 { settle(place, &free) }
+      }
+    }
+  }
+
+  /// Lends the other places of such a push again too, after the outcomes of ``left(by:)`` are stored.
+  func follow(push: Int64) {
+    free.withLock { free in
+      for place in free.loans.indices where free.loans[place].push == push && free.loans[place].isAbandoned {
+        free.loans[place].isFollowed = places[place].push == push
+        if free.loans[place].notes == 0 { settle(place, &free) }
+      }
+    }
+  }
+
+  /// An abandoned place that nobody writes to any more.
+  private func settle(_ place: Int, _ free: inout FreePlaces) {
+    guard places[place].push == 0 || free.loans[place].isFollowed else { return }
+    places[place].push = 0
+    free.giveBack(Int32(place))
   }
 
   /// Records which devices of a batch are sent.
-  func notes(push: Int64, places: [Int32]) -> any DepartureNotes { Notes(self, push, places) }
+  func notes(push: Int64, places: [Int32]) -> any DepartureNotes {
+    let number = free.withLock { free in
+      free.lastNotes += 1
+      for place in places { free.loans[Int(place)].notes = free.lastNotes }
+      return free.lastNotes
+    }
+    return Notes(self, number, push, places)
+  }
+
+  /// The provider has dropped its notes: it writes to none of these places any more.
+  private func drop(notes: Int64, _ dropped: [Int32]) {
+    free.withLock { free in
+      // Most were returned before, and may be lent to others.
+      for place in dropped.map(Int.init) where free.loans[place].notes == notes {
+        free.loans[place].notes = 0
+        if free.loans[place].isAbandoned { settle(place, &free) }
+      }
+    }
+  }
 
   private final class Notes: DepartureNotes {
     private let trail: Trail
+    private let number: Int64
     private let push: Int64
     private let places: [Int32]
 
-    init(_ trail: Trail, _ push: Int64, _ places: [Int32]) {
+    init(_ trail: Trail, _ number: Int64, _ push: Int64, _ places: [Int32]) {
       self.trail = trail
+      self.number = number
       self.push = push
       self.places = places
     }
+
+    deinit { trail.drop(notes: number, places) }
 
     func left(_ index: Int, id: Int64) { trail.places[Int(places[index])] = Place(push: push, device: id) }
     func returned(_ index: Int) { trail.places[Int(places[index])].push = 0 }

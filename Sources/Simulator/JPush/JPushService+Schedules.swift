@@ -124,10 +124,24 @@ final class JPushTimetable: Sendable {
     var answers = JPushAnswers()
     /// Where the clock runs; nil: schedules send when the next request comes in.
     var alarm: (@Sendable (Date) -> Void)?
+
+    mutating func forgetEnded() {
+      var excess = entries.count { $0.next == nil } - JPushTimetable.endedLimit
+      guard excess > 0 else { return }
+      entries.removeAll { entry in
+        guard excess > 0, entry.next == nil else { return false }
+        excess -= 1
+        return true
+      }
+    }
   }
 
   /// Of one app.
   static let liveLimit = 100
+  /// Those that have ended and can still be read, of all apps; the first created go first.
+  static let endedLimit = 1000
+  /// Of one schedule: the last that it sent.
+  private static let messageLimit = 1000
   private let state = Mutex(State())
 
   /// - Parameter alarm: is told when the next schedule is due; nil: the server stops.
@@ -154,6 +168,7 @@ final class JPushTimetable: Sendable {
         state.entries[index] = entry
       } else {
         state.entries.append(entry)
+        state.forgetEnded()
       }
       if let cid { state.answers.keep(cid.body, to: cid.name, now: cid.at) }
     }
@@ -174,6 +189,7 @@ final class JPushTimetable: Sendable {
         due.append(state.entries[index])
         state.entries[index].next = state.entries[index].recurrence.next(after: now)
       }
+      if !due.isEmpty { state.forgetEnded() }
       return due
     }
     if !due.isEmpty { ring() }
@@ -184,6 +200,7 @@ final class JPushTimetable: Sendable {
     state.withLock { state in
       guard let index = state.entries.firstIndex(where: { $0.uid == uid }) else { return }
       state.entries[index].messages.append(message)
+      if state.entries[index].messages.count > Self.messageLimit { state.entries[index].messages.removeFirst() }
     }
   }
 

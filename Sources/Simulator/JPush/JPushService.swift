@@ -20,6 +20,8 @@ package final class JPushService: CallService {
   /// Accepted pushes that reports know.
   private static let messageLimit = 1000
   private static let batchLimit = 1000
+  /// Apps whose calls are counted at the same time, twice: any key pair may be accepted.
+  static let windowLimit = 1000
 
   private struct Window {
     let start: Date
@@ -37,7 +39,9 @@ package final class JPushService: CallService {
     var messages: [Int64: Set<Int64>] = [:]
     var order: [Int64] = []
     var answers = JPushAnswers()
+    /// At most ``windowLimit``; once it is full, it takes the place of ``former``.
     var windows: [Subject: Window] = [:]
+    var former: [Subject: Window] = [:]
   }
 
   package let faults: FaultBox
@@ -142,9 +146,12 @@ package final class JPushService: CallService {
     let now = now()
     return state.withLock { state in
       let subject = Subject(key: key, family: family)
-      var window = state.windows[subject] ?? Window(start: now)
+      var window = state.windows[subject] ?? state.former[subject] ?? Window(start: now)
       if !(0..<60).contains(now.timeIntervalSince(window.start)) { window = Window(start: now) }
       window.count += 1
+      if state.windows[subject] == nil, state.windows.count >= Self.windowLimit {
+        (state.former, state.windows) = (state.windows, [:])
+      }
       state.windows[subject] = window
       let left = 60 - now.timeIntervalSince(window.start)
       return JPushLimits(

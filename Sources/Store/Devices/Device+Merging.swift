@@ -52,7 +52,7 @@ extension Device {
 }
 
 extension DeviceWriter {
-  /// Puts the events of one device among those of another one, by time.
+  /// Puts the events of one device among those of another one, by time; the last ``DeviceEvent/limit`` of both.
   fileprivate func moveTimeline(from other: Int64, to device: Int64) throws {
     let events = try database.fetchAll(
       """
@@ -61,7 +61,7 @@ extension DeviceWriter {
       """, other, device
     ) { ($0.int64(0), $0.text(1), $0.optionalText(2), $0.optionalInt64(3)) }
     try database.run("DELETE FROM device_events WHERE device_id IN (?, ?)", other, device)
-    for (index, (at, kind, detail, incident)) in events.enumerated() {
+    for (index, (at, kind, detail, incident)) in events.suffix(DeviceEvent.limit).enumerated() {
       try database.run(
         "INSERT INTO device_events(device_id, number, at, kind, detail, incident_id) VALUES (?, ?, ?, ?, ?, ?)", device,
         index + 1, at, kind, detail, incident)

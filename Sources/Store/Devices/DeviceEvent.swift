@@ -36,13 +36,16 @@ package struct DeviceEvent: Sendable, Hashable {
     case proven
   }
 
+  /// The last events of a device that are kept: an app that changes tags with every start would fill the file.
+  package static let limit = 200
+
   package let at: Date
   package let kind: Kind
   /// Members as listed at the kind, and `by` for a person.
   package let detail: JSONValue?
 
   /// A device's timeline, newest first; it ends with the first registration.
-  package static func all(_ database: Database, device: Int64, limit: Int = 200) throws -> [DeviceEvent] {
+  package static func all(_ database: Database, device: Int64, limit: Int = limit) throws -> [DeviceEvent] {
     var events = try database.fetchAll(
       "SELECT at, kind, detail FROM device_events WHERE device_id = ? ORDER BY number DESC LIMIT ?", device, limit
     ) { row in

@@ -76,15 +76,17 @@ final class DeviceWriter {
       name: row.optionalText(9), registeredAt: row.date(10))
   }
 
-  /// Adds a timeline event.
+  /// Adds a timeline event. Beyond ``DeviceEvent/limit``, the oldest goes.
   func note(_ device: Int64, _ kind: DeviceEvent.Kind, _ detail: [String: JSONValue]) throws {
     var detail = detail
     if let actor { detail["by"] = .string(actor) }
+    let last = try database.int("SELECT coalesce(max(number), 0) FROM device_events WHERE device_id = ?", device)
     try database.run(
-      """
-      INSERT INTO device_events(device_id, number, at, kind, detail)
-      VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM device_events WHERE device_id = ?1), ?2, ?3, ?4)
-      """, device, now, kind.rawValue, detail.isEmpty ? nil : JSONValue.object(detail).text())
+      "INSERT INTO device_events(device_id, number, at, kind, detail) VALUES (?, ?, ?, ?, ?)", device, last + 1, now,
+      kind.rawValue, detail.isEmpty ? nil : JSONValue.object(detail).text())
+    guard last >= DeviceEvent.limit else { return }
+    try database.run(
+      "DELETE FROM device_events WHERE device_id = ? AND number <= ?", device, last + 1 - DeviceEvent.limit)
   }
 
   /// A tag's ID; creates the tag if it is new.

@@ -87,10 +87,10 @@ package struct RetentionPolicy: Sendable, Hashable {
 
 package struct RetentionAnswer: JSONWritable, Sendable {
   private let policy: RetentionPolicy
-  private let due: Trim.Due
+  private let due: Trim.Due?
 
-  /// - Parameter due: what the policy would remove now.
-  package init(policy: RetentionPolicy, due: Trim.Due) {
+  /// - Parameter due: what the policy would remove now; nil: counting took too long.
+  package init(policy: RetentionPolicy, due: Trim.Due?) {
     self.policy = policy
     self.due = due
   }
@@ -100,6 +100,10 @@ package struct RetentionAnswer: JSONWritable, Sendable {
       for field in RetentionPolicy.fields {
         json.key(dynamic: field.name)
         json.integer(Int64(policy[keyPath: field.value]))
+      }
+      guard let due else {
+        json.key("due")
+        return json.null()
       }
       json.object("due") { json in
         for kind in Trim.Kind.allCases {

@@ -186,10 +186,13 @@ enum AppsCommand {
             all, use --force.
             """)
         }
-        try App.delete(database, id: app.id)
-        try audit(
-          database, "app.delete", "app \(app.bundleID)",
-          ["before": app.audited(belongings), "after": .null], now: now)
+        let entry = NewAuditEntry(actor: commandActor, action: "app.delete", subject: "app \(app.bundleID)")
+        do {
+          try app.remove(database, audit: entry, now: now)
+        } catch StoreError.inUse {
+          throw CommandFailure(
+            "\(app.bundleID) has pushes that are being sent or scheduled. Cancel them first, or wait for their end.")
+        }
       }
     }
     io.say("Removed \(values[app]).")

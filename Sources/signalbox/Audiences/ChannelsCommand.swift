@@ -80,7 +80,7 @@ enum ChannelsCommand {
   }
 
   private static let create: Action = { values, io in
-    let author = ChannelKeeper.Author(commandActor, now: io.now())
+    let author = KeeperAuthor(commandActor, now: io.now())
     let made = try await with(values, io) { keeper, app, _ in
       try await keeper.create(
         values[storage].policy, name: values[name] ?? "", app: app, values[environment], by: author)
@@ -103,7 +103,7 @@ enum ChannelsCommand {
   }
 
   private static let remove: Action = { values, io in
-    let author = ChannelKeeper.Author(commandActor, now: io.now())
+    let author = KeeperAuthor(commandActor, now: io.now())
     try await with(values, io) { keeper, app, _ in
       try await keeper.delete(values[channel], app: app, values[environment], by: author)
     }

@@ -105,7 +105,7 @@ enum TopicsCommand {
     let store = try DataDirectory(values, io).open(now: io.now())
     defer { store.close() }
     let (bundleID, environment, name) = (values[app], values[environment], values[topic])
-    let author = ChannelKeeper.Author(commandActor, now: io.now())
+    let author = KeeperAuthor(commandActor, now: io.now())
     do {
       let change = try store.writeSync { database in
         try TopicKeeper.queue(
@@ -193,7 +193,7 @@ enum TopicsCommand {
         """)
     }
     let batch = TopicBatch(topic: values[topic], joins: joins, tokens: devices)
-    let author = ChannelKeeper.Author(commandActor, now: io.now())
+    let author = KeeperAuthor(commandActor, now: io.now())
     let results = try await ChannelsCommand.routed(values, io, values[app]) { routes, app, store in
       try await TopicKeeper(store: store, routes: routes, clock: io.now)
         .change(batch, app: app, values[environment], by: author)

@@ -66,7 +66,7 @@ enum JPushCommand {
       }
       guard values[align] else { return try await keeper.device(device) }
       do {
-        return try await keeper.align(device, by: ChannelKeeper.Author(commandActor, now: io.now()))
+        return try await keeper.align(device, by: KeeperAuthor(commandActor, now: io.now()))
       } catch let problems as Problems {
         throw CommandFailure("\(problems)")
       }
@@ -126,7 +126,7 @@ enum JPushCommand {
   ) async throws -> Int32 {
     try await asking(values, io) { keeper, app, _ in
       try await keeper.remove(
-        kind, name, app: app, values[environment], by: ChannelKeeper.Author(commandActor, now: io.now()))
+        kind, name, app: app, values[environment], by: KeeperAuthor(commandActor, now: io.now()))
     }
     return ExitCode.done
   }

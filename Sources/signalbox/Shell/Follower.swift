@@ -58,14 +58,29 @@ struct Follower: Sendable {
 
   /// The last transaction in the replica.
   ///
+  /// - Parameter limit: after which Litestream is ended, as if the replica could not be read: a network that drops
+  ///   packets must not keep a take-over waiting.
   /// - Throws: ``CommandFailure`` if the replica cannot be read.
-  func newest() async throws -> UInt64 {
+  func newest(within limit: Duration = .seconds(60)) async throws -> UInt64 {
     let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
     defer { unlink(path) }
     guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
     else { throw CommandFailure("\(path) cannot be written.") }
-    let status = try await litestream("ltx", "-level", "all", replica, output: file)
+    let status = try await withThrowingTaskGroup(of: Int32?.self) { group in
+      group.addTask { try await litestream("ltx", "-level", "all", replica, output: file) }
+      group.addTask {
+        try await Task.sleep(for: limit)
+        return nil
+      }
+      let first = try await group.next()
+      // The other one of the two: Litestream is ended.
+      group.cancelAll()
+      return first ?? nil
+    }
     try file.close()
+    guard let status else {
+      throw CommandFailure("\(place) did not answer within \(limit); see what litestream says above.")
+    }
     // level min_txid max_txid size created
     let rows = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").dropFirst()
     let last = rows.compactMap { row -> UInt64? in

@@ -69,7 +69,8 @@ struct HostRuleTests {
 
   private static func sighting(
     _ sha256: String = "AA", days: Double = 90, issuerDays: Double? = nil, trust: String = "trusted",
-    nameMatches: Bool = true, begins: Double = -10, issuer: String = "Issuer"
+    nameMatches: Bool = true, names: [String] = ["a.example", "*.a.example"], begins: Double = -10,
+    issuer: String = "Issuer"
   ) -> HostSighting {
     var chain = [HostSighting.Link(subject: "a.example", sha256: sha256, notAfter: noon + days * day)]
     if let issuerDays {
@@ -77,7 +78,7 @@ struct HostRuleTests {
     }
     return HostSighting(
       address: "192.0.2.1:443", tlsVersion: "TLSv1.3", subject: "CN=a.example", issuer: "CN=Issuer", serial: "01",
-      sha256: sha256, names: ["a.example", "*.a.example"], notBefore: noon + begins * day, chain: chain, trust: trust,
+      sha256: sha256, names: names, notBefore: noon + begins * day, chain: chain, trust: trust,
       nameMatches: nameMatches)
   }
 
@@ -161,6 +162,7 @@ struct HostRuleTests {
         #expect(try codes(Self.sighting(days: -1, issuerDays: -20)) == ["expired", "expired"])
         #expect(try codes(Self.sighting(days: -1, issuerDays: -1, issuer: "a.example")) == ["expired"], "said once")
         #expect(try codes(Self.sighting(trust: "self_signed", nameMatches: false)) == ["wrong_name", "self_signed"])
+        #expect(try codes(Self.sighting(nameMatches: false, names: [])) == ["no_names"])
         #expect(try codes(Self.sighting(trust: "incomplete")) == ["incomplete"])
         #expect(try codes(Self.sighting(trust: "unknown_authority")) == ["unknown_authority"])
         #expect(try codes(Self.sighting(trust: "novel")) == ["invalid_chain"])

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import SQLite
 import Store
 import Testing
 
@@ -27,6 +28,29 @@ struct ActivityPageTests {
     try await note(scene, "cli", "certificate.delete", "certificate 3")
     try await note(scene, "signalbox", "certificate.sweep", "certificate 4")
     try await note(scene, "grace@example.com", "later.version", "thing 1", after: 86_400)
+  }
+
+  @Test("a search that takes too long is stopped, and says so; the list without one is not")
+  func slowSearch() async throws {
+    try await ConsoleScene.with(queryPatience: .zero) { scene in
+      var olga = try await scene.signIn(.operator)
+      // Enough rows for SQLite to ask whether the time is over.
+      try await scene.store.write { database in
+        _ = try database.run(
+          """
+          INSERT INTO audit(at, actor, action, subject)
+          WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20000)
+          SELECT ?, 'x', 'app.update', 'app x' FROM numbers
+          """, ConsoleScene.noon)
+      }
+      let page = try await olga.get("/activity?q=nothing")
+      #expect(page.status == 503 && ScenePage(page).text.contains("took too long and was stopped"))
+      #expect(ScenePage(page).links.contains("/pushes"), "with the navigation")
+      let call = try await scene.call(.get, "/api/v1/activity?q=nothing", as: .operator)
+      #expect(call.status == 503 && call.text.contains("took too long and was stopped"))
+      #expect(try await olga.get("/activity").status == 200)
+      #expect(try await scene.call(.get, "/api/v1/activity", as: .operator).status == 200)
+    }
   }
 
   @Test("says who did what, from where, with the page of what it was done to")

@@ -91,6 +91,23 @@ struct JPushAccessTests {
     }
   }
 
+  @Test("many strangers are counted, each, and only those seen longest ago are forgotten")
+  func strangers() {
+    let (limits, now) = (JPushLimits(), ConsoleScene.noon)
+    func wrong(_ name: String, times: Int = 1) {
+      for _ in 0..<times { limits.countWrong(.init(nil, appKey: name), now: now) }
+    }
+    func wait(_ name: String) -> Int? { limits.wait(.init(nil, appKey: name), now: now) }
+    wrong("first", times: JPushLimits.wrongLimit)
+    #expect(wait("first") == 60)
+    for number in 1..<JPushLimits.strangersLimit { wrong("a\(number)") }
+    wrong("late", times: JPushLimits.wrongLimit)
+    #expect(wait("late") == 60, "one more than there is room for is counted, too")
+    #expect(wait("first") == 60)
+    for number in 0..<JPushLimits.strangersLimit { wrong("b\(number)") }
+    #expect(wait("first") == nil && wait("late") == 60)
+  }
+
   @Test("ten wrong secrets in a minute from one address; other addresses and keys are not affected")
   func throttle() async throws {
     try await JPushScene.with { jpush in

@@ -66,6 +66,7 @@ struct ConsoleScene: Sendable {
   ///   - proxies: whose word about the client the console believes.
   ///   - address: where people reach the console.
   ///   - look: what watched hosts show.
+  ///   - queryPatience: how long a query over most of a table may take.
   ///   - streamPause: waits before a stream of events looks whether it may go on, and in `/fcm/send` for outcomes.
   static func with(
     simulator hasSimulator: Bool = false, rates: (token: Int, address: Int) = (0, 0), pageRate: Int = 0,
@@ -73,6 +74,7 @@ struct ConsoleScene: Sendable {
     address: String? = "http://localhost:8080",
     look: @escaping HostWatch.Look = { _ in .failure(HostFailure(.unreachable, detail: "there is no network here")) },
     streamPause: (@Sendable () async throws -> Void)? = nil,
+    queryPatience: Duration? = nil,
     breached: BreachedPasswords? = nil,
     _ body: @Sendable (ConsoleScene) async throws -> Void
   ) async throws {
@@ -86,7 +88,8 @@ struct ConsoleScene: Sendable {
     let scene = try await ConsoleScene(
       store: store, pools: pools, simulator: hasSimulator ? PushSimulator() : nil, rates: rates, pageRate: pageRate,
       proxies: proxies,
-      address: address, look: look, streamPause: streamPause, breached: breached)
+      address: address, look: look, streamPause: streamPause, queryPatience: queryPatience,
+      breached: breached)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await scene.engine.run() }
       defer { scene.engine.stop() }
@@ -106,7 +109,8 @@ struct ConsoleScene: Sendable {
   private init(
     store: Store, pools: Console.Pools, simulator: PushSimulator?, rates: (token: Int, address: Int), pageRate: Int,
     proxies: [AddressRange], address: String?,
-    look: @escaping HostWatch.Look, streamPause: (@Sendable () async throws -> Void)?, breached: BreachedPasswords?
+    look: @escaping HostWatch.Look, streamPause: (@Sendable () async throws -> Void)?, queryPatience: Duration?,
+    breached: BreachedPasswords?
   ) async throws {
     self.store = store
     self.pools = pools
@@ -129,6 +133,7 @@ struct ConsoleScene: Sendable {
     configuration.rates = rates
     configuration.pageRate = pageRate
     configuration.breachedPasswords = breached
+    if let queryPatience { configuration.queryPatience = queryPatience }
     if let streamPause { (configuration.streamPause, configuration.answerPause) = (streamPause, streamPause) }
     console = try Console(
       store: store, engine: engine, simulator: simulator, configuration: configuration,

@@ -300,6 +300,39 @@ struct JPushServiceTests {
     #expect(try await scene.call("PUT", path, ["name": "late"]).code == 8100)
   }
 
+  private static func basic(_ key: String) -> String { "Basic " + Data("\(key):b".utf8).base64EncodedString() }
+
+  @Test("of schedules that have ended, the last are kept; so are the counts of the apps that called last")
+  func forgets() async throws {
+    let scene = try JPushScene()
+    var ids: [String] = []
+    let once: JSONValue = [
+      "name": "x", "enabled": false, "trigger": ["single": ["time": "2027-01-15 17:00:00"]],
+      "push": ["platform": "all", "audience": "all", "notification": ["alert": "Hi"]],
+    ]
+    for number in 0...JPushTimetable.endedLimit {
+      let key = Self.basic("k\(number / JPushTimetable.liveLimit)")
+      let made = try await scene.call("POST", "/v3/schedules", once, authorization: key)
+      ids.append(try #require(made.json["schedule_id"]?.string))
+    }
+    let last = Self.basic("k\(JPushTimetable.endedLimit / JPushTimetable.liveLimit)")
+    #expect(try await scene.call("GET", "/v3/schedules/\(ids[0])", authorization: Self.basic("k0")).status == 200)
+    scene.pass(3600)
+    #expect(try await scene.call("GET", "/v3/schedules/\(ids[0])", authorization: Self.basic("k0")).code == 8104)
+    for (id, key) in [(ids[1], Self.basic("k0")), (ids[JPushTimetable.endedLimit], last)] {
+      #expect(try await scene.call("GET", "/v3/schedules/\(id)", authorization: key).status == 200)
+    }
+
+    func left(_ key: String) async throws -> String? {
+      try await scene.call("GET", "/v3/push/cid", authorization: Self.basic(key)).headers["x-rate-limit-remaining"]
+    }
+    #expect(try await left("a") == "599")
+    for number in 0..<JPushService.windowLimit { _ = try await left("first \(number)") }
+    #expect(try await left("a") == "598")
+    for number in 0..<2 * JPushService.windowLimit { _ = try await left("second \(number)") }
+    #expect(try await left("a") == "599", "forgotten")
+  }
+
   @Test("users are counted by hour, day and month of Beijing")
   func users() async throws {
     let scene = try JPushScene()

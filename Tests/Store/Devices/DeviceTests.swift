@@ -75,6 +75,29 @@ import Testing
     }
   }
 
+  @Test("of a timeline the last changes are kept, also when two become one")
+  func longTimeline() throws {
+    try withApp { database, app in
+      let ids = try register(database, app, [registration(1), registration(2)])
+      for number in 1...DeviceEvent.limit + 5 {
+        for id in ids {
+          try Device.update(
+            database, id: id, name: .set("n\(number)"), by: "anna", now: noon + TimeInterval(number))
+        }
+      }
+      func count(_ id: Int64) throws -> Int {
+        try database.int("SELECT count(*) FROM device_events WHERE device_id = ?", id)
+      }
+      #expect(try count(ids[0]) == DeviceEvent.limit && count(ids[1]) == DeviceEvent.limit)
+      let events = try DeviceEvent.all(database, device: ids[0])
+      #expect(events.first?.detail?["to"] == .string("n\(DeviceEvent.limit + 5)"))
+      #expect(events.last?.detail?["to"] == "n6", "the oldest are gone")
+      try Device.merge(database, ids[1], into: ids[0], by: "anna", now: noon + 1000)
+      #expect(try count(ids[0]) == DeviceEvent.limit && count(ids[1]) == 0)
+      #expect(try DeviceEvent.all(database, device: ids[0]).first?.kind == .merged)
+    }
+  }
+
   @Test("nothing changed is no line")
   func quietTimeline() throws {
     try withApp { database, app in

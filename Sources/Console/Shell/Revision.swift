@@ -1,0 +1,66 @@
+import JSON
+import Model
+import OpenSSL
+import Store
+
+/// What was stored when a form was opened, as a hidden field: who saves does not undo unseen what somebody else saved in
+/// the meantime.
+///
+/// It is a digest of the content, not a time: two people who save the same do not disturb each other.
+struct Revision: Sendable, Hashable {
+  /// The form's field.
+  static let field = "revision"
+
+  let text: String
+
+  /// - Parameter form: as it is filled with what is stored.
+  init(_ form: Form) { self.init(parts: form.all.flatMap { [$0.name, $0.value] }) }
+
+  /// - Parameter parts: all that the form can change.
+  init(_ parts: String?...) { self.init(parts: parts) }
+
+  private init(parts: [String?]) {
+    let content = JSONValue.array(parts.map(JSONValue.optional)).text()
+    text = Digest.sha256(Array(content.utf8)).prefix(12).map { String($0, radix: 16) }.joined(separator: "-")
+  }
+
+  /// Compares what is stored now with what the form was opened with, in the transaction that saves. A form without the
+  /// field is not checked.
+  ///
+  /// - Parameter new: what is to be saved.
+  /// - Throws: ``Overtaken`` if something else was saved in the meantime.
+  func check(_ form: Form, saving new: Revision) throws(Overtaken) {
+    guard let opened = form.filled(Self.field), opened != text, new != self else { return }
+    throw Overtaken(stored: self)
+  }
+
+  /// Somebody else saved something between the opening and the saving of a form.
+  struct Overtaken: Error { let stored: Revision }
+}
+
+extension Form {
+  /// The form with the newest revision: saving it replaces what is stored now.
+  func with(_ revision: Revision) -> Form {
+    Form(all.filter { $0.name != Revision.field } + [(Revision.field, revision.text)])
+  }
+
+  /// The hidden field, for a form that is made of this one; none if this one has none.
+  var revision: [(name: String, value: String)] { all.filter { $0.name == Revision.field } }
+}
+
+extension PageContext {
+  /// Says above the form who changed what is edited, and when.
+  ///
+  /// - Parameters:
+  ///   - action: of the change in the activity log.
+  ///   - subject: likewise.
+  func overtaken(_ action: String, _ subject: String) async throws -> FieldErrors {
+    let last = try await store.read { database in
+      try AuditEntry.list(database, .init(action: action, subject: subject), limit: 1).items.first
+    }
+    var errors = FieldErrors()
+    let text = last.map { texts("revision.changed_by", ["name": $0.entry.actor, "date": texts.minute($0.at)]) }
+    errors.add("", text ?? texts("revision.changed"))
+    return errors
+  }
+}
