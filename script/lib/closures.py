@@ -11,14 +11,18 @@ silently runs that body:
     }
 
 It can strike in either direction, and with values passed to @autoclosure parameters too. So this asks the compiler
-itself: it reads the syntax tree of every test module (after `swift build --build-tests`) and names the closures
-that share parent, kind, number and type. Repair: take the closure out of the macro (`let link = links.first { ... }`,
-then `try #require(link)`), or use a key path, or put the lines into a function.
+itself, after `swift build --build-tests`: it reads the checked syntax trees of the tests, and names the closures that
+share parent, kind, number and type. Checking types takes as long as it takes the build: it is left out for files that
+have no closure with both a macro and another closure beside it, as the parser alone can tell.
+
+Repair: take the closure out of the macro (`let link = links.first { ... }`, then `try #require(link)`), or use a key
+path, or put the lines into a function.
 """
 
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -30,6 +34,8 @@ PLACE = re.compile(r" location=(@?[^ ]+?):(\d+):(\d+) range=")
 NUMBER = re.compile(r" discriminator=(\S+)")
 TYPE = re.compile(r' type="([^"]*)"')
 CLOSURES = ("closure_expr", "autoclosure_expr")
+# What takes its right side as an @autoclosure.
+OPERATOR = re.compile(r'\(unresolved_decl_ref_expr .*name="(?:&&|\|\||\?\?)"')
 FUNCTIONS = ("func_decl", "constructor_decl", "destructor_decl", "accessor_decl", "parameter")
 
 
@@ -72,6 +78,34 @@ def clashes(tree):
     return count, [(key[3], sorted(set(places.values()))) for key, places in found.items() if len(places) > 1]
 
 
+def suspects(tree):
+    """The files in which a closure has a macro directly in it, and another closure beside the macro. `tree` gives the
+    lines of -dump-parse, in which nothing has a type yet, and macros are as they were written."""
+    path = []  # the nodes around the line: (indent, tag, what was found directly in it)
+    files, file = set(), None
+    for line in tree:
+        # The tree of a file ends without the end of a line.
+        start = line.find('(source_file "')
+        if start >= 0:
+            path, file = [], line[start:].split('"')[1]
+            continue
+        node = NODE.match(line)
+        if not node:
+            continue
+        indent, tag = len(node[1]), node[3]
+        while path and path[-1][0] >= indent:
+            path.pop()
+        is_closure = tag in CLOSURES or OPERATOR.search(line)
+        what = "closure" if is_closure else "macro" if tag == "macro_expansion_expr" else None
+        around = next((p for p in reversed(path) if p[1] in (*CLOSURES, *FUNCTIONS, "macro_expansion_expr")), None)
+        if what and around and around[1] in CLOSURES:
+            around[2].add(what)
+            if len(around[2]) == 2:
+                files.add(file)
+        path.append((indent, tag, set()))
+    return files
+
+
 # What the compiler must be found to get wrong; else there is nothing to look for, or this no longer reads its tree.
 EXAMPLE = """
 import Testing
@@ -86,15 +120,30 @@ func example(_ names: [String]) {
 """
 
 
-def run(call):
-    """The closures, and the clashes, of the files that the compiler is called with."""
+def read(call, reader):
+    """What `reader` makes of the lines that the compiler prints."""
     with subprocess.Popen(
-        [*call, "-dump-ast"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     ) as compiler:
-        count, found = clashes(compiler.stdout)
+        found = reader(compiler.stdout)
     if compiler.returncode:
-        sys.exit(f"script/closures: this failed: {' '.join(call)} -dump-ast")
-    return count, found
+        sys.exit(f"script/closures: this failed: {' '.join(call)}")
+    return found
+
+
+def run(call, files):
+    """The closures, and the clashes, of those files of a module in which there may be one."""
+    primary = [word for file in files for word in ("-primary-file", file)]
+    chosen = read(["swiftc", "-frontend", "-dump-parse", "-swift-version", "6", *primary], suspects)
+    if not chosen:
+        return 0, []
+    # As the driver calls the compiler for one file of the module, but for all that are chosen.
+    shown = [*call, *files, "-dump-ast", "-###", "-driver-filelist-threshold=9999"]
+    job = shlex.split(subprocess.check_output(shown, text=True).splitlines()[0])
+    start = job.index("-primary-file")
+    rest = [word for word in job[start:] if word != "-primary-file" and word not in files]
+    all_files = [word for file in files for word in (["-primary-file"] if file in chosen else []) + [file]]
+    return read([*job[:start], *all_files, *rest], clashes)
 
 
 def example():
@@ -103,11 +152,11 @@ def example():
         path = os.path.join(folder, "Example.swift")
         with open(path, "w", encoding="utf-8") as file:
             file.write(EXAMPLE)
-        return bool(run(["swiftc", "-parse-as-library", "-swift-version", "6", path])[1])
+        return bool(run(["swiftc", "-parse-as-library", "-swift-version", "6"], [path])[1])
 
 
 def call(command):
-    """How the build calls the compiler for a module, without what it writes beside the module."""
+    """How the build calls the compiler for a module, without what it writes beside the module; and the files."""
     kept, skip = [], 0
     for word in command["otherArguments"]:
         skip = {"-index-store-path": 2, "-incremental": 1, "-serialize-diagnostics": 1, "-parseable-output": 1}.get(
@@ -116,7 +165,7 @@ def call(command):
             kept.append(word)
         skip = max(0, skip - 1)
     files = [i["name"] for i in command["inputs"] if i["name"].endswith(".swift")]
-    return [command["executable"], *kept, "-I", command["importPath"], "-module-name", command["moduleName"], *files]
+    return [command["executable"], *kept, "-I", command["importPath"], "-module-name", command["moduleName"]], files
 
 
 def main(wanted):
@@ -130,7 +179,7 @@ def main(wanted):
     closures = bad = 0
     # The time is the compiler's, and it uses one core for a module.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda module: run(call(commands[module])), wanted or tests))
+        results = list(pool.map(lambda module: run(*call(commands[module])), wanted or tests))
     for count, found in results:
         closures += count
         for kind, places in found:
