@@ -15,27 +15,36 @@ enum OIDCSettingsPage {
     routes.page(.get, path, role: .admin) { page in try await show(page) }
     routes.page(.post, path, role: .admin, proof: true) { page in try await save(page) }
     routes.page(.post, "\(path)/test", role: .admin) { page in
-      guard let known = try await known(page) else { throw PageError(.badRequest, "refused") }
+      guard let known = try await stored(page).settings else { throw PageError(.badRequest, "refused") }
       return try await show(page, test: try await test(page, known))
     }
   }
 
-  /// The stored settings; without the secret if the key cannot open it.
-  private static func known(_ page: PageContext) async throws -> OIDCSettings? {
+  private struct Stored: Sendable {
+    let settings: OIDCSettings?
+    let hasSecret: Bool
+    /// Whether the key cannot open the secret.
+    let isClosed: Bool
+  }
+
+  private static func stored(_ page: PageContext) async throws -> Stored {
     let sealer = page.store.sealer
     return try await page.store.read { database in
-      try Sealing.opened { try OIDCSettings.load(database, sealer: sealer) } ?? OIDCSettings.load(database)
+      Stored(
+        settings: try OIDCSettings.load(database), hasSecret: try OIDCSettings.hasSecret(database),
+        isClosed: try OIDCSettings.hasClosedSecret(database, sealer))
     }
   }
 
   private static func show(
     _ page: PageContext, _ form: Form? = nil, _ errors: FieldErrors = FieldErrors(), test: TestResult? = nil
   ) async throws -> Response {
-    let (texts, known) = (page.texts, try await known(page))
-    let form = form ?? Self.form(known)
+    let (texts, stored) = (page.texts, try await stored(page))
+    let form = form ?? Self.form(stored.settings)
     return page.answer(
       OIDCSettingsView(
-        form: form, errors: errors, hasSecret: known?.clientSecret != nil, canTest: known != nil,
+        form: form, errors: errors, hasSecret: stored.hasSecret, isClosed: stored.isClosed,
+        canTest: stored.settings != nil,
         redirect: OIDCPages.redirectAddress(page),
         admissions: OIDCSettings.Admission.allCases.map {
           ChoiceView(
@@ -61,7 +70,7 @@ enum OIDCSettingsPage {
   }
 
   private static func save(_ page: PageContext) async throws -> Response {
-    let (form, known) = (page.form, try await known(page))
+    let form = page.form
     var typed = OIDCForm()
     typed.isOn = form["on"] == "yes"
     (typed.issuer, typed.clientID) = (form["issuer"], form["client_id"])
@@ -75,12 +84,15 @@ enum OIDCSettingsPage {
     typed.roleClaim = form.filled("role_claim")
     typed.roleRules = form.raw("role_rules").split(separator: "\n").map(String.init)
     typed.allowsPasswords = form["passwords"] == "yes"
+    let (sealer, now, audit) = (page.store.sealer, page.now, page.audit("settings.oidc", "settings oidc"))
     do {
-      let settings = try typed.settings(known)
-      let (sealer, now, audit) = (page.store.sealer, page.now, page.audit("settings.oidc", "settings oidc"))
-      try await page.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
+      try await page.store.write { [typed] in _ = try typed.save($0, sealer: sealer, audit: audit, now: now) }
     } catch let problems as Problems {
       return try await show(page, form, FieldErrors(problems, page.texts))
+    } catch let mismatch as SealingMismatch {
+      var errors = FieldErrors()
+      errors.add("client_secret", page.texts.text(mismatch))
+      return try await show(page, form, errors)
     }
     page.console.oidc.forget()
     return page.redirect(to: path, flash: "settings_saved")
@@ -105,7 +117,10 @@ struct OIDCSettingsView: PageView {
 
   let form: Form
   let errors: FieldErrors
+  /// Whether a secret is saved.
   let hasSecret: Bool
+  /// Whether the key cannot open the saved secret.
+  let isClosed: Bool
   let canTest: Bool
   /// To be registered at the provider.
   let redirect: String
@@ -125,6 +140,7 @@ struct OIDCSettingsView: PageView {
   private static let others: [Field<OIDCSettingsView>] = [
     .view("client_secret") { FieldView(error: $0.errors["client_secret"]) },
     .flag("has_secret") { $0.hasSecret },
+    .flag("secret_closed") { $0.isClosed },
     .view("admission") { FieldView(error: $0.errors["admission"], choices: $0.admissions) },
     .view("new_role") { FieldView(error: $0.errors["new_role"], choices: $0.roles) },
     .view("on") { FieldView(isChecked: $0.form["on"] == "yes") },

@@ -53,6 +53,32 @@ struct OIDCSettingsTests {
     }
   }
 
+  @Test("a saved secret that the key cannot open stays until another one is entered")
+  func closed() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      #expect(try await anna.post("/settings/oidc", Self.form).status == 303)
+      _ = try await scene.store.write { try $0.run("UPDATE oidc_secrets SET sealed = x'0102'") }
+      func sealed() async throws -> [UInt8]? {
+        try await scene.store.read { try $0.fetchOne("SELECT sealed FROM oidc_secrets") { $0.blob(0) } }
+      }
+      #expect(try await anna.get("/settings/oidc").text.contains("The saved secret cannot be read"))
+      let without = Self.changed(("client_secret", ""), ("label", "Another name"))
+      #expect(try await anna.post("/settings/oidc", without).status == 303)
+      #expect(try await sealed() == [1, 2])
+      let moved = Self.changed(("client_secret", ""), ("issuer", "https://evil.example"))
+      #expect(ScenePage(try await anna.post("/settings/oidc", moved)).failedFields == ["client_secret"])
+      let path = "/api/v1/settings/oidc"
+      #expect(try await scene.call(.get, path, as: .admin).json?["has_secret"] == true)
+      let changed = try await scene.call(
+        .put, path, as: .admin, json: ["issuer": "https://id.example.com", "client_id": "box", "label": "ID"])
+      #expect(changed.status == 200 && changed.json?["has_secret"] == true)
+      #expect(try await sealed() == [1, 2])
+      #expect(try await anna.post("/settings/oidc", Self.form).status == 303)
+      #expect(try await Self.stored(scene)?.clientSecret == "top secret")
+    }
+  }
+
   @Test(
     "each field that is wrong is named",
     arguments: [
