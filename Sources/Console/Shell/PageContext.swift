@@ -162,7 +162,7 @@ struct PageContext: ActorContext {
   }
 }
 
-/// Too many password checks are waiting.
+/// Too many password checks, or questions to the provider of single sign-on, are waiting.
 struct PasswordsBusy: Error {
   /// Seconds until a retry makes sense.
   static let pause = 5

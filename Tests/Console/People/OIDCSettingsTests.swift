@@ -1,9 +1,12 @@
 import Foundation
 import HTTPServer
 import JSON
+import Reactor
 import SQLite
 import Store
 import Testing
+
+@testable import Console
 
 @Suite("Settings: single sign-on")
 struct OIDCSettingsTests {
@@ -126,6 +129,22 @@ struct OIDCSettingsTests {
       provider.change { ($0.discovery, $0.keys) = ([:], []) }
       #expect(try await told().contains("has no key"))
       #expect(try await scene.audit("settings.oidc_test").count == 5)
+    }
+  }
+
+  @Test("while too many wait for the provider, a test by the API is told when to try again")
+  func crowded() async throws {
+    try await ConsoleScene.with { scene in
+      var settings = OIDCSettings()
+      (settings.issuer, settings.clientID, settings.label) = ("https://id.example.com", "box", "ID")
+      try await OIDCTests.save(settings, scene)
+      let gate = DispatchSemaphore(value: 0)
+      // More than the queue takes, beside those at work.
+      let held = 40
+      defer { for _ in 0..<held { gate.signal() } }
+      for _ in 0..<held { #expect(scene.pools.providers.execute { gate.wait() }) }
+      let answer = try await scene.call(.post, "/api/v1/settings/oidc/test", as: .admin)
+      #expect(answer.status == 503 && answer.response.headers["Retry-After"] == "5")
     }
   }
 
