@@ -34,7 +34,7 @@ package protocol RouteFinder: Sendable {
   /// Asks a push service whether it would take a push, without sending it; see ``Provider/validate(_:_:)``.
   ///
   /// - Returns: the first result that is not an acceptance, or the last; nil: the service cannot be asked.
-  /// - Throws: ``NoRoute``, `ProviderProblem`.
+  /// - Throws: ``NoRoute``, `ProviderProblem`, `TLSError`.
   func validate(
     _ push: ProviderPush, _ devices: [ProviderDevice], app: Int64, environment: Environment, provider: ProviderKind
   ) async throws -> SendResult?

@@ -28,6 +28,8 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
   private let wakeup: Int32
   /// By descriptor: the kernel assigns the lowest free number, so the array stays short.
   private var handlers: [(any EventHandler)?] = []
+  /// Deregistered since the loop last waited: its events are theirs, not of what has their number now.
+  private var dropped: [Int32] = []
   /// Work from the loop itself: needs neither lock nor wake-up.
   private var ownJobs: [Job] = []
   private var timers = TimerHeap()
@@ -160,6 +162,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
     precondition(isCurrent)
     guard handlers.indices.contains(Int(descriptor)) else { return }
     handlers[Int(descriptor)] = nil
+    dropped.append(descriptor)
     var event = epoll_event()
     _ = epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event)
   }
@@ -197,13 +200,15 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
       }
       // A stopped process continues with EINTR: handle what has arrived before the timers.
       if count < 0 { count = epoll_wait(epoll, &events, Int32(events.count), 0) }
+      dropped.removeAll(keepingCapacity: true)
       for index in 0..<max(0, Int(count)) {
         let descriptor = events[index].data.fd
         if descriptor == wakeup {
           var value: UInt64 = 0
           _ = Glibc.read(wakeup, &value, 8)
         } else {
-          // An earlier event of this round may have closed the descriptor: then it has no handler.
+          // An earlier event of this round may have closed the descriptor, and another one may have its number.
+          guard dropped.isEmpty || !dropped.contains(descriptor) else { continue }
           handler(of: descriptor)?.ready(Readiness(rawValue: events[index].events))
         }
       }

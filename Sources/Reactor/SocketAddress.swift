@@ -8,6 +8,11 @@ package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   /// 0 asks the system for a free port when listening.
   package let port: UInt16
 
+  /// A free port of this machine, for listening.
+  package static let anyLocalPort = SocketAddress(numeric: "127.0.0.1", port: 0)
+
+  private init(numeric host: String, port: UInt16) { (self.host, self.port) = (host, port) }
+
   /// - Returns: nil if `host` is neither an IPv4 nor an IPv6 address.
   package init?(host: String, port: UInt16) {
     var four = in_addr()

@@ -198,8 +198,7 @@ package final class PushSimulator: Sendable {
         let server = HTTP2Server(
           loop: loops[loop % loops.count], tls: tls, settings: settings(name), handler: service(name))
         servers.append(server)
-        let anyPort = SocketAddress(host: "127.0.0.1", port: 0).unsafelyUnwrapped
-        return try await server.start(on: address ?? anyPort)
+        return try await server.start(on: address ?? .anyLocalPort)
       }
       let development = try await start(.development, 0, on: configuration.development)
       let production = try await start(.production, 1, on: configuration.production)

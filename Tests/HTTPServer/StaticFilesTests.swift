@@ -50,6 +50,18 @@ struct StaticFilesTests {
     await router.respond(to: try Request(method, target, headers: headers))
   }
 
+  @Test("a file that was cut short meanwhile is an error that says so")
+  func cutShort() async throws {
+    try await withFolder { folder in
+      let path = folder + "/short.txt"
+      try write([1, 2, 3], to: path)
+      let error = #expect(throws: SystemError.self) {
+        try OpenFile(descriptor: open(path, O_RDONLY), size: 4, keepsBytes: true)
+      }
+      #expect(error?.number == EIO)
+    }
+  }
+
   @Test("files are served with type, tag, date and policy")
   func files() async throws {
     try await withFiles { router, _ in

@@ -115,6 +115,25 @@ struct KeyRotationTests {
     }
   }
 
+  @Test("an old key that cannot be saved whole is not saved at all, and the key stays")
+  func noSpace() async throws {
+    try await CommandRunner.with { box in
+      try await Self.fill(box, 1)
+      // A file may have 512 bytes.
+      let long = try Self.key(box) + String(repeating: "\n", count: 1000)
+      _ = try box.file("data/secret.key", long)
+      chmod(box.data + "/secret.key", 0o600)
+      let old = box.folder + "/old.key"
+      let child = try Child(
+        [try Child.signalbox(), "rotate-key", "--keep-old", old, "--data", box.data], in: box.folder,
+        limits: "trap '' XFSZ; ulimit -f 1", seconds: 60)
+      #expect(await child.status() == 1)
+      #expect(child.errorText.contains("cannot be saved to \(old): "), "\(child.errorText)")
+      #expect(access(old, F_OK) != 0)
+      #expect(try Self.key(box) == long && Self.opened(box) == 1)
+    }
+  }
+
   @Test("refused while a server holds the folder, and nothing is changed")
   func locked() async throws {
     try await CommandRunner.with { box in

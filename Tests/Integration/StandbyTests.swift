@@ -205,6 +205,12 @@ struct StandbyTests {
       let after = try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int
       // The backup is an entry of the activity log.
       #expect(after ?? 0 >= size)
+      for (words, isDone) in [(["rotate-key", "--lost"], false), (["rotate-key"], true)] {
+        let result = await box.run(words, environment: environment)
+        #expect((result.code == 0) == isDone, "\(words): \(result)")
+        let left = try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int
+        #expect(left ?? 0 >= size, "\(words)")
+      }
       // The same without it.
       await box.run("apps", "add", "com.example.two", "--name", "Two")
       #expect(!FileManager.default.fileExists(atPath: log))

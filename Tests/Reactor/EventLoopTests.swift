@@ -79,6 +79,54 @@ struct EventLoopTests {
     #expect(DescriptorLimit.raise(to: 0) == raised)
   }
 
+  @Test("an event of a closed descriptor does not reach what got its number in the same round")
+  func reusedNumber() async throws {
+    final class Handler: EventHandler {
+      let body: () -> Void
+      init(_ body: @escaping () -> Void) { self.body = body }
+      func ready(_ readiness: Readiness) { body() }
+    }
+    let loop = try EventLoop(name: "test")
+    defer { loop.stop() }
+    // Readable ends with a byte each, and one without.
+    let pipes = try (0..<3).map { _ in
+      var ends: [Int32] = [-1, -1]
+      guard pipe(&ends) == 0 else { throw SystemError("pipe") }
+      return ends
+    }
+    defer { for end in pipes.joined() { close(end) } }
+    let (one, other, empty) = (pipes[0][0], pipes[1][0], pipes[2][0])
+    for ends in pipes[..<2] { #expect(write(ends[1], "x", 1) == 1) }
+    let calls = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[String], any Error>) in
+      loop.execute {
+        nonisolated(unsafe) var calls: [String] = []
+        // Whichever comes first takes the other one's number away.
+        func replace(_ closed: Int32, _ own: Int32) {
+          calls.append("first")
+          loop.deregister(own)
+          loop.deregister(closed)
+          dup2(empty, closed)
+          do {
+            try loop.register(closed, for: .readable, handler: Handler { calls.append("stale") })
+          } catch {
+            return continuation.resume(throwing: error)
+          }
+          loop.execute {
+            loop.deregister(closed)
+            continuation.resume(returning: calls)
+          }
+        }
+        do {
+          try loop.register(one, for: .readable, handler: Handler { replace(other, one) })
+          try loop.register(other, for: .readable, handler: Handler { replace(one, other) })
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
+    }
+    #expect(calls == ["first"])
+  }
+
   @Test("the system knows the threads by name")
   func names() async throws {
     @Sendable func name() -> String { (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)) ?? "" }

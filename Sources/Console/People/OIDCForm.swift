@@ -13,7 +13,7 @@ struct OIDCForm: Sendable {
   var isOn = true
   var issuer = ""
   var clientID = ""
-  /// Nil: keep the stored secret, if it belongs to this provider.
+  /// Nil: keep the stored secret, if there is one and it belongs to this provider.
   var clientSecret: String?
   var label = ""
   var scopes = OIDCSettings.usualScopes
@@ -25,14 +25,16 @@ struct OIDCForm: Sendable {
   var roleRules: [String] = []
   var allowsPasswords = true
 
-  /// The settings to store.
+  /// The settings to store; their secret is the entered one, or nil.
   ///
   /// A stored secret is kept only for the same issuer. Otherwise somebody who may change the settings could have it sent
   /// to a server that they control.
   ///
-  /// - Parameter known: the stored settings with their secret.
+  /// - Parameters:
+  ///   - known: the stored settings.
+  ///   - hasSecret: whether a secret is stored with them, readable or not.
   /// - Throws: all problems, each at its field.
-  func settings(_ known: OIDCSettings?) throws(Problems) -> OIDCSettings {
+  private func settings(replacing known: OIDCSettings?, hasSecret: Bool) throws(Problems) -> OIDCSettings {
     var problems: [Problem] = []
     func check(_ isGood: Bool, _ field: String, _ message: OIDCMessage, _ arguments: [String: String] = [:]) {
       if !isGood { problems.append(Problem(field, message, arguments)) }
@@ -52,12 +54,11 @@ struct OIDCForm: Sendable {
     check(rules.isEmpty || roleClaim != nil, "role_claim", .claim)
     let isSame = known?.issuer == issuer
     check(
-      clientSecret != nil || isSame || known?.clientSecret == nil, "client_secret", .secretElsewhere,
-      ["issuer": known?.issuer ?? ""])
+      clientSecret != nil || isSame || !hasSecret, "client_secret", .secretElsewhere, ["issuer": known?.issuer ?? ""])
     guard problems.isEmpty else { throw Problems(problems) }
     var settings = OIDCSettings()
     (settings.isOn, settings.issuer, settings.clientID) = (isOn, issuer, clientID)
-    settings.clientSecret = clientSecret ?? known?.clientSecret
+    settings.clientSecret = clientSecret
     (settings.label, settings.scopes) = (label, scopes)
     (settings.admission, settings.domains) = (admission, domains.map { $0.lowercased() })
     (settings.newRole, settings.roleClaim, settings.roleRules) = (newRole, roleClaim, rules.compactMap { $0 })
@@ -83,23 +84,36 @@ struct OIDCForm: Sendable {
   }
 }
 
-extension OIDCSettings {
-  /// Saves the settings with their entry of the activity log.
+extension OIDCForm {
+  /// Saves the settings with their entry of the activity log. A stored secret that is kept is not opened, so that it
+  /// stays also while the key file is missing.
   ///
-  /// - Parameter audit: its subject and detail are filled in.
-  /// - Throws: `Problems` if nobody could get in any more.
-  func keep(_ database: Database, sealer: any Sealer, audit: NewAuditEntry, now: Date) throws {
-    if isOn, !allowsPasswords, try !Identity.hasAdmin(database, issuer: issuer) {
+  /// - Parameters:
+  ///   - audit: its detail is filled in.
+  ///   - check: gets what is stored and what is to be saved; what it throws prevents it.
+  /// - Throws: `Problems`, also if nobody could get in any more; `SealingMismatch` if a new secret cannot be sealed.
+  func save(
+    _ database: Database, sealer: any Sealer, audit: NewAuditEntry, now: Date,
+    check: (_ stored: OIDCSettings?, _ new: OIDCSettings) throws -> Void = { _, _ in }
+  ) throws -> (settings: OIDCSettings, hasSecret: Bool) {
+    let (before, hadSecret) = (try OIDCSettings.load(database), try OIDCSettings.hasSecret(database))
+    let settings = try settings(replacing: before, hasSecret: hadSecret)
+    try check(before, settings)
+    if settings.isOn, !settings.allowsPasswords, try !Identity.hasAdmin(database, issuer: settings.issuer) {
       throw Problems([Problem("passwords", OIDCMessage.lockOut)])
     }
-    let before = try OIDCSettings.load(database)
-    let hadSecret = try OIDCSettings.hasSecret(database)
-    try save(database, sealer: sealer, now: now)
+    if clientSecret == nil {
+      try settings.saveWithoutSecret(database)
+    } else {
+      try settings.save(database, sealer: sealer, now: now)
+    }
+    let hasSecret = hadSecret || clientSecret != nil
     var entry = audit
     entry.detail = [
       "before": before.map { $0.audited(hasSecret: hadSecret) } ?? .null,
-      "after": audited(hasSecret: clientSecret != nil),
+      "after": settings.audited(hasSecret: hasSecret),
     ]
     try AuditEntry.add(database, entry, now: now)
+    return (settings, hasSecret)
   }
 }

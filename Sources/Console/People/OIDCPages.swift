@@ -103,6 +103,10 @@ enum OIDCPages {
       (detail["step"], detail["reason"]) = (isConfirming(page, flow) ? "confirm" : "OIDC", problem.code)
       try await page.note(page.audit("session.refused", "user \(name)", .object(detail.mapValues { .string($0) })))
       return try await tell(page, flow, problem)
+    } catch {
+      // The console failed, not the person, or the browser went away before the provider had an answer.
+      try await page.store.write { try SignInThrottle.takeBack($0, attempt) }
+      throw error
     }
   }
 

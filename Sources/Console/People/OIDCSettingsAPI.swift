@@ -7,29 +7,24 @@ import Store
 /// `/api/v1/settings/oidc`. The client secret can be set and is never returned.
 enum OIDCSettingsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.get, "/settings/oidc", role: .admin, scope: .admin) { call in answer(call, try await known(call)) }
+    routes.call(.get, "/settings/oidc", role: .admin, scope: .admin) { call in
+      let (settings, hasSecret) = try await call.store.read { database in
+        (try OIDCSettings.load(database), try OIDCSettings.hasSecret(database))
+      }
+      guard let settings else { throw APIError(.notFound, OIDCMessage.notSetUp.english) }
+      return answer(call, settings, hasSecret: hasSecret)
+    }
     routes.call(.put, "/settings/oidc", role: .admin, scope: .admin) { call in try await change(call) }
     routes.call(.delete, "/settings/oidc", role: .admin, scope: .admin) { call in try await remove(call) }
     routes.call(.post, "/settings/oidc/test", role: .admin, scope: .admin) { call in try await test(call) }
   }
 
-  /// - Throws: 404 if they are not set up.
-  private static func known(_ call: APIContext) async throws -> OIDCSettings {
-    guard let settings = try await load(call) else { throw APIError(.notFound, OIDCMessage.notSetUp.english) }
-    return settings
-  }
-
-  private static func load(_ call: APIContext) async throws -> OIDCSettings? {
-    let sealer = call.store.sealer
-    return try await call.store.read { try OIDCSettings.load($0, sealer: sealer) }
-  }
-
-  private static func answer(_ call: APIContext, _ settings: OIDCSettings) -> Response {
+  private static func answer(_ call: APIContext, _ settings: OIDCSettings, hasSecret: Bool) -> Response {
     APIContext.answer { json in
       json.member("on", settings.isOn)
       json.member("issuer", settings.issuer)
       json.member("client_id", settings.clientID)
-      json.member("has_secret", settings.clientSecret != nil)
+      json.member("has_secret", hasSecret)
       json.member("label", settings.label)
       json.member("scopes", settings.scopes)
       json.member("admission", settings.admission.rawValue)
@@ -60,11 +55,12 @@ enum OIDCSettingsAPI {
     form.roleRules = fields.strings("role_rules", atMost: limit)
     form.allowsPasswords = fields.bool("passwords") ?? true
     try fields.finish()
-    let settings = try form.settings(try await load(call))
     let (sealer, now, audit) = (call.store.sealer, call.now, call.audit("settings.oidc", "settings oidc"))
-    try await call.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
+    let (settings, hasSecret) = try await call.store.write { [form] database in
+      try form.save(database, sealer: sealer, audit: audit, now: now)
+    }
     call.console.oidc.forget()
-    return answer(call, settings)
+    return answer(call, settings, hasSecret: hasSecret)
   }
 
   private static func remove(_ call: APIContext) async throws -> Response {
@@ -86,7 +82,9 @@ enum OIDCSettingsAPI {
 
   /// Asks the provider for its documents. What is wrong with them is a result with status 200, not an error.
   private static func test(_ call: APIContext) async throws -> Response {
-    guard let settings = try await load(call) else { throw APIError(.conflict, OIDCMessage.notSetUp.english) }
+    guard let settings = try await call.store.read({ try OIDCSettings.load($0) }) else {
+      throw APIError(.conflict, OIDCMessage.notSetUp.english)
+    }
     try await call.note(call.audit("settings.oidc_test", "settings oidc", ["issuer": .string(settings.issuer)]))
     do {
       let metadata = try await call.console.oidc.metadata(settings.issuer, isFresh: true, now: call.now)

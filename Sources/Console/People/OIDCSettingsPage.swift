@@ -15,30 +15,37 @@ enum OIDCSettingsPage {
     routes.page(.get, path, role: .admin) { page in try await show(page) }
     routes.page(.post, path, role: .admin, proof: true) { page in try await save(page) }
     routes.page(.post, "\(path)/test", role: .admin) { page in
-      guard let known = try await known(page) else { throw PageError(.badRequest, "refused") }
+      guard let known = try await stored(page).settings else { throw PageError(.badRequest, "refused") }
       return try await show(page, test: try await test(page, known))
     }
   }
 
-  /// The stored settings; without the secret if the key cannot open it.
-  private static func known(_ page: PageContext) async throws -> OIDCSettings? {
-    let sealer = page.store.sealer
-    return try await page.store.read { try known($0, sealer) }
+  private struct Stored: Sendable {
+    let settings: OIDCSettings?
+    let hasSecret: Bool
+    /// Whether the key cannot open the secret.
+    let isClosed: Bool
   }
 
-  private static func known(_ database: Database, _ sealer: any Sealer) throws -> OIDCSettings? {
-    try Sealing.opened { try OIDCSettings.load(database, sealer: sealer) } ?? OIDCSettings.load(database)
+  private static func stored(_ page: PageContext) async throws -> Stored {
+    let sealer = page.store.sealer
+    return try await page.store.read { database in
+      Stored(
+        settings: try OIDCSettings.load(database), hasSecret: try OIDCSettings.hasSecret(database),
+        isClosed: try OIDCSettings.hasClosedSecret(database, sealer))
+    }
   }
 
   private static func show(
     _ page: PageContext, _ form: Form? = nil, _ errors: FieldErrors = FieldErrors(), test: TestResult? = nil
   ) async throws -> Response {
-    let (texts, known) = (page.texts, try await known(page))
-    let stored = Self.form(known)
-    let form = form ?? stored.with(Revision(stored))
+    let (texts, stored) = (page.texts, try await stored(page))
+    let saved = Self.form(stored.settings)
+    let form = form ?? saved.with(Revision(saved))
     return page.answer(
       OIDCSettingsView(
-        form: form, errors: errors, hasSecret: known?.clientSecret != nil, canTest: known != nil,
+        form: form, errors: errors, hasSecret: stored.hasSecret, isClosed: stored.isClosed,
+        canTest: stored.settings != nil,
         redirect: OIDCPages.redirectAddress(page),
         admissions: OIDCSettings.Admission.allCases.map {
           ChoiceView(
@@ -78,19 +85,21 @@ enum OIDCSettingsPage {
     typed.roleClaim = form.filled("role_claim")
     typed.roleRules = form.raw("role_rules").split(separator: "\n").map(String.init)
     typed.allowsPasswords = form["passwords"] == "yes"
-    let (wanted, sealer, now) = (typed, page.store.sealer, page.now)
-    let audit = page.audit("settings.oidc", "settings oidc")
+    let (sealer, now, audit) = (page.store.sealer, page.now, page.audit("settings.oidc", "settings oidc"))
     do {
-      try await page.store.write { database in
-        let stored = try known(database, sealer)
-        let settings = try wanted.settings(stored)
-        try Revision(Self.form(stored)).check(form, saving: Revision(Self.form(settings)))
-        try settings.keep(database, sealer: sealer, audit: audit, now: now)
+      try await page.store.write { [typed] database in
+        _ = try typed.save(database, sealer: sealer, audit: audit, now: now) { stored, settings in
+          try Revision(Self.form(stored)).check(form, saving: Revision(Self.form(settings)))
+        }
       }
     } catch let error as Revision.Overtaken {
       return try await show(page, form.with(error.stored), try await page.overtaken(audit.action, audit.subject))
     } catch let problems as Problems {
       return try await show(page, form, FieldErrors(problems, page.texts))
+    } catch let mismatch as SealingMismatch {
+      var errors = FieldErrors()
+      errors.add("client_secret", page.texts.text(mismatch))
+      return try await show(page, form, errors)
     }
     page.console.oidc.forget()
     return page.redirect(to: path, flash: "settings_saved")
@@ -115,7 +124,10 @@ struct OIDCSettingsView: PageView {
 
   let form: Form
   let errors: FieldErrors
+  /// Whether a secret is saved.
   let hasSecret: Bool
+  /// Whether the key cannot open the saved secret.
+  let isClosed: Bool
   let canTest: Bool
   /// To be registered at the provider.
   let redirect: String
@@ -140,6 +152,7 @@ struct OIDCSettingsView: PageView {
     .optional("revision") { $0.form.filled(Revision.field) },
     .view("client_secret") { FieldView(error: $0.errors["client_secret"]) },
     .flag("has_secret") { $0.hasSecret },
+    .flag("secret_closed") { $0.isClosed },
     .view("admission") { FieldView(error: $0.errors["admission"], choices: $0.admissions) },
     .view("new_role") { FieldView(error: $0.errors["new_role"], choices: $0.roles) },
     .view("on") { FieldView(isChecked: $0.form["on"] == "yes") },

@@ -40,6 +40,10 @@ struct APIError: HTTPResponseError {
           "This Idempotency-Key was used for a different request. Use a new key."))
     case let error as PushIntake.NoApp: self.init(.notFound, error.problem)
     case let error as SealingMismatch: self.init(.conflict, error.description)
+    case is PasswordsBusy:
+      self.init(
+        .serviceUnavailable, "Too many requests are waiting for this. Nothing was changed. Try again.",
+        headers: ["Retry-After": String(PasswordsBusy.pause)])
     case let error as SQLiteError where error.isBusy:
       self.init(
         .serviceUnavailable,

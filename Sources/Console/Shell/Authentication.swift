@@ -15,7 +15,8 @@ enum Principal: Sendable {
   var role: User.Role {
     switch self {
     case .user(let user, _): user.role
-    case .token(let token): token.scopes.contains(.admin) ? .admin : token.role ?? .viewer
+    case .token(let token):
+      min(token.scopes.contains(.admin) ? .admin : token.role ?? .viewer, token.ownerRole ?? .admin)
     }
   }
 

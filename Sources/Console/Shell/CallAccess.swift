@@ -27,7 +27,7 @@ enum CallReach {
 
 /// Who may make a call of the API.
 struct CallAccess: Sendable {
-  /// The lowest role of a token that has a role.
+  /// The lowest role of a token that has a role, and of a token's owner.
   let role: User.Role
   let scope: CallScope
   let reach: CallReach
@@ -39,6 +39,11 @@ struct CallAccess: Sendable {
       guard token.addresses.contains(where: { AddressRange($0)?.contains(host) ?? false }) else {
         throw HTTPError(.forbidden, "This token may not be used from this address (\(host)).")
       }
+    }
+    if let owner = token.ownerRole, owner < role {
+      throw HTTPError(
+        .forbidden,
+        "The owner of this token has the role \(owner.rawValue), but this request requires \(role.rawValue).")
     }
     if let own = token.role {
       guard own >= role else {

@@ -16,7 +16,6 @@ struct ConsoleRouter {
 
   private var router = Router()
   private let address: PublicAddress
-  private let proxies: TrustedProxies
   let console: Console
 
   init(_ console: Console) {
@@ -32,14 +31,13 @@ struct ConsoleRouter {
     }
     let proxies = TrustedProxies(
       ranges: console.configuration.trustedProxies, undeclared: UndeclaredProxies(log: console.log))
-    self.proxies = proxies
     let isClearOnlyForProxies = console.configuration.isClearOnlyForProxies
     router.use(
       Middleware(
         prepare: { request in
-          try address.check(request, through: proxies)
           if isClearOnlyForProxies { try proxies.checkClear(request) }
           proxies.restore(&request)
+          try address.check(request)
           // Even behind an undeclared proxy: a console with an https address never sets cookies for plain http.
           if address.isSecure { request.isSecure = true }
         },
@@ -111,7 +109,7 @@ struct ConsoleRouter {
   private mutating func personal(
     _ method: Method, _ pattern: String, role: User.Role, options: Route.Options, _ handler: @escaping PageHandler
   ) {
-    let (console, address, proxies) = (console, address, proxies)
+    let (console, address) = (console, address)
     router.on(method, pattern, options: options) { request in
       let now = console.clock()
       guard let principal = try await console.authentication.user(request, now: now),
@@ -132,7 +130,7 @@ struct ConsoleRouter {
       var isRefused = false
       var response = try await Self.answer(context) {
         do {
-          if !method.isSafe { try Self.checkSite(request, address, proxies) }
+          if !method.isSafe { try Self.checkSite(request, address) }
           if let detour = try await SecondStepGate.detour(context, pattern) { return detour }
           guard context.may(role) else {
             throw PageError(.forbidden, "role", ["role": texts("roles.\(role.rawValue)")])
@@ -156,7 +154,7 @@ struct ConsoleRouter {
   mutating func open(
     _ method: Method, _ pattern: String, options: Route.Options = Route.Options(), _ handler: @escaping PageHandler
   ) {
-    let (console, address, proxies) = (console, address, proxies)
+    let (console, address) = (console, address)
     var options = options
     options.bodyLimit = Self.openFormLimit
     router.on(method, pattern, options: options) { request in
@@ -172,7 +170,7 @@ struct ConsoleRouter {
         csrf: expected, form: Form(), now: now)
       var response = try await Self.answer(context) {
         guard !method.isSafe else { return try await handler(context) }
-        try Self.checkSite(request, address, proxies)
+        try Self.checkSite(request, address)
         // Without a session and without the cookie, no token can be valid.
         guard principal != nil || csrf == known else { throw PageError(.forbidden, "csrf") }
         return try await handler(context.reading(try await Form(request)))
@@ -301,13 +299,13 @@ struct ConsoleRouter {
   /// Refuses cross-site form posts by the headers that browsers send. ``PageContext/reading(_:)`` checks the token.
   /// Browsers say whether a form is this site's, over plain HTTP only by its origin: none from a page that keeps its
   /// address to itself, as those with a token in theirs do.
-  private static func checkSite(_ request: Request, _ address: PublicAddress, _ proxies: TrustedProxies) throws {
+  private static func checkSite(_ request: Request, _ address: PublicAddress) throws {
     let isOwn: Bool
     if let site = request.header("Sec-Fetch-Site") {
       isOwn = site == "same-origin" || site == "none"
     } else {
       let origin = request.header("Origin") ?? "null"
-      isOwn = origin == "null" || address.isOrigin(origin, of: request, through: proxies)
+      isOwn = origin == "null" || address.isOrigin(origin, of: request)
     }
     guard isOwn else { throw PageError(.forbidden, "csrf") }
   }

@@ -162,7 +162,7 @@ struct PageContext: ActorContext {
   }
 }
 
-/// Too many password checks are waiting.
+/// Too many password checks, or questions to the provider of single sign-on, are waiting.
 struct PasswordsBusy: Error {
   /// Seconds until a retry makes sense.
   static let pause = 5
@@ -219,7 +219,7 @@ extension Console {
   /// The address for commands to copy: the public one, else the one that was requested.
   func address(_ request: Request) -> String {
     if let address = configuration.address { return address }
-    let host = request.header("Host") ?? ""
+    let host = request.askedHost ?? ""
     // The address is put into quotes in shell commands: accept plain host characters only.
     let isPlain = host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".:-[]".contains($0)) }
     return "\(request.isSecure ? "https" : "http")://\(isPlain && !host.isEmpty ? host : "localhost")"

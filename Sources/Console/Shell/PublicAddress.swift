@@ -20,8 +20,8 @@ struct PublicAddress: Sendable {
   /// address would share the console's origin. Loopback names and the monitoring paths are exempt.
   ///
   /// - Throws: 421.
-  func check(_ request: Request, through proxies: TrustedProxies) throws {
-    guard let host, !Self.isForWatching(request), let asked = Self.asked(request, proxies).flatMap(Self.name),
+  func check(_ request: Request) throws {
+    guard let host, !Self.isForWatching(request), let asked = request.askedHost.flatMap(Self.name),
       asked != host, !Loopback.isLoopback(asked)
     else { return }
     throw HTTPError(
@@ -30,20 +30,10 @@ struct PublicAddress: Sendable {
   }
 
   /// Whether an `Origin` is this console's, as the request or `--address` names it.
-  func isOrigin(_ origin: String, of request: Request, through proxies: TrustedProxies) -> Bool {
+  func isOrigin(_ origin: String, of request: Request) -> Bool {
     if origin.lowercased() == text.lowercased() { return true }
-    guard let scheme = origin.range(of: "://"), let asked = Self.asked(request, proxies) else { return false }
+    guard let scheme = origin.range(of: "://"), let asked = request.askedHost else { return false }
     return origin[scheme.upperBound...].lowercased() == asked.lowercased()
-  }
-
-  /// The host that the client requested. A trusted proxy reports it as `X-Forwarded-Host`.
-  private static func asked(_ request: Request, _ proxies: TrustedProxies) -> String? {
-    if let peer = request.remoteAddress, proxies.ranges.contains(where: { $0.contains(peer.host) }),
-      let forwarded = request.headers.values(of: "X-Forwarded-Host").last?.split(separator: ",").last
-    {
-      return forwarded.trimmingCharacters(in: .whitespaces)
-    }
-    return request.host
   }
 
   private static func isForWatching(_ request: Request) -> Bool {

@@ -46,7 +46,7 @@ struct TrustedProxies: Sendable {
     throw HTTPError(.forbidden, "This address is for the TLS proxy in front. Use the address of the proxy.")
   }
 
-  /// Gives the request the client's own address and scheme.
+  /// Gives the request the client's own address and scheme, and the host that the client asked for.
   func restore(_ request: inout Request) {
     guard let peer = request.remoteAddress else { return }
     guard isTrusted(peer) else {
@@ -56,6 +56,9 @@ struct TrustedProxies: Sendable {
       return
     }
     if let proto = request.header("X-Forwarded-Proto") { request.isSecure = proto.lowercased() == "https" }
+    if let host = request.headers.values(of: "X-Forwarded-Host").last?.split(separator: ",").last {
+      request.context[ForwardedHost.self] = host.trimmingCharacters(in: .whitespaces)
+    }
     // Each proxy appends the address that it saw; entries before the last trusted proxy may be forged.
     let hops = request.headers.values(of: "X-Forwarded-For").flatMap { $0.split(separator: ",") }.map(Self.address)
     let stranger = hops.lastIndex { hop in hop.map { !isTrusted($0) } ?? true } ?? 0
@@ -74,6 +77,14 @@ struct TrustedProxies: Sendable {
     }
     return SocketAddress(text).flatMap { SocketAddress(host: $0.host, port: 0) }
   }
+}
+
+/// The host that a trusted proxy was asked for.
+private enum ForwardedHost: RequestContextKey { typealias Value = String }
+
+extension Request {
+  /// The host that the client asked for, also through a trusted proxy that calls the console by another name.
+  var askedHost: String? { context[ForwardedHost.self] ?? host }
 }
 
 /// Warns about undeclared proxies: all people behind one share a single address, and so its limits.

@@ -2,6 +2,7 @@ import Foundation
 package import JSON
 package import Model
 import Providers
+import SQLite
 import Store
 
 /// What a push service says of a push that it is asked to check, not to send: JPush by `/v3/push/validate`, FCM by
@@ -49,10 +50,9 @@ package struct PushValidation: Sendable, Hashable {
           push, isTopic ? [] : devices, app: check.app.id, environment: draft.environment, provider: kind)
         guard let result else { continue }
         (answer, reason) = Self.answer(result)
-      } catch let error as NoRoute {
-        (answer, reason) = (.undecided, error.reason.rawValue)
-      } catch is ProviderProblem {
-        (answer, reason) = (.undecided, OwnReason.credentialUnusable.rawValue)
+      } catch let problem where !(problem is SQLiteError || problem is CancellationError) {
+        // The reason that the devices would get (`PushRunner`): for instance, trusted certificates cannot be read.
+        (answer, reason) = (.undecided, ((problem as? NoRoute)?.reason ?? .credentialUnusable).rawValue)
       }
       found.append(
         PushValidation(

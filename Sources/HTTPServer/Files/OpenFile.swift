@@ -20,11 +20,15 @@ package final class OpenFile: Sendable {
       bytes = nil
       return
     }
-    let read = Self.read(descriptor, 0..<size)
-    guard let read, read.count == size else {
+    guard let read = Self.read(descriptor, 0..<size) else {
       let error = SystemError("pread")
       close(descriptor)
       throw error
+    }
+    guard read.count == size else {
+      close(descriptor)
+      // It was cut short after its size was asked for.
+      throw SystemError("pread", number: EIO)
     }
     bytes = read
   }
@@ -40,8 +44,9 @@ package final class OpenFile: Sendable {
   private static func read(_ descriptor: Int32, _ range: Range<Int>) -> [UInt8]? {
     var failed = false
     let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
-      while count < range.count {
-        let got = pread(descriptor, buffer.baseAddress! + count, range.count - count, off_t(range.lowerBound + count))
+      // None for an empty range.
+      while count < range.count, let start = buffer.baseAddress {
+        let got = pread(descriptor, start + count, range.count - count, off_t(range.lowerBound + count))
         if got < 0, errno == EINTR { continue }
         failed = got < 0
         if got <= 0 { break }

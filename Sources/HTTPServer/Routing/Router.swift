@@ -153,7 +153,7 @@ package struct Router: Responder {
   private static func page(
     _ error: any Error, _ request: Request, _ errorPage: @Sendable (Failure) -> Response
   ) throws -> Response {
-    if let error = error as? ClientGone { throw error }
+    if ClientGone.explains(error) { throw ClientGone() }
     let failure = Failure(error, request: request, requestID: request.id)
     if failure.status == .internalServerError { request.report?(failure) }
     return errorPage(failure)

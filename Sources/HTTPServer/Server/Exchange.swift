@@ -136,7 +136,7 @@ final class Exchange: @unchecked Sendable {
   }
 
   func page(for error: any Error) -> Response {
-    if error is ClientGone { return Response(.badRequest) }
+    if ClientGone.explains(error) { return Response(.badRequest) }
     let failure = Failure(error, request: request, requestID: request?.id ?? RequestNumber.text(number))
     if failure.status == .internalServerError { worker.configuration.errorLog?(failure) }
     return worker.responder.errorResponse(for: failure)

@@ -53,4 +53,10 @@ package struct ClientGone: Error, Equatable, CustomStringConvertible {
   package var description: String { "The client closed the connection before the exchange was over." }
 
   init() {}
+
+  /// Whether a handler ended with this error because its client has gone: its task is cancelled then, which is no
+  /// failure to log.
+  static func explains(_ error: any Error) -> Bool {
+    error is ClientGone || (error is CancellationError && Task.isCancelled)
+  }
 }

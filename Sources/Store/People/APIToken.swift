@@ -19,6 +19,8 @@ package struct APIToken: Sendable, Hashable, Identifiable {
   package let addresses: [String]
   /// The owner; nil: the installation.
   package let userID: Int64?
+  /// The owner's role now: the token allows no more than it.
+  package let ownerRole: User.Role?
   package let createdAt: Date
   /// Accurate to a minute.
   package let lastUsedAt: Date?
@@ -26,8 +28,10 @@ package struct APIToken: Sendable, Hashable, Identifiable {
   package let expiresAt: Date?
   package let revokedAt: Date?
 
-  static let columns =
-    "id, name, scopes, user_id, created_at, last_used_at, expires_at, revoked_at, apps, addresses"
+  static let columns = """
+    id, name, scopes, user_id, created_at, last_used_at, expires_at, revoked_at, apps, addresses,
+    (SELECT role FROM users WHERE users.id = tokens.user_id)
+    """
 
   /// How long a token lives if nothing else is said, in days.
   package static let usualDays = 90
@@ -45,6 +49,7 @@ package struct APIToken: Sendable, Hashable, Identifiable {
     revokedAt = row.optionalDate(7)
     apps = try json(row.optionalText(8), "tokens.apps")?.array.map { Set($0.compactMap(\.integer)) }
     addresses = try texts(row.text(9), "tokens.addresses")
+    ownerRole = try row.optionalText(10) == nil ? nil : row.value(10, as: User.Role.self)
   }
 
   @discardableResult

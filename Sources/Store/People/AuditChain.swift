@@ -68,7 +68,9 @@ package enum AuditChain {
       while expected < id {
         while let gap = gaps.last, gap.last < expected { gaps.removeLast() }
         if let gap = gaps.last, gap.first == expected, gap.last < id {
-          report.deleted += Int(gap.last - gap.first) + 1
+          // The distance, which is not negative here, of any two numbers.
+          let distance = Int(clamping: UInt64(bitPattern: gap.last &- gap.first))
+          report.deleted = report.deleted.clampedSum(distance).clampedSum(1)
           (expected, previous) = (gap.last + 1, gap.hash)
         } else {
           let end = gaps.last.map { min(id, max($0.first, expected + 1)) } ?? id
@@ -87,20 +89,21 @@ package enum AuditChain {
         if right != stored { note(.changed(id)) }
       }
       if action == deletion, let count = try json(detail, "audit.detail")?["entries"]?.integer {
-        recorded += Int(count)
+        recorded = recorded.clampedSum(Int(count))
       }
       report.entries += 1
-      (expected, previous) = (id + 1, stored)
+      (expected, previous) = (id.clampedSum(1), stored)
       return .continue
     }
-    close(before: try lastID(database) + 1)
+    close(before: try nextID(database))
     if report.deleted != recorded { note(.deleted(report.deleted, recorded: recorded)) }
     return report
   }
 
-  /// The ID of the newest entry that ever was: it stays if the entry is removed.
-  static func lastID(_ database: Database) throws -> Int64 {
-    try database.fetchOne("SELECT seq FROM sqlite_sequence WHERE name = 'audit'") { $0.int64(0) } ?? 0
+  /// The ID after that of the newest entry that ever was: it does not fall if the entry is removed.
+  static func nextID(_ database: Database) throws -> Int64 {
+    let last = try database.fetchOne("SELECT seq FROM sqlite_sequence WHERE name = 'audit'") { $0.int64(0) }
+    return (last ?? 0).clampedSum(1)
   }
 
   private static let refusal = "session.refused"
@@ -133,5 +136,13 @@ package enum AuditChain {
       if index + 1 < old.count { first = old[index + 1].0 }
     }
     return old.count
+  }
+}
+
+extension FixedWidthInteger {
+  /// The sum, or the largest or smallest number in its place: a log that was tampered with may hold any numbers.
+  fileprivate func clampedSum(_ other: Self) -> Self {
+    let (sum, overflows) = addingReportingOverflow(other)
+    return overflows ? (other < 0 ? .min : .max) : sum
   }
 }

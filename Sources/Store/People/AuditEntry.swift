@@ -18,7 +18,7 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
   @discardableResult
   package static func add(_ database: Database, _ entry: NewAuditEntry, now: Date) throws -> Int64 {
     // The number goes on after a removed last line, so that the gap can be seen.
-    let id = try AuditChain.lastID(database) + 1
+    let id = try AuditChain.nextID(database)
     let previous = try database.fetchOne("SELECT hash FROM audit ORDER BY id DESC LIMIT 1") { $0.blob(0) } ?? []
     let detail = entry.detail?.text()
     let hash = AuditChain.hash(

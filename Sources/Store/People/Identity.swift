@@ -38,6 +38,24 @@ package struct Identity: Sendable, Hashable {
     try database.run("DELETE FROM identities WHERE user_id = ?", user)
   }
 
+  /// An account at a provider, and the person to whom it belongs.
+  struct Account: Sendable, Hashable {
+    let userID: Int64
+    let issuer: String
+    let subject: String
+  }
+
+  static func accounts(_ database: Database) throws -> [Account] {
+    try database.fetchAll("SELECT user_id, issuer, subject FROM identities ORDER BY id") {
+      Account(userID: $0.int64(0), issuer: $0.text(1), subject: $0.text(2))
+    }
+  }
+
+  /// The person can no longer sign in with the account, unless the email address lets it in anew.
+  static func remove(_ database: Database, _ account: Account) throws {
+    try database.run("DELETE FROM identities WHERE issuer = ? AND subject = ?", account.issuer, account.subject)
+  }
+
   private static func add(_ database: Database, user: Int64, issuer: String, subject: String, now: Date) throws {
     try database.run(
       "INSERT INTO identities(user_id, issuer, subject, created_at, used_at) VALUES (?1, ?2, ?3, ?4, ?4)", user, issuer,

@@ -133,6 +133,11 @@ package struct OIDCSettings: Sendable, Hashable {
     try database.int("SELECT count(*) FROM oidc_secrets") > 0
   }
 
+  /// Whether a client secret is stored that this key cannot open.
+  package static func hasClosedSecret(_ database: Database, _ sealer: any Sealer) throws -> Bool {
+    try Sealing.isClosed(database, in: "oidc_secrets", id: secretID, sealer)
+  }
+
   /// Whether people may sign in with a password. A provider that is off excludes none.
   package static func allowsPasswords(_ database: Database) throws -> Bool {
     guard let settings = try load(database), settings.isOn else { return true }

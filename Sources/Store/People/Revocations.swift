@@ -24,6 +24,12 @@ package struct Revocations: Sendable {
     package var production: [String] = []
     /// People with removed passkeys.
     package var passkeys: [String] = []
+    /// People whose authenticator app was removed or replaced.
+    package var authenticators: [String] = []
+    /// People with used or replaced recovery codes.
+    package var recoveryCodes: [String] = []
+    /// People whose account at a provider of OpenID Connect is no longer theirs here.
+    package var identities: [String] = []
     /// Revoked tokens.
     package var tokens: [String] = []
     /// People whose calendar address was changed or deleted.
@@ -49,6 +55,10 @@ package struct Revocations: Sendable {
   private let tokens: [[UInt8]: Date]
   /// What passkeys are known by; nil: the database is older than passkeys.
   private let passkeys: Set<[UInt8]>?
+  /// Nil: the database is older than second steps.
+  private let secondSteps: SecondSteps?
+  /// Nil: the database is older than sign-in with a provider.
+  private let identities: Set<Identity.Account>?
   /// Hashes of calendar addresses by person.
   private let calendars: [Int64: [UInt8]]
   /// Apps by row and creation, with the hash of their JPush secret if they have one.
@@ -77,6 +87,8 @@ package struct Revocations: Sendable {
     passkeys =
       try Self.hasTable("passkeys", database)
       ? Set(try database.fetchAll("SELECT credential FROM passkeys") { $0.blob(0) }) : nil
+    secondSteps = try Self.hasTable("authenticators", database) ? SecondSteps(database) : nil
+    identities = try Self.hasTable("identities", database) ? Set(Identity.accounts(database)) : nil
     calendars = try Self.calendars(database)
     jpushKeys = try Self.jpushKeys(database)
   }
@@ -158,6 +170,15 @@ package struct Revocations: Sendable {
       let removed = try Passkey.all(database, user: user.id).filter { !passkeys.contains($0.credential) }
       for passkey in removed { _ = try Passkey.remove(database, id: passkey.id, user: user.id) }
       if !removed.isEmpty { report.passkeys.append(user.name) }
+    }
+    if let secondSteps {
+      if try secondSteps.applyApp(to: database, user: user.id) { report.authenticators.append(user.name) }
+      if try secondSteps.applyCodes(to: database, user: user.id) { report.recoveryCodes.append(user.name) }
+    }
+    if let identities {
+      let removed = try Identity.accounts(database).filter { $0.userID == user.id && !identities.contains($0) }
+      for account in removed { try Identity.remove(database, account) }
+      if !removed.isEmpty { report.identities.append(user.name) }
     }
     if let hash = try Self.calendars(database)[user.id], hash != calendars[user.id] {
       try CalendarFeed.remove(database, user: user.id)

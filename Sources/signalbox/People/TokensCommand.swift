@@ -36,8 +36,8 @@ enum TokensCommand {
   }
   private static let user = Option<String?>(
     "user", "name",
-    "The person whose token it is: it may send to production and approve as the person may, and ends when the person is "
-      + "disabled (default: nobody's).")
+    "The person whose token it is: it may do no more than the person, and ends when the person is disabled (default: "
+      + "nobody's).")
   private static let expires = Option<Int?>(
     "expires-in", "days", "The lifetime, e.g. 30d, or never.", default: APIToken.usualDays, showing: "90d"
   ) { text throws(BadValue) in

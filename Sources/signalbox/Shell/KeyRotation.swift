@@ -56,7 +56,8 @@ struct KeyRotation {
 
   /// Step 2: re-seals everything, and waits until it is on disk.
   func reseal(from old: SealingKey, to new: SealingKey, now: Date) throws -> Done {
-    let store = try Store.open(path: directory.database, sealer: old, readers: 1, now: now)
+    let store = try Store.open(
+      path: directory.database, sealer: old, readers: 1, isReplicated: directory.isReplicated, now: now)
     defer { store.close() }
     let (count, closed) = try store.writeSync { database in
       guard try Sealing.state(database, old) == .fits else { throw SealingMismatch.other }
@@ -69,18 +70,19 @@ struct KeyRotation {
         ], now: now)
       return result
     }
-    // The old key may be removed only if a power cut cannot bring back rows that need it.
+    // The old key may be removed only if a power cut cannot bring back rows that need it. A replicated log, which stays,
+    // is on the disk too: each commit is synced.
     try store.pool.checkpoint(waiting: true)
     return Done(old: old.identifier, new: new.identifier, count: count, closed: closed)
   }
 
   /// Step 3: removes values sealed with the old key from the database's free pages. Earlier versions and other builds
-  /// of SQLite leave them there.
+  /// of SQLite leave them there. In a replicated database, they go when Litestream next checkpoints its log.
   ///
   /// - Returns: the error if that failed, else nil.
   func scrub() -> String? {
     do {
-      let pool = try DatabasePool(path: directory.database, readers: 1)
+      let pool = try DatabasePool(path: directory.database, readers: 1, isReplicated: directory.isReplicated)
       defer { pool.close() }
       try pool.vacuum()
       return nil

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Reactor
 import Text
 
 /// Files that are named on the command line.
@@ -23,6 +24,37 @@ enum NamedFile {
   static func mustBeNew(_ path: String) throws {
     guard access(path, F_OK) != 0 else {
       throw CommandFailure("\(singleLine(path)) already exists and is not overwritten. Choose another file name.")
+    }
+  }
+
+  /// Creates a file, readable by its owner only, and waits until it is on the disk. After an error nothing is left of it.
+  static func write(_ bytes: [UInt8], toNew path: String) throws(SystemError) {
+    let file = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw SystemError("open \(path)") }
+    do throws(SystemError) {
+      defer { close(file) }
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw SystemError("write \(path)") }
+        rest = rest.dropFirst(count)
+      }
+      guard fsync(file) == 0 else { throw SystemError("fsync \(path)") }
+      try syncFolder(of: path)
+    } catch {
+      unlink(path)
+      throw error
+    }
+  }
+
+  /// Without it, a power cut may take the name of a new file away.
+  private static func syncFolder(of path: String) throws(SystemError) {
+    let folder = (path as NSString).deletingLastPathComponent
+    do throws(SystemError) {
+      try Replacement.sync(folder.isEmpty ? "." : folder)
+    } catch let error where error.number == EINVAL {
+      // The file system has nothing to sync for folders (fsync(2)).
     }
   }
 

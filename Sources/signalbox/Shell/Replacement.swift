@@ -61,7 +61,7 @@ struct Replacement {
   }
 
   /// Syncs a file or folder to the disk.
-  static func sync(_ path: String) throws {
+  static func sync(_ path: String) throws(SystemError) {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw SystemError("open \(path)") }
     defer { close(file) }

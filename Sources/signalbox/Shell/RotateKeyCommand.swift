@@ -75,29 +75,26 @@ enum RotateKeyCommand {
     return ExitCode.done
   }
 
+  /// Copies the key file to a new file, and waits until it is on the disk: the old key is about to be deleted.
   private static func copy(_ path: String, to copy: String) throws {
     guard let text = FileManager.default.contents(atPath: path) else { throw SystemError("open \(path)") }
     try NamedFile.mustBeNew(copy)
-    let file = Glibc.open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    let number = errno
-    guard file >= 0 else {
+    do {
+      try NamedFile.write(Array(text), toNew: copy)
+    } catch {
       throw CommandFailure(
         """
-        The old key cannot be saved to \(singleLine(copy)): \(NamedFile.words(number)). The key was not changed. Choose \
-        another file with --keep-old.
+        The old key cannot be saved to \(singleLine(copy)): \(NamedFile.words(error.number)). The key was not changed. \
+        Choose another file with --keep-old.
         """)
-    }
-    defer { close(file) }
-    let bytes = Array(text)
-    guard Glibc.write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0 else {
-      throw SystemError("write \(copy)")
     }
   }
 
   private static func beginAnew(_ directory: DataDirectory, _ io: CommandIO) throws -> Int32 {
     let key = try directory.storedKey() ?? SealingKey.loadOrCreate(path: directory.keyFile)
     let now = io.now()
-    let store = try Store.open(path: directory.database, sealer: key, readers: 1, now: now)
+    let store = try Store.open(
+      path: directory.database, sealer: key, readers: 1, isReplicated: directory.isReplicated, now: now)
     defer { store.close() }
     let closed = try store.writeSync { database -> [TrackedCertificate]? in
       guard try Sealing.state(database, key) != .fits else { return nil }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import OpenSSL
 import Providers
 import Store
 import Synchronization
@@ -162,6 +163,10 @@ struct JPushRemoteTests {
       scene.provider.answerValidation(.outcome(.accepted))
       let fine = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
       #expect(fine.json?["services"]?.array?.first?["answer"] == "accepted")
+      scene.provider.failValidation(TLSError(.trust, "The trusted certificates cannot be read."))
+      let unusable = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
+      let told = unusable.json?["services"]?.array?.first
+      #expect(told?["answer"] == "undecided" && told?["reason"]?.string == OwnReason.credentialUnusable.rawValue)
     }
   }
 }

@@ -1,9 +1,12 @@
 import Foundation
 import HTTPServer
 import JSON
+import Reactor
 import SQLite
 import Store
 import Testing
+
+@testable import Console
 
 @Suite("Settings: single sign-on")
 struct OIDCSettingsTests {
@@ -50,6 +53,32 @@ struct OIDCSettingsTests {
       #expect(moved.status == 422 && ScenePage(moved).error("client_secret").contains("https://id.example.com"))
       scene.clock.advance(900)
       #expect(try await anna.post("/settings/oidc", Self.form).text.contains("Confirm it’s you"))
+    }
+  }
+
+  @Test("a saved secret that the key cannot open stays until another one is entered")
+  func closed() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      #expect(try await anna.post("/settings/oidc", Self.form).status == 303)
+      _ = try await scene.store.write { try $0.run("UPDATE oidc_secrets SET sealed = x'0102'") }
+      func sealed() async throws -> [UInt8]? {
+        try await scene.store.read { try $0.fetchOne("SELECT sealed FROM oidc_secrets") { $0.blob(0) } }
+      }
+      #expect(try await anna.get("/settings/oidc").text.contains("The saved secret cannot be read"))
+      let without = Self.changed(("client_secret", ""), ("label", "Another name"))
+      #expect(try await anna.post("/settings/oidc", without).status == 303)
+      #expect(try await sealed() == [1, 2])
+      let moved = Self.changed(("client_secret", ""), ("issuer", "https://evil.example"))
+      #expect(ScenePage(try await anna.post("/settings/oidc", moved)).failedFields == ["client_secret"])
+      let path = "/api/v1/settings/oidc"
+      #expect(try await scene.call(.get, path, as: .admin).json?["has_secret"] == true)
+      let changed = try await scene.call(
+        .put, path, as: .admin, json: ["issuer": "https://id.example.com", "client_id": "box", "label": "ID"])
+      #expect(changed.status == 200 && changed.json?["has_secret"] == true)
+      #expect(try await sealed() == [1, 2])
+      #expect(try await anna.post("/settings/oidc", Self.form).status == 303)
+      #expect(try await Self.stored(scene)?.clientSecret == "top secret")
     }
   }
 
@@ -100,6 +129,22 @@ struct OIDCSettingsTests {
       provider.change { ($0.discovery, $0.keys) = ([:], []) }
       #expect(try await told().contains("has no key"))
       #expect(try await scene.audit("settings.oidc_test").count == 5)
+    }
+  }
+
+  @Test("while too many wait for the provider, a test by the API is told when to try again")
+  func crowded() async throws {
+    try await ConsoleScene.with { scene in
+      var settings = OIDCSettings()
+      (settings.issuer, settings.clientID, settings.label) = ("https://id.example.com", "box", "ID")
+      try await OIDCTests.save(settings, scene)
+      let gate = DispatchSemaphore(value: 0)
+      // More than the queue takes, beside those at work.
+      let held = 40
+      defer { for _ in 0..<held { gate.signal() } }
+      for _ in 0..<held { #expect(scene.pools.providers.execute { gate.wait() }) }
+      let answer = try await scene.call(.post, "/api/v1/settings/oidc/test", as: .admin)
+      #expect(answer.status == 503 && answer.response.headers["Retry-After"] == "5")
     }
   }
 

@@ -263,4 +263,16 @@ struct OIDCTests {
       #expect(try await scene.audit("session.refused").count == 21, "what is not looked at is counted in one entry")
     }
   }
+
+  @Test("neither a sign-in nor a failure of the console counts as a failed attempt")
+  func notCounted() async throws {
+    try await Self.with { scene, provider in
+      try await Self.invite(scene)
+      #expect(try await Self.enter(scene, provider).1.status == 303)
+      #expect(try await scene.count("sign_in_failures") == 0)
+      _ = try await scene.store.write { try $0.run("ALTER TABLE identities RENAME TO moved") }
+      #expect(try await Self.enter(scene, provider).1.status == 500)
+      #expect(try await scene.count("sign_in_failures") == 0)
+    }
+  }
 }

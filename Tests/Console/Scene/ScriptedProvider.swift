@@ -23,7 +23,7 @@ final class ScriptedProvider: RouteFinder {
     var channels: [String: ChannelPolicy] = [:]
     var channelRefusal: ServiceRefusal?
     var jpush: (@Sendable (JPushOperation) throws -> JSONValue)?
-    var validation: SendResult?
+    var validation: Result<SendResult?, any Error> = .success(nil)
     var topics: (@Sendable (DeviceToken) -> TopicResult)? = { _ in .done }
   }
 
@@ -89,12 +89,15 @@ final class ScriptedProvider: RouteFinder {
   }
 
   /// What every service says of a push that it is to check.
-  func answerValidation(_ result: SendResult?) { state.withLock { $0.validation = result } }
+  func answerValidation(_ result: SendResult?) { state.withLock { $0.validation = .success(result) } }
+
+  /// No service can be asked from now on.
+  func failValidation(_ error: any Error) { state.withLock { $0.validation = .failure(error) } }
 
   func validate(
     _ push: ProviderPush, _ devices: [ProviderDevice], app: Int64, environment: Model.Environment,
     provider: ProviderKind
-  ) async throws -> SendResult? { state.withLock { $0.validation } }
+  ) async throws -> SendResult? { try state.withLock { $0.validation }.get() }
 
   /// Answers like this about topics from now on; nil: there is no service account.
   func answerTopics(_ script: (@Sendable (DeviceToken) -> TopicResult)?) { state.withLock { $0.topics = script } }

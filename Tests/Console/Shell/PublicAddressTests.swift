@@ -59,6 +59,25 @@ struct PublicAddressTests {
     }
   }
 
+  @Test("a form may come from the host that a proxy of ours was asked for, and from no other")
+  func forms() async throws {
+    let range = try #require(AddressRange(Self.proxy))
+    try await ConsoleScene.with(proxies: [range], address: nil) { scene in
+      var anna = try await scene.signIn(.admin)
+      anna.address = Self.proxy
+      var headers = [
+        "Host": "signalbox:8080", "X-Forwarded-Host": "push.example.com", "X-Forwarded-For": "198.51.100.7",
+      ]
+      let page = try await anna.get("/settings/oidc", headers: headers)
+      #expect(page.text.contains("http://push.example.com/session/oidc/callback"))
+      for (origin, status) in [("http://push.example.com", 303), ("http://evil.example", 403)] {
+        headers["Origin"] = origin
+        let answer = try await anna.post("/account/sessions/end", [("session", "none")], headers: headers)
+        #expect(answer.status == status, "\(origin)")
+      }
+    }
+  }
+
   @Test("with https cookies are for https only, and browsers told to stay there, though the proxy speaks http with us")
   func secure() async throws {
     try await ConsoleScene.with(address: "https://push.example.com") { scene in

@@ -69,6 +69,29 @@ struct TokenAccessTests {
     }
   }
 
+  @Test("a person's token allows no more than the person's role now", arguments: ["admin", "send-production"])
+  func ownerRole(word: String) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      _ = try await scene.signIn(.admin, name: "ben@example.com")
+      let headers = try await ApprovalPageTests.token(scene, of: "ben@example.com", [word, "read"])
+      let (read, send) = ("/api/v1/apps", "/api/v1/pushes")
+      func status(_ method: HTTPServer.Method, _ path: String) async throws -> Int {
+        try await scene.call(method, path, as: nil, json: method == .get ? nil : [:], headers: headers).status
+      }
+      #expect(try await status(.get, read) == 200)
+      #expect(try await status(.post, send) == 422, "allowed, and empty")
+      #expect(try await status(.get, "/api/v1/people") == (word == "admin" ? 200 : 403))
+      let id = try #require(try await scene.store.read { try User.find($0, name: "ben@example.com")?.id })
+      for (role, sends) in [(User.Role.operator, 422), (.viewer, 403)] {
+        _ = try await scene.store.write { try User.update($0, id: id, role: role, language: nil) }
+        #expect(try await status(.get, read) == 200)
+        #expect(try await status(.post, send) == sends)
+        #expect(try await status(.get, "/api/v1/people") == 403)
+      }
+    }
+  }
+
   @Test("nobody, each role and each scope get through exactly where the table says")
   func matrix() async throws {
     try await ConsoleScene.with(simulator: true) { scene in

@@ -51,6 +51,33 @@ struct AuditChainTests {
     }
   }
 
+  @Test(
+    "numbers that somebody made up are faults, however large they are",
+    arguments: [
+      (
+        "UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'audit'",
+        [.missing(8, .max - 1)]
+      ),
+      ("UPDATE audit SET id = 9223372036854775807 WHERE id = 7", [.missing(7, .max - 1)]),
+      (
+        """
+        UPDATE audit SET id = -9223372036854775808 WHERE id = 1;
+        INSERT INTO audit_gaps VALUES (-9223372036854775807, 1, x'00')
+        """, [.changed(.min), .changed(2), .deleted(.max, recorded: 0)]
+      ),
+      (
+        """
+        UPDATE audit SET action = 'retention.sign_ins', detail = '{"entries":9223372036854775807}' WHERE id IN (2, 3)
+        """, [.changed(2), .changed(3), .deleted(0, recorded: .max)]
+      ),
+    ] as [(String, [AuditChain.Fault])])
+  func madeUp(sql: String, faults: [AuditChain.Fault]) throws {
+    try Self.withLog { database in
+      try database.script(sql)
+      #expect(try AuditChain.check(database).faults == faults)
+    }
+  }
+
   @Test("a line that got another number is named, also when another line takes its number")
   func renumbering() throws {
     try Self.withLog { database in
