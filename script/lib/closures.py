@@ -137,13 +137,13 @@ def run(call, files):
     chosen = read(["swiftc", "-frontend", "-dump-parse", "-swift-version", "6", *primary], suspects)
     if not chosen:
         return 0, []
-    # As the driver calls the compiler for one file of the module, but for all that are chosen.
+    # As the driver calls the compiler for some files of the module, but for those that are chosen.
     shown = [*call, *files, "-dump-ast", "-###", "-driver-filelist-threshold=9999"]
     job = shlex.split(subprocess.check_output(shown, text=True).splitlines()[0])
     start = job.index("-primary-file")
-    rest = [word for word in job[start:] if word != "-primary-file" and word not in files]
-    all_files = [word for file in files for word in (["-primary-file"] if file in chosen else []) + [file]]
-    return read([*job[:start], *all_files, *rest], clashes)
+    rest = [word for word in job[start:] if word not in ("-primary-file", "-o", "-", *files)]
+    inputs = [word for file in files for word in (["-primary-file"] if file in chosen else []) + [file]]
+    return read([*job[:start], *inputs, *rest, *["-o", "-"] * len(chosen)], clashes)
 
 
 def example():
