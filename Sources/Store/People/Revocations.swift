@@ -57,8 +57,8 @@ package struct Revocations: Sendable {
   private let passkeys: Set<[UInt8]>?
   /// Nil: the database is older than second steps.
   private let secondSteps: SecondSteps?
-  /// Nil: the database is older than sign-in with a provider.
-  private let identities: Set<Identity.Account>?
+  /// Accounts at a provider of OpenID Connect.
+  private let identities: Set<Identity.Account>
   /// Hashes of calendar addresses by person.
   private let calendars: [Int64: [UInt8]]
   /// Apps by row and creation, with the hash of their JPush secret if they have one.
@@ -88,7 +88,7 @@ package struct Revocations: Sendable {
       try Self.hasTable("passkeys", database)
       ? Set(try database.fetchAll("SELECT credential FROM passkeys") { $0.blob(0) }) : nil
     secondSteps = try Self.hasTable("authenticators", database) ? SecondSteps(database) : nil
-    identities = try Self.hasTable("identities", database) ? Set(Identity.accounts(database)) : nil
+    identities = Set(try Identity.accounts(database))
     calendars = try Self.calendars(database)
     jpushKeys = try Self.jpushKeys(database)
   }
@@ -175,11 +175,9 @@ package struct Revocations: Sendable {
       if try secondSteps.applyApp(to: database, user: user.id) { report.authenticators.append(user.name) }
       if try secondSteps.applyCodes(to: database, user: user.id) { report.recoveryCodes.append(user.name) }
     }
-    if let identities {
-      let removed = try Identity.accounts(database).filter { $0.userID == user.id && !identities.contains($0) }
-      for account in removed { try Identity.remove(database, account) }
-      if !removed.isEmpty { report.identities.append(user.name) }
-    }
+    let unlinked = try Identity.accounts(database).filter { $0.userID == user.id && !identities.contains($0) }
+    for account in unlinked { try Identity.remove(database, account) }
+    if !unlinked.isEmpty { report.identities.append(user.name) }
     if let hash = try Self.calendars(database)[user.id], hash != calendars[user.id] {
       try CalendarFeed.remove(database, user: user.id)
       report.calendars.append(user.name)

@@ -67,7 +67,7 @@ struct Follower: Sendable {
     guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
     else { throw CommandFailure("\(path) cannot be written.") }
     let status = try await withThrowingTaskGroup(of: Int32?.self) { group in
-      group.addTask { try await litestream("ltx", "-level", "all", replica, output: file) }
+      group.addTask { try await litestream("ltx", "-level", "all", replica, output: file, last: SIGKILL) }
       group.addTask {
         try await Task.sleep(for: limit)
         return nil
@@ -99,7 +99,13 @@ struct Follower: Sendable {
     unlink(positionFile)
   }
 
-  private func litestream(_ words: String..., output: FileHandle = .standardError) async throws -> Int32 {
+  /// Runs Litestream until it ends, or its task is cancelled.
+  ///
+  /// - Parameter last: the signal on cancellation. A program may start with SIGTERM blocked, as this one's threads have
+  ///   it: one that is not known to open it for itself is killed.
+  private func litestream(
+    _ words: String..., output: FileHandle = .standardError, last: Int32 = SIGTERM
+  ) async throws -> Int32 {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [program] + words
@@ -112,14 +118,14 @@ struct Follower: Sendable {
         do {
           try process.run()
           // Cancelled before it ran: the handler below found nothing to end.
-          if Task.isCancelled { process.terminate() }
+          if Task.isCancelled { kill(process.processIdentifier, last) }
         } catch {
           process.terminationHandler = nil
           continuation.resume(throwing: error)
         }
       }
     } onCancel: {
-      if process.isRunning { process.terminate() }
+      if process.isRunning { kill(process.processIdentifier, last) }
     }
   }
 }
