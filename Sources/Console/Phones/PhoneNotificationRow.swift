@@ -143,8 +143,12 @@ struct PhoneCall: View {
   /// When it is called, as text.
   let condition: String
 
+  /// Where a line may end: before the arguments.
+  private var split: String.Index { name.firstIndex(of: "(").map(name.index(after:)) ?? name.endIndex }
+
   static let fields: [Field<Self>] = [
-    .text("name") { $0.name },
+    .text("stem") { String($0.name.prefix(upTo: $0.split)) },
+    .text("arguments") { String($0.name.suffix(from: $0.split)) },
     .text("signature") { $0.signature },
     .text("condition") { $0.condition },
   ]

@@ -122,7 +122,7 @@ struct PhonePageTests {
         #expect(headers.contains(word), "\(word)")
       }
       #expect(try await ben.get("/phones?show=callbacks").text.contains("willPresent") == false, "in the background")
-      #expect(try await ben.get("/phones?show=callbacks").text.contains("userNotificationCenter(didReceive)"))
+      #expect(try await ben.get("/phones?show=callbacks").text.contains("userNotificationCenter(<wbr>didReceive)"))
       let id = try #require(phones.phone(1)?.received.first?.id)
       let buttons = { (page: ScenePage) in
         page.values("action").filter { $0 == "tap" }.count
