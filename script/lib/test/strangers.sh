@@ -2,15 +2,17 @@
 # cannot be installed (no network) is said, and its test is skipped.
 
 # offer VARIABLE ENVIRONMENT MODULES PACKAGE…: names Python with these modules to the tests. Modules that want other
-# versions of a library than the others here have an environment of their own.
+# versions of a library than the others here have an environment of their own; the first one's pip installs for all.
 offer() {
-  local variable=$1 home=.build/$2 modules=$3
-  local python=$home/bin/python3
+  local variable=$1 home=.build/$2 modules=$3 pip=.build/python/bin/pip
+  local python=$home/bin/python3 without=()
   shift 3
+  [ ! -x "$pip" ] || without=(--without-pip)
   if ! { [ -x "$python" ] && "$python" -c "import $modules"; } 2>/dev/null; then
     mkdir -p .build
-    { [ -x "$python" ] || python3 -m venv "$home"; } &&
-      "$home/bin/pip" install --quiet --disable-pip-version-check "$@" && "$python" -c "import $modules" 2>/dev/null || {
+    { [ -x "$python" ] || python3 -m venv "${without[@]}" "$home"; } &&
+      "$pip" --python "$python" install --quiet --disable-pip-version-check "$@" &&
+      "$python" -c "import $modules" 2>/dev/null || {
       echo "${0##*/}: $* could not be installed; the tests that need it will be skipped" >&2
       return 0
     }
