@@ -1,4 +1,7 @@
-"""Refuses tests of which a closure would run another closure's body: script/closures [MODULE...]
+"""Refuses tests of which a closure would run another closure's body: script/closures [--all]
+
+Looks at the tests that changed since the commit in script/lib/closures.checked; --all at all of them, and writes the
+present commit there if none is refused. Do that from time to time: what a test calls may get another type.
 
 Swift 6.3.1 numbers closures twice where a macro stands inside a closure. The literals that stand in the enclosing
 closure are counted from 0; what #expect and #require expand to is counted on its own, from 0 or 1. Where both counts
@@ -33,6 +36,8 @@ NODE = re.compile(r"^( *)\((?:([a-z_]+)=)?([a-z_]+)")
 PLACE = re.compile(r" location=(@?[^ ]+?):(\d+):(\d+) range=")
 NUMBER = re.compile(r" discriminator=(\S+)")
 TYPE = re.compile(r' type="([^"]*)"')
+# Names the commit at which all tests were looked at.
+CHECKED = "script/lib/closures.checked"
 CLOSURES = ("closure_expr", "autoclosure_expr")
 # What takes its right side as an @autoclosure.
 OPERATOR = re.compile(r'\(unresolved_decl_ref_expr .*name="(?:&&|\|\||\?\?)"')
@@ -131,9 +136,25 @@ def read(call, reader):
     return found
 
 
-def run(call, files):
+def git(*words):
+    """What git prints; nothing if it fails, as in a copy without history."""
+    return subprocess.run(["git", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+
+
+def unchanged():
+    """The files of tests that are as they were when all were checked."""
+    with open(CHECKED, encoding="utf-8") as file:
+        commit = file.read().strip()
+    known = git("ls-tree", "-r", "--name-only", commit, "Tests").split("\n")
+    changed = set(git("diff", "--name-only", commit, "--", "Tests").split("\n"))
+    return {os.path.abspath(file) for file in known if file.endswith(".swift") and file not in changed}
+
+
+def run(call, files, checked=frozenset()):
     """The closures, and the clashes, of those files of a module in which there may be one."""
-    primary = [word for file in files for word in ("-primary-file", file)]
+    primary = [word for file in files if file not in checked for word in ("-primary-file", file)]
+    if not primary:
+        return 0, []
     chosen = read(["swiftc", "-frontend", "-dump-parse", "-swift-version", "6", *primary], suspects)
     if not chosen:
         return 0, []
@@ -168,8 +189,12 @@ def call(command):
     return [command["executable"], *kept, "-I", command["importPath"], "-module-name", command["moduleName"]], files
 
 
-def main(wanted):
+def main(arguments):
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+    if arguments not in ([], ["--all"]):
+        print("usage: script/closures [--all]", file=sys.stderr)
+        return 64
+    checked = frozenset() if arguments else unchanged()
     if not example():
         print("script/closures: this compiler shows no clash in the example; nothing to look for", file=sys.stderr)
         return 0
@@ -179,7 +204,7 @@ def main(wanted):
     closures = bad = 0
     # The time is the compiler's, and it uses one core for a module.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda module: run(*call(commands[module])), wanted or tests))
+        results = list(pool.map(lambda module: run(*call(commands[module]), checked), tests))
     for count, found in results:
         closures += count
         for kind, places in found:
@@ -190,6 +215,9 @@ def main(wanted):
     print(f"script/closures: {closures} closures inside closures, {bad} clashes", file=sys.stderr)
     if bad:
         print("Take the closure out of the macro, into a constant: script/lib/closures.py says why.", file=sys.stderr)
+    if arguments and not bad and not git("status", "--porcelain", "Tests"):
+        with open(CHECKED, "w", encoding="utf-8") as file:
+            file.write(git("rev-parse", "HEAD"))
     return 1 if bad else 0
 
 
