@@ -4,7 +4,8 @@ import OpenSSL
 import Synchronization
 import Testing
 
-/// Nothing is lost and nothing is sent twice silently, whatever the server does (docs/performance.md, "Traps checked").
+/// Nothing is lost and nothing is sent twice silently, whatever the server does (docs/performance.md, "Pitfalls
+/// covered").
 @Suite("HTTP/2 client under faults")
 struct FaultTests {
   @Test("GOAWAY every 50 streams: all are answered, and the server never saw one twice")
