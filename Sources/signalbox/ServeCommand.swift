@@ -91,11 +91,11 @@ enum ServeCommand {
   ).configuration
   private static let breachedPasswords = Option<String?>(
     "breached-passwords", "file",
-    "Refuse new passwords in this list: lines of SHA-1 and count in the order of the hashes, as Have I Been Pwned "
-      + "publishes them."
+    "Refuse new passwords that are in this file: one SHA-1 hash and count per line, sorted by hash, as published by "
+      + "Have I Been Pwned."
   ).configuration
   private static let replicated = Flag(
-    "replicated", "Leave the checkpoints of the database's log to Litestream, which replicates it."
+    "replicated", "Leave the checkpoints of the write-ahead log to Litestream, which replicates the database."
   ).configuration
   private static let standby = Option<String?>(
     "standby", "url",

@@ -227,7 +227,7 @@ struct AdministrationTests {
         return try Push.create(database, new, now: CommandRunner.noon)
       }
       let refused = await box.run("apps", "remove", "com.example.shop", "--force")
-      #expect(refused.code == 1 && refused.errors.contains("com.example.shop has pushes that are being sent"))
+      #expect(refused.code == 1 && refused.errors.contains("com.example.shop has pushes that are scheduled"))
       #expect(try store.readSync { try Push.find($0, id: push.id) } != nil, "the engine's row is still there")
       let isCanceled = try store.writeSync {
         try Push.move($0, id: push.id, from: [.queued], to: .cancelled, now: CommandRunner.noon)

@@ -191,7 +191,7 @@ enum AppsCommand {
           try app.remove(database, audit: entry, now: now)
         } catch StoreError.inUse {
           throw CommandFailure(
-            "\(app.bundleID) has pushes that are being sent or scheduled. Cancel them first, or wait for their end.")
+            "\(app.bundleID) has pushes that are scheduled or being sent. Cancel them first, or wait until they end.")
         }
       }
     }

@@ -255,7 +255,7 @@ enum RenewalCommands {
     if values[CommonOptions.json] {
       io.print(requests.prettyJSON)
     } else {
-      var table = io.table("ID", "STATE", "KEY", "SUBJECT", "MADE BY", "CERTIFICATE")
+      var table = io.table("ID", "STATE", "KEY", "SUBJECT", "CREATED BY", "CERTIFICATE")
       for request in requests {
         table.add(
           request.uid, io.text(request.isWaiting ? "waiting" : "fulfilled"), request.details.algorithm.rawValue,

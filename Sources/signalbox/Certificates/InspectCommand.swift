@@ -10,13 +10,14 @@ enum InspectCommand {
   private static let file = Argument<String>("file", "The file; - for standard input.")
 
   static let take = Option<String?>(
-    "take", "serial", "With several certificates: the one whose serial number or fingerprint starts like this.")
+    "take", "serial",
+    "If the file holds several certificates: the start of the serial number or fingerprint of the one to use.")
 
   static let command = Command<Action>(
     "inspect", "Show what a certificate, key, or profile file contains, without saving it.",
     discussion:
-      "Takes .p12, .pem, .cer, .p8 and .mobileprovision files, Google service accounts and JPush’s keys, whatever their "
-      + "names.",
+      "Accepts .p12, .pem, .cer, .p8, and .mobileprovision files, Google service accounts, and JPush keys, under any "
+      + "file name.",
     parameters: [file.parameter, take.parameter, CommonOptions.json.parameter, CommonOptions.password.parameter]
   ) { values, io in
     run(

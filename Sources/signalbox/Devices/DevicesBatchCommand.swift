@@ -52,10 +52,10 @@ enum DevicesBatchCommand {
       return try run([Change(action: action)], try ids(values), values, io)
     },
     Command<Action>(
-      "merge", "Merge two devices that are one installation.",
+      "merge", "Merge two devices that are the same installation.",
       discussion:
-        "The device that stays keeps its token. It gets the tags and history of the other, and the alias, "
-        + "registration ID, and name that it lacks. The other is deleted.",
+        "The device that stays keeps its token. It gets the tags and history of the other device, and any alias, "
+        + "registration ID, or name that it lacks. The other device is deleted.",
       parameters: [kept.parameter, gone.parameter] + common
     ) { values, io in
       let (stays, other) = (try DevicesCommand.id(values[kept]), try DevicesCommand.id(values[gone]))

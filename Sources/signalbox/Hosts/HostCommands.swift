@@ -87,7 +87,7 @@ enum HostCommands {
         }.prettyJSON)
       return ExitCode.done
     }
-    var table = io.table("ID", "HOST", "PROTOCOL", "EXPIRES", "LOOKED AT", "FOUND")
+    var table = io.table("ID", "HOST", "PROTOCOL", "EXPIRES", "LAST CHECK", "RESULT")
     for host in hosts {
       table.add(
         "\(host.id)", host.name, host.address.startProtocol.rawValue,

@@ -28,7 +28,7 @@ enum JPushCommand {
     subcommands: [
       Command(
         "device", "Compare a device's alias and tags at JPush with those here.",
-        discussion: "Exit code 1: they differ.",
+        discussion: "Exit code 1 if they differ.",
         parameters: place + [registrationID.parameter, align.parameter] + common, action: showDevice),
       Command(
         "schedules", "List the schedules at JPush.", parameters: place + common, action: listSchedules),

@@ -36,8 +36,8 @@ enum TokensCommand {
   }
   private static let user = Option<String?>(
     "user", "name",
-    "The person whose token it is: it may do no more than the person, and ends when the person is disabled (default: "
-      + "nobody's).")
+    "The person who owns the token. The token may do no more than this person, and stops working when the person is "
+      + "disabled (default: nobody).")
   private static let expires = Option<Int?>(
     "expires-in", "days", "The lifetime, e.g. 30d, or never.", default: APIToken.usualDays, showing: "90d"
   ) { text throws(BadValue) in

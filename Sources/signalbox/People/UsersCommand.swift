@@ -89,7 +89,7 @@ enum UsersCommand {
     if values[CommonOptions.json] {
       io.print(people.prettyJSON)
     } else {
-      var table = io.table("NAME", "ROLE", "STATE", "SECOND STEP", "LAST SIGN-IN", "ADDED")
+      var table = io.table("NAME", "ROLE", "STATE", "TWO-STEP", "LAST SIGN-IN", "ADDED")
       for person in people {
         let user = person.user
         table.add(

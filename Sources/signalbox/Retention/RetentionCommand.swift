@@ -48,7 +48,7 @@ enum RetentionCommand {
     let chosen = zip(RetentionPolicy.fields, days).compactMap { field, option in
       values[option].map { (field, $0) }
     }
-    guard !chosen.isEmpty else { throw CommandFailure.usage("Set at least one time, e.g. --deliveries 30d.") }
+    guard !chosen.isEmpty else { throw CommandFailure.usage("Set at least one period, e.g. --deliveries 30d.") }
     let (policy, due) = try withStore(values, io) { store in
       try store.writeSync { database in
         let before = try RetentionPolicy.find(database)

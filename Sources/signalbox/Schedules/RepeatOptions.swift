@@ -7,7 +7,8 @@ import Text
 enum RepeatOptions {
   private static let every = Option<String?>("every", "unit", "Repeat the push every day, week, or month.")
   private static let interval = Option<Int?>(
-    "interval", "number", "With --every: the interval, e.g. 2 for every second one.", SendCommand.parseNumber)
+    "interval", "number", "With --every: the interval, e.g. 2 for every second day, week, or month.",
+    SendCommand.parseNumber)
   private static let weekdays = Option(
     repeated: "on", "weekday", "With --every week: mon, tue, wed, thu, fri, sat, or sun.")
   private static let day = Option<String?>(

@@ -23,8 +23,8 @@ enum CommonOptions {
   ).configuration
   static let allowTarget = Option<[String]>(
     repeated: "allow-target", "host|cidr",
-    "Where Signalbox may connect to, apart from the push services: webhooks, receivers, the mail server, watched hosts, "
-      + "single sign-on. A name, *.example.com, an address, or a network. Repeatable (default: anywhere)."
+    "The hosts that Signalbox may connect to besides the push services, for webhooks, receivers, the mail server, "
+      + "watched hosts, and single sign-on: a name, *.example.com, an address, or a network. Repeatable (default: any)."
   ) { text throws(BadValue) in
     do { _ = try TargetList([text]) } catch { throw BadValue("\(EnglishSentence(TargetList.BadEntry.reason))") }
     return text

@@ -13,7 +13,7 @@ enum DoctorCommand {
     "network", "Also connect to the push servers and check the certificates they present.")
 
   private static let bundle = Option<String?>(
-    "bundle", "file", "Also write a support bundle (.tar.gz) without secrets and contents of pushes."
+    "bundle", "file", "Also write a support bundle (.tar.gz) without secrets or the contents of pushes."
   )
 
   static let command = Command<Action>(

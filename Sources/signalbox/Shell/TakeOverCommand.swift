@@ -10,7 +10,7 @@ enum TakeOverCommand {
     "take-over", "Promote a standby to server.",
     discussion: """
       Tells the signalbox serve --standby on the same data folder to copy the rest of the replica and to start serving. \
-      Running pushes continue. Devices whose results had not reached the replica are sent to again.
+      Running pushes continue. Devices whose results had not reached the replica get the push again.
       """,
     parameters: [CommonOptions.data.parameter, isStopped.parameter]
   ) { values, io in

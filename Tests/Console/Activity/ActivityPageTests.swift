@@ -162,7 +162,7 @@ struct ActivityPageTests {
       var lin = try await scene.signIn(.operator)
       let page = ScenePage(try await lin.get("/activity?\(query)"))
       #expect(page.tags.count { $0.attributes["class"] == "avatar" } == count)
-      #expect(page.text.contains("No entry matches.") == (count == 0))
+      #expect(page.text.contains("No entries match.") == (count == 0))
     }
   }
 

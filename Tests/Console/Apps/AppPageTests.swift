@@ -79,7 +79,7 @@ struct AppPageTests {
       let made = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
       let uid = try #require(made.json?["id"]?.string, "\(made.text)")
       let refused = try await anna.post("/apps/\(app.id)/remove", [("confirm", app.name)])
-      #expect(refused.status == 422 && ScenePage(refused).error("confirm").contains("being sent or scheduled"))
+      #expect(refused.status == 422 && ScenePage(refused).error("confirm").contains("scheduled or being sent"))
       #expect(try await scene.call(.delete, "/api/v1/apps/\(app.bundleID)", as: .admin).status == 409)
       #expect(try await scene.count("apps") == 1)
       #expect(try await scene.count("pushes") == 1)

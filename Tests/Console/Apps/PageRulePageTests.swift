@@ -24,8 +24,8 @@ struct PageRulePageTests {
       #expect(try await scene.audit("app.pages").count == 1)
       for (payload, text) in [
         (#"{"aps":{"alert":"x"},"link":"order","id":7}"#, "It opens Order at shop://orders/7"),
-        (#"{"link":"order"}"#, "the payload lacks id"), (#"{"link":"follow"}"#, "No rule names the type “follow”"),
-        (#"{"aps":{}}"#, "has no link"),
+        (#"{"link":"order"}"#, "the payload lacks id"), (#"{"aps":{}}"#, "has no link"),
+        (#"{"link":"follow"}"#, "No rule matches the type “follow”"),
       ] {
         let answer = ScenePage(try await ben.post(path + "/try", [("payload", payload)]))
         #expect(answer.text.contains(text), "\(payload)")

@@ -216,7 +216,7 @@ struct SegmentTests {
       _ = try await vera.post("/language", [("lang", "en"), ("return", "/")])
       let chosen = try await vera.post("/audiences/explanation", form + [("device", "Ada"), ("device_id", "2")])
       #expect(chosen.text.contains("Ada’s iPad gets this push"))
-      #expect(try await vera.get(address + "&device=nobody").text.contains("No device matches."))
+      #expect(try await vera.get(address + "&device=nobody").text.contains("No devices match."))
       #expect(try await vera.get("/audiences/explanation").location == "/pushes/new")
       #expect(!several.text.contains("Back to edit"))
       // From the send form: nothing that was typed is lost.

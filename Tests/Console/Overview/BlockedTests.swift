@@ -40,7 +40,7 @@ struct BlockedTests {
       #expect(ScenePage(try await anna.get("/")).text.contains("All clear"), "no push waits")
 
       let push = try await held(scene, app)
-      let sentence = "1 push of Shop (development) waits because nothing can be sent to APNs"
+      let sentence = "1 push of Shop (development) is waiting because nothing can be sent to APNs"
       for path in ["/", "/incidents"] {
         let page = ScenePage(try await anna.get(path))
         #expect(page.text.contains(sentence) && page.text.contains(Self.reason), "\(path)")

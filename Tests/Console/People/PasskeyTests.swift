@@ -113,7 +113,7 @@ struct PasskeyTests {
         var anna = try await scene.signIn(.admin)
         #expect(try await register(device, &anna).location == "/account")
         let known = try await register(device, &anna)
-        #expect(known.status == 422 && known.text.contains("already in use"))
+        #expect(known.status == 422 && known.text.contains("already registered"))
         #expect(try await anna.get("/account").text.contains("Laptop"))
         let passkey = try #require(try await scene.store.read { try Passkey.find($0, credential: device.credential) })
         let handle = withUnsafeBytes(of: passkey.userID.bigEndian) { Array($0) }

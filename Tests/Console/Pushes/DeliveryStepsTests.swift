@@ -48,7 +48,7 @@ struct DeliveryStepsTests {
       let page = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/1"))
       #expect(page.text.contains("Step by step") && page.text.contains("Accepted, 6.0 s"))
       let labels = [
-        "Time to undo 3.0 s", "Queued 10 ms", "1 earlier attempt, and the wait after it 3.0 s", "Attempt 2 · 200 40 ms",
+        "Undo window 3.0 s", "Queued 10 ms", "1 earlier attempt, and the wait after it 3.0 s", "Attempt 2 · 200 40 ms",
         "Displayed, reported by the app +3.4 s", "Opened +2 h",
       ]
       var rest = page.text[...]

@@ -180,9 +180,9 @@ struct PushHistoryTests {
       for text in ["Ada", ConsoleScene.token(0).hexadecimal] {
         let page = ScenePage(try await anna.get("/pushes?q=\(text)"))
         #expect(page.links.contains("/devices/1") && !page.links.contains("/devices/2"), "\(text)")
-        #expect(page.text.contains("Matching devices"))
+        #expect(page.text.contains("Open a matching device"))
       }
-      #expect(!ScenePage(try await anna.get("/pushes?q=odd")).text.contains("Matching devices"))
+      #expect(!ScenePage(try await anna.get("/pushes?q=odd")).text.contains("Open a matching device"))
     }
   }
 

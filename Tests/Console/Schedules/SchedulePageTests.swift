@@ -227,7 +227,7 @@ struct SchedulePageTests {
       let target = "/schedules/\(schedule.uid)"
       var ben = try await scene.signIn(.operator)
       let page = ScenePage(try await ben.get(target))
-      #expect(page.text.contains("1 sent, 1 missed") && page.text.contains("The server was not running in time"))
+      #expect(page.text.contains("1 sent, 1 missed") && page.text.contains("The server was down or busy"))
       #expect(page.text.contains("21 Nov 2026, 12:00 Europe/Berlin (11:00 UTC)"))
       let list = ScenePage(try await ben.get("/schedules"))
       #expect(list.links.contains(target) && list.text.contains("every day at 12:00, Europe/Berlin"))

@@ -3,7 +3,7 @@ import JSON
 import Model
 import Testing
 
-@Suite("Pages that taps open")
+@Suite("Pages opened by a tap")
 struct PageRulesTests {
   private static let now = Date(timeIntervalSince1970: 1_800_000_000)
 
