@@ -1,8 +1,8 @@
-import Glibc
 import HTTP2
 import OpenSSL
 import Reactor
 import Synchronization
+import TestSupport
 import Testing
 
 /// Names are looked up anew before each connection (Apple: "uncached DNS", docs/protocols.md §1.1).
@@ -90,10 +90,9 @@ struct LookUpTests {
   func several() async throws {
     let server = TestServer(TestServer.accept)
     try await withServer(server) { running in
-      // Free a moment ago, and so refused.
-      let listener = try Socket.listen(on: #require(SocketAddress("127.0.0.1:0")))
-      let closed = try Socket.localAddress(of: listener)
-      close(listener)
+      let refusing = try RefusingPort()
+      defer { refusing.close() }
+      let closed = refusing.address
       let address = running.address
       let resolver = Resolver { _ in [closed, closed, address] }
       let client = try TestClient(running, configuration: resolver.configuration)

@@ -1,28 +1,22 @@
 import Certificates
 import Foundation
-import Glibc
 import JSON
 import Model
-import Reactor
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @testable import signalbox
 
 @Suite("signalbox certificates watch, hosts, unwatch; check-certificates")
 struct HostCommandTests {
-  /// A port on which nobody listens any more.
-  private func freePort() throws -> UInt16 {
-    let listener = try Socket.listen(on: try #require(SocketAddress("127.0.0.1:0")))
-    defer { close(listener) }
-    return try Socket.localAddress(of: listener).port
-  }
-
   @Test("a host is watched, listed, told as not known by the check, and watched no longer")
   func hosts() async throws {
+    let refusing = try RefusingPort()
+    defer { refusing.close() }
     try await CommandRunner.with { runner in
-      let place = "127.0.0.1:\(try freePort())"
+      let place = "\(refusing.address)"
       let added = await runner.run("certificates", "watch", place, "--note", "x")
       #expect(added.code == 1 && added.output.contains("Watching host 1: \(place), refused"), "\(added)")
       let again = await runner.run("certificates", "watch", "https://\(place)/")

@@ -319,9 +319,9 @@ struct SendCommandTests {
 
   @Test("a service that refuses connections is told at once; --timeout is obeyed, and 75 says that something is left")
   func outOfReach() async throws {
-    let listener = try Socket.listen(on: try #require(SocketAddress(host: "127.0.0.1", port: 0)))
-    let port = try Socket.localAddress(of: listener).port
-    close(listener)
+    let refusing = try RefusingPort()
+    defer { refusing.close() }
+    let port = refusing.address.port
     try await withEndpoint(port) { box in
       for words in [["--wait"], [], ["--wait", "--time-to-live", "3600"]] {
         let result = await box.run(
@@ -334,10 +334,9 @@ struct SendCommandTests {
 
   @Test("who does not wait gives a service up that stays out of reach, and the push stays for the next server")
   func givenUp() async throws {
-    let simulator = try PushSimulator()
-    let port = try await simulator.start().development.port
-    await simulator.stop()
-    try await withEndpoint(port) { box in
+    let refusing = try RefusingPort()
+    defer { refusing.close() }
+    try await withEndpoint(refusing.address.port) { box in
       let directory = DataDirectory(box.data)
       let store = try directory.open(now: Date())
       defer { store.close() }
