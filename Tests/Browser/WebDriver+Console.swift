@@ -4,7 +4,7 @@ import Foundation
 extension WebDriver {
   /// The first element that an XPath finds; waits until there is one.
   func find(xpath: String) async throws -> Element {
-    try element(try await post("element", ["using": "xpath", "value": xpath]))
+    try await find("xpath", xpath)
   }
 
   /// Clicks what an XPath finds.

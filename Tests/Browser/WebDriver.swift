@@ -159,15 +159,29 @@ final class WebDriver: Sendable {
   func source() async throws -> String { try await get("source") as? String ?? "" }
 
   /// The first element that the selector finds; waits until there is one.
-  func find(_ selector: String) async throws -> Element {
-    let answer = try await post("element", ["using": "css selector", "value": selector])
-    return try element(answer)
-  }
+  func find(_ selector: String) async throws -> Element { try await find("css selector", selector) }
 
   /// The first element whose text contains `text`; waits until there is one.
   func find(text: String, in selector: String = "*") async throws -> Element {
     let path = "//\(selector)[contains(normalize-space(.), \"\(text)\")]"
-    return try element(try await post("element", ["using": "xpath", "value": path]))
+    return try await find("xpath", path)
+  }
+
+  /// Tests that compute on every core may keep the console from answering for longer than the driver waits: then it
+  /// looks once more, and says what is on the page.
+  func find(_ strategy: String, _ value: String) async throws -> Element {
+    let query = ["using": strategy, "value": value]
+    do {
+      return try element(try await post("element", query))
+    } catch let failure as Failure where failure.description.hasPrefix("no such element") {
+      let script = "return document.title + ': ' + document.querySelector('main')?.innerText.slice(0, 500)"
+      let page = try await run(script: script) as? String ?? ""
+      do {
+        return try element(try await post("element", query))
+      } catch {
+        throw Failure(description: "\(error)\nThe page was “\(page)”.")
+      }
+    }
   }
 
   func findAll(_ selector: String) async throws -> [Element] {

@@ -319,6 +319,8 @@ struct PatienceTests {
           "CREATE TRIGGER refusal BEFORE INSERT ON deliveries BEGIN SELECT RAISE(ABORT, 'refused'); END")
       }
       try await scene.life { engine in
+        // A push that is sent before it is open goes without it.
+        await scene.wait { engine.state.withLock { $0.trail != nil } }
         engine.enqueue(push.id)
         await scene.wait { engine.trouble(push: push.id) != nil }
         try await scene.store.write { _ = try $0.run("DROP TRIGGER refusal") }
