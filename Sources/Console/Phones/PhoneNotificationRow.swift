@@ -23,7 +23,7 @@ struct PhoneNotificationRow: View {
   let style: String?
   /// Indented JSON.
   let payload: String
-  let calls: [PhoneCall]
+  let calls: [CallView]
   /// Where the calls are documented; nil for JPush, whose library makes them.
   let origin: CallbackOrigin?
   /// Notes about the calls, as text.
@@ -50,8 +50,8 @@ struct PhoneNotificationRow: View {
       (hidden, style) = (isShown ? nil : texts("phones.silent"), nil)
       let cell = try? item.callbacks(backgroundMode: true)  // as above
       calls =
-        (cell?.arrival.map { PhoneCall($0, texts("phones.on_arrival"), texts) } ?? [])
-        + (cell?.tap.map { PhoneCall($0, texts("phones.on_tap"), texts) } ?? [])
+        (cell?.arrival.map { CallView($0, moment: texts("phones.on_arrival"), texts) } ?? [])
+        + (cell?.tap.map { CallView($0, moment: texts("phones.on_tap"), texts) } ?? [])
       origin = cell.map { CallbackOrigin($0.sources, $0.contradictions, [], texts) }
       // The line above the calls says that there are none.
       notes = (cell?.notes ?? []).filter { $0 != .nothingHappens }.map { texts.text(Problem("", $0)) }
@@ -83,12 +83,12 @@ struct PhoneNotificationRow: View {
     return notification.image.map { texts("phones.image", ["style": style, "image": $0]) } ?? style
   }
 
-  private static func calls(_ callbacks: AndroidCallbacks, _ texts: Texts) -> [PhoneCall] {
+  private static func calls(_ callbacks: AndroidCallbacks, _ texts: Texts) -> [CallView] {
     let tap = texts.clauses([texts("phones.on_tap"), texts("phones.with_extras")])
     return [
       callbacks.arrival.map {
-        PhoneCall(name: $0.rawValue, signature: $0.signature, condition: texts("phones.on_arrival"))
-      }, callbacks.tap.map { PhoneCall(name: $0.rawValue, signature: $0.signature, condition: tap) },
+        CallView(name: $0.rawValue, signature: $0.signature, condition: texts("phones.on_arrival"))
+      }, callbacks.tap.map { CallView(name: $0.rawValue, signature: $0.signature, condition: tap) },
     ].compactMap(\.self)
   }
 
@@ -133,32 +133,5 @@ struct PhoneNotificationRow: View {
       lines.append("apns-expiration: \(Int64(expiration.timeIntervalSince1970))")
     }
     return lines.joined(separator: "\n")
-  }
-}
-
-/// An app method that iOS or Android calls for a push.
-struct PhoneCall: View {
-  let name: String
-  let signature: String
-  /// When it is called, as text.
-  let condition: String
-
-  /// Where a line may end: before the arguments.
-  private var split: String.Index { name.firstIndex(of: "(").map(name.index(after:)) ?? name.endIndex }
-
-  static let fields: [Field<Self>] = [
-    .text("stem") { String($0.name.prefix(upTo: $0.split)) },
-    .text("arguments") { String($0.name.suffix(from: $0.split)) },
-    .text("signature") { $0.signature },
-    .text("condition") { $0.condition },
-  ]
-}
-
-extension PhoneCall {
-  init(_ call: CallbackTable.Call, _ moment: String, _ texts: Texts) {
-    self.init(
-      name: call.method.label, signature: call.method.swiftName,
-      condition: texts.clauses(
-        [moment, texts("callbacks.\(call.condition.rawValue)")].filter { !$0.isEmpty }))
   }
 }

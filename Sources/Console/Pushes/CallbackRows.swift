@@ -104,20 +104,31 @@ struct CallbackEffect: View {
   ]
 }
 
+/// An app method that iOS or Android calls for a push.
 struct CallView: View {
   let name: String
   let signature: String
+  /// When it is called, as text.
   let condition: String
 
-  init(_ call: CallbackTable.Call, _ texts: Texts) {
-    name = call.method.label
-    signature = call.method.swiftName
-    condition = texts("callbacks.\(call.condition.rawValue)")
-  }
+  /// Where a line may end: before the arguments.
+  private var split: String.Index { name.firstIndex(of: "(").map(name.index(after:)) ?? name.endIndex }
 
   static let fields: [Field<Self>] = [
-    .text("name") { $0.name }, .text("signature") { $0.signature }, .text("condition") { $0.condition },
+    .text("stem") { String($0.name.prefix(upTo: $0.split)) },
+    .text("arguments") { String($0.name.suffix(from: $0.split)) },
+    .text("signature") { $0.signature },
+    .text("condition") { $0.condition },
   ]
+}
+
+extension CallView {
+  /// - Parameter moment: when it is called, beside its condition; empty: whenever that holds.
+  init(_ call: CallbackTable.Call, moment: String = "", _ texts: Texts) {
+    self.init(
+      name: call.method.label, signature: call.method.swiftName,
+      condition: texts.clauses([moment, texts("callbacks.\(call.condition.rawValue)")].filter { !$0.isEmpty }))
+  }
 }
 
 extension CallbackTable.Method {

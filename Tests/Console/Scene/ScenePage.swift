@@ -81,7 +81,9 @@ struct ScenePage {
 
   /// Everything that can be read, one blank between the parts.
   var text: String {
-    tags.map(\.text).joined(separator: " ").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    // A place where a word may be broken is no space.
+    tags.map { ($0.name == "wbr" ? "" : " ") + $0.text }.joined()
+      .split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
   /// What stands in the element with an id, tags inside left out.
