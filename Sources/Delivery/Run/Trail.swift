@@ -12,7 +12,8 @@ import Synchronization
 /// A trail belongs to one process, one database file and one boot of the machine. A push's row holds the ``number`` of
 /// its trail before the push sends to its first device.
 final class Trail: @unchecked Sendable {
-  // @unchecked because a place is written only by its borrower, and the free list has a lock.
+  // @unchecked because a place is written only by its borrower, and the free list has a lock. The place of a push that an
+  // error stopped is cleared under that lock, after its last borrower has dropped its notes.
 
   /// What the previous process left.
   struct Before {
