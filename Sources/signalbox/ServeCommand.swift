@@ -32,7 +32,8 @@ enum ServeCommand {
     "A PEM file with the certificate's private key."
   ).configuration
   private static let proxies = Option(
-    repeated: "trusted-proxy", "cidr", "A proxy whose X-Forwarded-For and X-Forwarded-Proto are trusted."
+    repeated: "trusted-proxy", "cidr",
+    "A proxy whose X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host are trusted."
   ) { text throws(BadValue) in
     guard let range = AddressRange(text) else { throw BadValue("is not an address or a range, e.g. 10.0.0.0/8") }
     return range
