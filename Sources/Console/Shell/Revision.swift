@@ -1,6 +1,7 @@
 import JSON
 import Model
 import OpenSSL
+import SQLite
 import Store
 
 /// What was stored when a form was opened, as a hidden field: who saves does not undo unseen what somebody else saved in
@@ -49,6 +50,27 @@ extension Form {
 }
 
 extension PageContext {
+  /// Saves the settings of this page's form and their entry of the activity log together.
+  ///
+  /// - Parameter stored: the revision of what is stored.
+  /// - Returns: the form and the error to show if something else was saved since it was opened; nil: saved.
+  func save(
+    _ revision: Revision, over stored: @escaping @Sendable (Database) throws -> Revision, audit: NewAuditEntry,
+    _ write: @escaping @Sendable (Database) throws -> Void
+  ) async throws -> (form: Form, errors: FieldErrors)? {
+    let (form, now) = (form, now)
+    do {
+      try await store.write { database in
+        try stored(database).check(form, saving: revision)
+        try write(database)
+        try AuditEntry.add(database, audit, now: now)
+      }
+      return nil
+    } catch let error as Revision.Overtaken {
+      return (form.with(error.stored), try await overtaken(audit.action, audit.subject))
+    }
+  }
+
   /// Says above the form who changed what is edited, and when.
   ///
   /// - Parameters:
