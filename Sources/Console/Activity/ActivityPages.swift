@@ -42,6 +42,7 @@ enum ActivityPages {
   }
 
   /// A search reads every entry until enough of them match; without one, an index or the order of the log finds them.
+  /// An export needs no limit: see ``AuditEntry/exported(_:_:cursor:limit:span:)``.
   static func patience(_ filter: AuditEntry.Filter, _ console: Console) -> Duration? {
     filter.search.map { _ in console.configuration.queryPatience }
   }
