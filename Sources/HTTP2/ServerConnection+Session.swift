@@ -116,6 +116,7 @@ extension ServerConnection: SecureTransportOwner {
       let request = ServerRequest(
         connection: self, streamID: stream.id, fields: stream.fields, body: stream.body,
         bodyByteCount: stream.bodyByteCount)
+      stream.isHead = request.method == "HEAD"
       stream.fields = HeaderList()
       stream.body = []
       if stream.headerIsTooLong {

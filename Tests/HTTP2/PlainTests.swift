@@ -44,6 +44,17 @@ struct PlainTests {
     }
   }
 
+  @Test("HEAD gets the fields of the answer alone, and the next answer follows them")
+  func head() async throws {
+    try await Self.run { running, _ in
+      let client = try RawClient(running, alpn: ["http/1.1"])
+      try client.send(Array("HEAD /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+      let text = try client.text(endingWith: "GET /b x 0 0\n")
+      let (head, length) = ("HTTP/1.1 200 \r\ncontent-length:", "HEAD /a x 0 0\n".utf8.count)
+      #expect(text.hasPrefix("\(head) \(length)\r\ncontent-type: text/plain\r\n\r\n\(head) "), "\(text)")
+    }
+  }
+
   @Test(
     "what cannot be read is refused, and the connection ends",
     arguments: [

@@ -54,6 +54,22 @@ struct ServerTests {
     }
   }
 
+  @Test("HEAD gets the fields of the answer alone")
+  func head() async throws {
+    let server = TestServer { _, responder, _ in
+      responder.respond(ServerResponse(status: 200, body: Array("{}".utf8)))
+    }
+    try await withServer(server) { running in
+      let client = try RawClient(running, alpn: ["h2"])
+      try client.begin()
+      try client.send(
+        RawClient.headers(1, [(":method", "HEAD"), (":scheme", "https"), (":path", "/"), (":authority", "x")]))
+      let frames = try client.answer(1)
+      #expect(frames.map(\.type) == [1])
+      #expect(frames.first?.flags == 5, "END_HEADERS and END_STREAM")
+    }
+  }
+
   @Test(
     "HTTP/1.1 is told in HTTP/1.1 what is spoken here, be it agreed by ALPN or not",
     arguments: ["GET / ", "POST /3/device/00 "], [[], ["http/1.1"]])
