@@ -56,9 +56,21 @@ struct PlainTests {
   }
 
   @Test(
+    "a client closes with `close`, in a list or in a second field too",
+    arguments: ["close", "keep-alive, close", "Keep-Alive,\tClose", "keep-alive\r\nConnection: close"])
+  func closing(field: String) async throws {
+    try await Self.run { running, _ in
+      let client = try RawClient(running, alpn: ["http/1.1"])
+      try client.send(Array("GET / HTTP/1.1\r\nHost: x\r\nConnection: \(field)\r\n\r\n".utf8))
+      #expect(try client.text(endingWith: "GET / x 0 0\n").contains("connection: close\r\n"))
+    }
+  }
+
+  @Test(
     "what cannot be read is refused, and the connection ends",
     arguments: [
       ("GET\r\n\r\n", 400), ("GET / HTTP/3.0\r\n\r\n", 505), ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
+      ("GET / HTTP/1.1\r\nX\t: y\r\n\r\n", 400), ("GET / HTTP/1.1\r\nX: y\r\n\tA: b\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400), ("POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 400),
