@@ -49,7 +49,7 @@ extension ServerConnection: SecureTransportOwner {
     if !isSpeaking {
       guard count >= 0 else { return refuse(bytes) }
       prefaceBytes += bytes.count
-      isSpeaking = prefaceBytes >= Self.prefaceLength
+      isSpeaking = prefaceBytes >= Self.preface.count
     }
     if count < 0, closing == nil {
       let words = String(cString: nghttp2_strerror(Int32(count)))
@@ -74,15 +74,17 @@ extension ServerConnection: SecureTransportOwner {
     return !isClosed
   }
 
-  /// `PRI * HTTP/2.0`, `SM`, and the line ends between (RFC 9113 §3.4).
-  private static let prefaceLength = 24
+  /// RFC 9113 §3.4.
+  private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   /// Answers a client that neither agreed on h2 nor begins as HTTP/2, in HTTP/1.1. The client closes: a close from here
   /// could overtake the answer.
   private func refuse(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    if settings.speaksHTTP1, prefaceBytes == 0 {
+    if settings.speaksHTTP1 {
+      // What came before looked like the preface: POST begins as it does.
+      let whole = Self.preface.prefix(prefaceBytes) + bytes
       beginPlain()
-      return receivePlain(bytes)
+      return whole.withUnsafeBytes { receivePlain($0) }
     }
     isRefused = true
     let body = "This server supports only HTTP/2 over TLS. Offer h2 in ALPN.\n"

@@ -44,6 +44,16 @@ struct PlainTests {
     }
   }
 
+  @Test("a request whose first byte comes alone is not taken for the preface of HTTP/2")
+  func firstByte() async throws {
+    try await Self.run { running, _ in
+      let client = try RawClient(running, alpn: [])
+      try client.send(Array("P".utf8))
+      try client.send(Array("OST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nz".utf8))
+      #expect(try client.text(endingWith: "POST /a x 1 1\n").hasPrefix("HTTP/1.1 200 \r\n"))
+    }
+  }
+
   @Test("HEAD gets the fields of the answer alone, and the next answer follows them")
   func head() async throws {
     try await Self.run { running, _ in
