@@ -141,6 +141,8 @@ extension ServerConnection: SecureTransportOwner {
     }
     nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, nameCount, value, valueCount, _, me in
       guard let me, let frame, let name, let value else { return 0 }
+      // A trailer is no part of the fields, as in HTTP/1.1 (RFC 9110 §6.5).
+      guard frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return 0 }
       Unmanaged<ServerConnection>.fromOpaque(me).takeUnretainedValue().received(
         field: UnsafeBufferPointer(start: name, count: nameCount),
         value: UnsafeBufferPointer(start: value, count: valueCount), stream: frame.pointee.hd.stream_id)
