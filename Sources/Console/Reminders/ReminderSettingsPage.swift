@@ -76,13 +76,14 @@ enum ReminderSettingsPage {
         days: days.count == words.count ? days : nil, hour: Int(form["hour"]) ?? -1, zone: form["zone"]
       ).settings()
     } catch { return try await show(page, form, FieldErrors(error, texts)) }
-    let audit = page.audit("settings.reminders", "settings reminders", settings.json)
+    let audit = page.audit("settings.reminders", "settings reminders")
     let now = page.now
     do {
       try await page.store.write { database in
-        try ReminderSettings.load(database).revision.check(form, saving: settings.revision)
+        let stored = try ReminderSettings.load(database)
+        try stored.revision.check(form, saving: settings.revision)
         try settings.save(database)
-        try AuditEntry.add(database, audit, now: now)
+        try AuditEntry.add(database, audit.changing(stored.json, to: settings.json), now: now)
       }
     } catch let error as Revision.Overtaken {
       return try await show(page, form.with(error.stored), try await page.overtaken(audit.action, audit.subject))

@@ -75,13 +75,14 @@ enum RetentionPage {
     if policy != before, mayDelete(due), form["confirmed"] != confirmation(due) {
       return confirm(page, policy, due)
     }
-    let audit = page.audit("retention.update", "retention", policy.json)
+    let audit = page.audit("retention.update", "retention")
     if policy != before {
       do {
         try await page.store.write { database in
-          try RetentionPolicy.find(database).revision.check(form, saving: chosen.revision)
+          let stored = try RetentionPolicy.find(database)
+          try stored.revision.check(form, saving: chosen.revision)
           try chosen.save(database)
-          try AuditEntry.add(database, audit, now: now)
+          try AuditEntry.add(database, audit.changing(stored.json, to: chosen.json), now: now)
         }
       } catch let error as Revision.Overtaken {
         return try await show(page, form.with(error.stored), try await page.overtaken(audit.action, audit.subject))
