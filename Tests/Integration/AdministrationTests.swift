@@ -474,6 +474,28 @@ struct AdministrationTests {
     }
   }
 
+  @Test("a password can be in a file, without its last line end; the variable itself comes first")
+  func passwordFile() async throws {
+    try await CommandRunner.with { box in
+      let (begin, end) = (CommandRunner.noon - 86_400, CommandRunner.noon + 86_400)
+      let authority = try CertificateAuthority(subject: [.commonName("CA")], notBefore: begin, notAfter: end)
+      let (certificate, key) = try authority.issueServer(names: ["localhost"], notBefore: begin, notAfter: end)
+      _ = try box.file("a.pem", certificate.pem + key.pkcs8PEM)
+      let export = ["pkcs12", "-export", "-in", "a.pem", "-out", "a.p12", "-passout", "pass:secret"]
+      try await Child.run("openssl", export, in: box.folder)
+      let secret = try box.file("password", "secret\n")
+      func inspect(_ environment: [String: String]) async -> CommandResult {
+        await box.run("inspect", box.folder + "/a.p12", environment: environment)
+      }
+      let opened = await inspect(["SIGNALBOX_PASSWORD_FILE": secret])
+      #expect(opened.code == 0, "\(opened.errors)")
+      #expect(await inspect(["SIGNALBOX_PASSWORD_FILE": secret, "SIGNALBOX_PASSWORD": "wrong"]).code == 1)
+      let missing = await inspect(["SIGNALBOX_PASSWORD_FILE": box.folder + "/none"])
+      let words = "signalbox: error: SIGNALBOX_PASSWORD_FILE: No such file or directory."
+      #expect(missing.code == 64 && missing.errors.hasPrefix(words), "\(missing.errors)")
+    }
+  }
+
   @Test("what the command line changes stands in the audit")
   func audit() async throws {
     try await CommandRunner.with { box in
