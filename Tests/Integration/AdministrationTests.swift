@@ -244,8 +244,8 @@ struct AdministrationTests {
     try await CommandRunner.with { box in
       let added = await box.run("users", "add", "lin@example.com", "--role", "admin")
       let path = try #require(added.lines.first)
-      #expect(added.code == 0 && path.hasPrefix("/session/setup?token="))
-      let token = path.replacing("/session/setup?token=", with: "")
+      #expect(added.code == 0 && path.hasPrefix("/session/setup#token="))
+      let token = path.replacing("/session/setup#token=", with: "")
       let store = try DataDirectory(box.data).open(now: CommandRunner.noon)
       defer { store.close() }
       let link = try store.readSync {
@@ -253,7 +253,7 @@ struct AdministrationTests {
       }
       #expect(link?.purpose == .invitation && link?.expiresAt == CommandRunner.noon + 86_400)
       let next = await box.run("users", "link", "LIN@example.com", "--json")
-      #expect(next.json?["path"]?.string?.hasPrefix("/session/setup?token=") == true)
+      #expect(next.json?["path"]?.string?.hasPrefix("/session/setup#token=") == true)
       let whole = await box.run("users", "link", "LIN@example.com", "--address", "https://push.example.com")
       #expect(whole.lines.first?.hasPrefix("https://push.example.com/session/setup#token=") == true)
       let old = try store.readSync {

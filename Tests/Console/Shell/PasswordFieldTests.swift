@@ -11,7 +11,7 @@ struct PasswordFieldTests {
   @Test("every field of a password is masked, takes what is pasted, and tells password managers what it is")
   func masked() async throws {
     try await ConsoleScene.with { scene in
-      let path = try #require(try await scene.console.firstStartPath())
+      let path = try #require(try await scene.console.firstStartLink())
       var stranger = SceneBrowser(router: scene.router)
       // The link of the first start ends with the first administrator.
       var pages = [try await stranger.get("/session/new"), try await stranger.get(path)]
