@@ -199,8 +199,7 @@ enum ServeCommand {
       caller.finish(.success("Serving at \(service.url)"))
     }
     io.announce("serving", address: service.url, text: "Signalbox \(Signalbox.version) at \(service.url)")
-    if let path = try await service.console.firstStartPath() {
-      let link = service.localURL + path
+    if let link = try await service.console.firstStartLink(at: service.localURL) {
       io.announce(
         "to start, choose a password at this address; it works once and for 24 hours", address: link,
         text: "To start, choose a password here (the link works once and for 24 hours):\n  \(link)")

@@ -79,7 +79,7 @@ struct BrowserScene: Sendable {
 
   /// Chooses the first password by the one-time link.
   func setUp() async throws {
-    let path = try #require(try await service.console.firstStartPath())
+    let path = try #require(try await service.console.firstStartLink())
     try await open(path)
     try await fill("email", Self.name)
     try await fill("password", Self.password)

@@ -75,10 +75,10 @@ enum RetentionPage {
     if policy != before, mayDelete(due), form["confirmed"] != confirmation(due) {
       return confirm(page, policy, due)
     }
-    let audit = page.audit("retention.update", "retention", policy.json)
+    let audit = page.audit("retention.update", "retention")
     if policy != before {
       let late = try await page.save(
-        chosen.revision, over: { try RetentionPolicy.find($0).revision }, audit: audit
+        chosen.json, over: { try RetentionPolicy.find($0).json }, audit: audit
       ) { try chosen.save($0) }
       if let late { return try await show(page, late.form, late.errors) }
       page.console.configuration.retentionChanged()

@@ -52,18 +52,22 @@ extension Form {
 extension PageContext {
   /// Saves the settings of this page's form and their entry of the activity log together.
   ///
-  /// - Parameter stored: the revision of what is stored.
+  /// - Parameters:
+  ///   - settings: all that the form can change.
+  ///   - stored: the same as it is stored.
+  ///   - audit: the entry without what was before and after.
   /// - Returns: the form and the error to show if something else was saved since it was opened; nil: saved.
   func save(
-    _ revision: Revision, over stored: @escaping @Sendable (Database) throws -> Revision, audit: NewAuditEntry,
+    _ settings: JSONValue, over stored: @escaping @Sendable (Database) throws -> JSONValue, audit: NewAuditEntry,
     _ write: @escaping @Sendable (Database) throws -> Void
   ) async throws -> (form: Form, errors: FieldErrors)? {
     let (form, now) = (form, now)
     do {
       try await store.write { database in
-        try stored(database).check(form, saving: revision)
+        let before = try stored(database)
+        try Revision(before.text()).check(form, saving: Revision(settings.text()))
         try write(database)
-        try AuditEntry.add(database, audit, now: now)
+        try AuditEntry.add(database, audit.changing(before, to: settings), now: now)
       }
       return nil
     } catch let error as Revision.Overtaken {

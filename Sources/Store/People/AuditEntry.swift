@@ -171,4 +171,11 @@ package struct NewAuditEntry: Sendable, Hashable {
     self.detail = detail
     self.address = address
   }
+
+  /// The same, with what changed. A new value has `.null` before, a removed one after.
+  package func changing(_ before: JSONValue?, to after: JSONValue?) -> NewAuditEntry {
+    var entry = self
+    entry.detail = ["before": before ?? .null, "after": after ?? .null]
+    return entry
+  }
 }

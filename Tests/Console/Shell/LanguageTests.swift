@@ -368,7 +368,7 @@ struct ChinesePageTests {
   func kept() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(2, of: scene.addApp())
-      let start = try #require(try await scene.console.firstStartPath())
+      let start = try #require(try await scene.console.firstStartLink())
       var guest = SceneBrowser(router: scene.router)
       #expect(ScenePage(try await guest.get(start)).values("return") == [start])
       var ben = try await scene.signIn(.operator)
@@ -410,7 +410,7 @@ struct ChinesePageTests {
   @Test("what is refused outside the shell can be read in another language, and its form is not lost")
   func refused() async throws {
     try await ConsoleScene.with { scene in
-      let start = try #require(try await scene.console.firstStartPath())
+      let start = try #require(try await scene.console.firstStartLink())
       let token = try #require(start.split(separator: "=").last.map(String.init))
       var guest = try await SignInTests.guest(scene)
       let short = ScenePage(

@@ -330,6 +330,22 @@ struct RouteAccessTests {
     }
   }
 
+  @Test("an API token opens no page and sends no form, whatever its role or scope")
+  func tokens() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      for word in User.Role.allCases.map(\.rawValue) + TokenScope.allCases.map(\.rawValue) {
+        let headers = try await TokenAccessTests.token(scene, [word])
+        let before = try await scene.changes()
+        for entry in Self.entries where entry.role != nil {
+          let answer = try await scene.call(entry.method, Self.target(entry.pattern), as: nil, headers: headers)
+          let isSent = answer.status == 303 && answer.location?.hasPrefix("/session/new?return=") == true
+          #expect(isSent, "\(entry.method) \(entry.pattern) with \(word): \(answer.status)")
+        }
+        #expect(try await scene.changes() == before, "\(word)")
+      }
+    }
+  }
+
   @Test("a form without the session's own token, or from another site, changes nothing")
   func forged() async throws {
     try await ConsoleScene.with(simulator: true) { scene in

@@ -1,4 +1,5 @@
 import Foundation
+import Model
 import SQLite
 import Testing
 
@@ -53,6 +54,11 @@ import Testing
     }
   }
 
+  private static func fixture(_ name: String) throws -> String {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    return try String(contentsOf: folder.appending(path: "Fixtures/\(name)"), encoding: .utf8)
+  }
+
   /// Makes a database of the last build before the first release in an empty folder.
   private func withFormerBuild(_ body: (String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)").path
@@ -60,9 +66,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
     let database = try Database(path: folder + "/signalbox.sqlite")
     defer { database.close() }
-    let fixture = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Fixtures/before-first-release.sql")
-    try database.script(try String(contentsOf: fixture, encoding: .utf8))
+    try database.script(try Self.fixture("before-first-release.sql"))
     try body(database.path)
   }
 
@@ -99,6 +103,62 @@ import Testing
       try Migrator(applicationID: Schema.applicationID, [Schema.firstRelease]).migrate(database, at: 0)
       #expect(try objects(database) == before)
     }
+  }
+
+  /// The columns of all tables, and the names of indexes and triggers.
+  private func shape(_ database: Database) throws -> [String] {
+    try database.fetchAll(
+      """
+      SELECT t.name || ' ' || c.name || ' ' || c.type || c.[notnull] || c.pk || ifnull(c.dflt_value, '')
+      FROM pragma_table_list t, pragma_table_xinfo(t.name) c
+      WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'
+      UNION ALL SELECT type || ' ' || name FROM sqlite_schema WHERE type <> 'table' AND name NOT LIKE 'sqlite_%'
+      ORDER BY 1
+      """
+    ) { $0.text(0) }
+  }
+
+  /// The number of rows of each table.
+  private func rows(_ database: Database) throws -> [String: Int] {
+    let tables = try database.fetchAll(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'migrations'"
+    ) { $0.text(0) }
+    return Dictionary(
+      uniqueKeysWithValues: try tables.map { table in (table, try database.int("SELECT count(*) FROM \(table)")) })
+  }
+
+  @Test("an installation of the first release is brought up to date, with everything in it")
+  func upgrade() throws {
+    try withFormerBuild { path in
+      let database = try Database(path: path)
+      defer { database.close() }
+      // The tables are those of the first release (see above), but other steps made them.
+      try database.script("DELETE FROM apps; DELETE FROM migrations;")
+      try database.run("INSERT INTO migrations(id, applied_at) VALUES (?, 0)", Schema.firstRelease.id)
+      try database.script(try Self.fixture("first-release-rows.sql"))
+      let before = try rows(database)
+      #expect(before.values.count { $0 > 0 } >= 30)
+      try Schema.migrator.migrate(database, at: noon.milliseconds)
+      let after = try rows(database)
+      for (table, count) in before { #expect(after[table] == count, "\(table)") }
+      #expect(try database.integrityCheck() == [])
+      let (found, wanted) = (try shape(database), try freshShape())
+      #expect(found == wanted)
+
+      let log = try AuditChain.check(database)
+      #expect(log.entries == 3 && log.faults.isEmpty)
+      let phone = try Device.get(database, id: 1)
+      #expect(phone.alias == "usr_1" && phone.tags == ["vip"] && phone.state == .active)
+      #expect(try Push.find(database, uid: "p2")?.state == .queued)
+      #expect(try User.find(database, name: "anna@example.com")?.role == .admin)
+      #expect(try database.fetchAll("SELECT name FROM audience_uses") { $0.text(0) } == ["vip"])
+    }
+  }
+
+  private func freshShape() throws -> [String] {
+    var found: [String] = []
+    try withDatabase { found = try shape($0) }
+    return found
   }
 
   @Test("a later step brings a file that is in use up to date")
