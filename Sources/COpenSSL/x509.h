@@ -58,6 +58,11 @@ static inline OSSL_DECODER_CTX *pki_key_decoder(EVP_PKEY **place) {
   return OSSL_DECODER_CTX_new_for_pkey(place, "DER", NULL, NULL, OSSL_KEYMGMT_SELECT_PRIVATE_KEY, NULL, NULL);
 }
 
+// Reads public keys as certificates hold them.
+static inline OSSL_DECODER_CTX *pki_public_key_decoder(EVP_PKEY **place) {
+  return OSSL_DECODER_CTX_new_for_pkey(place, "DER", "SubjectPublicKeyInfo", NULL, EVP_PKEY_PUBLIC_KEY, NULL, NULL);
+}
+
 // Old keys are encrypted with DES or MD5: for the time of the call this thread looks algorithms up in `context`.
 static inline EVP_PKEY *pki_read_key_pem(OSSL_LIB_CTX *context, BIO *bio, const char *bytes, int length) {
   struct pki_password password = {bytes, length};

@@ -43,10 +43,17 @@ extension Certificate {
   }
 
   /// Nil if the kind of key is unknown.
-  package var publicKey: PublicKey? {
-    defer { OpenSSLError.clear() }
-    return X509_get_pubkey(x509).map(PublicKey.init(owning:))
+  package var publicKey: PublicKey? { decodedKey.map(PublicKey.init(owning:)) }
+
+  /// Of ``publicKey``, without encoding it again.
+  package var keyAlgorithm: KeyAlgorithm? {
+    let key = decodedKey
+    defer { EVP_PKEY_free(key) }
+    return key.map { KeyAlgorithm($0) }
   }
+
+  /// A key that the caller frees.
+  private var decodedKey: OpaquePointer? { Array(publicKeyDER).withUnsafeBufferPointer(KeyDecoder.publicKey) }
 
   /// Whether subject and issuer are equal, as in roots.
   package var isSelfSigned: Bool {
