@@ -110,7 +110,9 @@ let package = Package(
     // What the tests of several rooms share
     .target(
       name: "TestSupport",
-      dependencies: ["Certificates", "HTTP2", "HTTPServer", "Logging", "OpenSSL", "Providers", "Reactor"],
+      dependencies: [
+        "Certificates", "HTTP2", "HTTPServer", "Logging", "OpenSSL", "Providers", "Reactor", "SQLite", "Store",
+      ],
       path: "Tests/Support",
       swiftSettings: house),
     tests("Structure", knows: []),
@@ -129,7 +131,8 @@ let package = Package(
     tests("JSON", knows: ["JSON"]),
     tests("Model", knows: ["Calendar", "JSON", "Model", "TestSupport", "Text"]),
     tests(
-      "Store", knows: ["Calendar", "JSON", "Logging", "Model", "OpenSSL", "SQLite", "Store", "TestSupport"],
+      "Store",
+      knows: ["CSQLite", "Calendar", "JSON", "Logging", "Model", "OpenSSL", "SQLite", "Store", "TestSupport"],
       fixtures: true),
     tests("Providers", knows: ["Calendar", "HTTP2", "JSON", "Model", "OpenSSL", "Providers", "Reactor"]),
     tests(

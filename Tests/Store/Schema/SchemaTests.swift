@@ -6,9 +6,32 @@ import Testing
 @testable import Store
 
 @Suite struct SchemaTests {
+  /// A database in memory, in which every step runs; other tests copy one.
+  private func withNewDatabase(_ body: (Database) throws -> Void) throws {
+    let database = try Database(path: ":memory:")
+    defer { database.close() }
+    try Schema.migrator.migrate(database, at: noon.milliseconds)
+    try body(database)
+  }
+
+  @Test("the database with which other tests begin is as the steps make it, and has the same settings")
+  func copied() throws {
+    func content(_ database: Database) throws -> [String] {
+      let settings = try ["cache_size", "secure_delete", "foreign_keys", "temp_store"].map {
+        "\($0) \(try database.int("PRAGMA \($0)"))"
+      }
+      let objects = "SELECT name || coalesce(sql, '') FROM sqlite_schema ORDER BY rowid"
+      return try settings + Schema.migrator.applied(database) + database.fetchAll(objects) { $0.text(0) }
+    }
+    var (made, copied): ([String], [String]) = ([], [])
+    try withNewDatabase { made = try content($0) }
+    try withDatabase { copied = try content($0) + $0.integrityCheck() }
+    #expect(copied == made)
+  }
+
   @Test("every table is STRICT, and the file is marked as ours")
   func strict() throws {
-    try withDatabase { database in
+    try withNewDatabase { database in
       let loose = try database.fetchAll(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict = 0 AND name NOT LIKE 'sqlite_%'"
       ) { $0.text(0) }
@@ -20,7 +43,7 @@ import Testing
 
   @Test("each foreign key has an index, so that removing a parent does not look at every child")
   func foreignKeys() throws {
-    try withDatabase { database in
+    try withNewDatabase { database in
       let missing = try database.fetchAll(
         """
         SELECT t.name || '.' || f."from" FROM pragma_table_list t, pragma_foreign_key_list(t.name) f
@@ -163,7 +186,7 @@ import Testing
 
   @Test("a later step brings a file that is in use up to date")
   func laterStep() throws {
-    try withDatabase { database in
+    try withNewDatabase { database in
       _ = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
       let later = Migration(id: "2999 later", sql: "ALTER TABLE apps ADD COLUMN note TEXT NOT NULL DEFAULT 'none'")
       let next = Migrator(applicationID: Schema.applicationID, Schema.migrator.migrations + [later])
