@@ -128,7 +128,7 @@ enum SendPages {
       return (channel.channel, "\(name) · \(app) · \(channel.environment.word(texts))")
     }
     func choices(_ name: String, _ values: [String]) -> [ChoiceView] {
-      SendForm.choices([("", texts("send.unset"))] + values.map { ($0, $0) }, chosen: [form[name]])
+      SendForm.plain([("", texts("send.unset"))] + values.map { ($0, $0) }, chosen: [form[name]])
     }
     let chosen = Set(form.all("platforms").compactMap(Platform.init))
     let platforms: Set<Platform> = chosen.isEmpty ? [.ios] : chosen
