@@ -140,6 +140,41 @@ extension InBrowser {
       }
     }
 
+    @Test("a menu closes by Escape, which gives the focus back, and by a click elsewhere")
+    func menus() async throws {
+      let isBack = "return document.activeElement.matches('.menu > summary') && !document.querySelector('.menu[open]')"
+      try await BrowserScene.run { scene in
+        try await scene.open("/apps/1")
+        let open = "//details[contains(@class,'menu')][@open]"
+        try await scene.browser.find(".menu > summary").click()
+        try await scene.browser.wait(for: open)
+        try await scene.browser.find(".menu-box button").type("\u{e00c}")
+        #expect(try await scene.browser.run(script: isBack) as? Bool == true)
+        try await scene.browser.find(".menu > summary").click()
+        try await scene.browser.wait(for: open)
+        try await scene.browser.find("h1").click()
+        try await scene.browser.wait(for: "//details[contains(@class,'menu')][not(@open)]")
+      }
+    }
+
+    @Test(
+      "the order on a phone is that of the keyboard",
+      arguments: [("/phones", ".faults tbody tr:first-child :is(select, input:not([type=hidden]), button)")])
+    func sequence(path: String, selector: String) async throws {
+      let order = """
+        const boxes = [...document.querySelectorAll(arguments[0])].map((one) => one.getBoundingClientRect());
+        return boxes.length > 2 && boxes.every((box, place) => {
+          const last = boxes[place - 1];
+          return !last || box.top >= last.bottom || box.left >= last.right;
+        });
+        """
+      try await BrowserScene.run { scene in
+        try await scene.browser.pretend(width: 400, dark: false)
+        try await scene.open(path)
+        #expect(try await scene.browser.run(script: order, selector) as? Bool == true, "\(path)")
+      }
+    }
+
     @Test("in forced colors, what is chosen differs from what is not")
     func forcedColors() async throws {
       let ground = """

@@ -362,6 +362,8 @@ struct PhonePageTests {
         let answer = try await set("production", "429", count)
         #expect(answer.status == 422)
         #expect(ScenePage(answer).failedFields == ["count-production"])
+        let focused = ScenePage(answer).tags.first { $0.attributes["autofocus"] != nil }
+        #expect(focused?.attributes["id"] == "count-production")
         #expect(ScenePage(answer).values("count").contains(count), "what was typed stays")
       }
       #expect(simulator.faults(.production).faults.answers.first?.status == 503)
