@@ -147,7 +147,8 @@ struct WireTests {
   func modules() async throws {
     let markers = [
       "data-filter": ["filter", "certificates", "devices", "result", "running"],
-      "data-upload": ["upload", "certificates"], "data-progress": ["running"], "data-phones": ["phones"],
+      "data-upload": ["upload", "certificates"], "data-import": ["importing"],
+      "data-progress": ["running"], "data-phones": ["phones"],
       "data-countdown": ["running"], "data-preview": ["send"], "data-choose-all": ["devices"],
     ]
     try await ConsoleScene.with(simulator: true) { scene in
