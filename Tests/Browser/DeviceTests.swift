@@ -89,6 +89,9 @@ extension InBrowser {
         try await scene.choose("platform", "ios")
         try await scene.fill("token", Self.lossy)
         try await scene.fill("alias", "usr_lin")
+        // A tag that others have is offered.
+        try await scene.browser.find("#tags").type("be")
+        try await scene.browser.wait(for: "//*[@role='option'][starts-with(.,'beta')]")
         try await scene.fill("tags", "beta, 北京")
         try await scene.press("Register a device")
         try await scene.sees("This text has lost part of the token", beside: "token")

@@ -148,6 +148,7 @@ struct WireTests {
     let markers = [
       "data-filter": ["filter", "certificates", "devices", "result", "running"],
       "data-upload": ["upload", "certificates"], "data-import": ["importing"],
+      "data-pick": ["picker", "send"],
       "data-progress": ["running"], "data-phones": ["phones"],
       "data-countdown": ["running"], "data-preview": ["send"], "data-choose-all": ["devices"],
     ]
