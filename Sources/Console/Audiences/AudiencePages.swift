@@ -96,7 +96,7 @@ enum AudiencePages {
   private static func position(
     _ count: Int, _ pager: Pager, _ totals: AudienceCounts?, _ kind: Kind, _ prefix: String, _ texts: Texts
   ) -> String? {
-    let all =
+    let all: AudienceCounts.Count? =
       switch kind {
       case .segments: totals?.segments
       case .tags: totals?.tags
