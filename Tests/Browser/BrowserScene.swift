@@ -114,7 +114,8 @@ struct BrowserScene: Sendable {
   }
 
   func select(_ id: String, _ value: String) async throws {
-    try await browser.whileStale { try await browser.find("#\(id) option[value='\(value)']").click() }
+    let isMeant = "@value='\(value)' or not(@value) and .='\(value)'"
+    try await browser.click(xpath: "//*[@id='\(id)']/option[\(isMeant)]")
   }
 
   // MARK: What a person sees; each waits for it

@@ -133,7 +133,7 @@ enum PageAudit {
     const seen = new Set();
     for (const element of all('body *')) {
       const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-      if (!own || !shown(element) || element.closest('svg, [disabled], .visually-hidden, .skip, option')) continue;
+      if (!own || !shown(element) || element.closest('svg, [disabled], .vh, .skip, option')) continue;
       const style = getComputedStyle(element);
       const below = ground(element);
       if (!below) continue;

@@ -203,6 +203,8 @@ struct DevicePageTests {
         #expect(refused.status == 422)
         #expect(ScenePage(refused).text.contains("Nothing was imported."))
         #expect(!ScenePage(refused).failedFields.isEmpty)
+        // The first field with an error has the focus.
+        #expect(ScenePage(refused).tags.contains { $0.attributes["autofocus"] != nil })
       }
       #expect(try await scene.count("devices") == 2)
       let audit = try await scene.audit("device.import").map {
