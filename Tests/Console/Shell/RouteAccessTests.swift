@@ -55,6 +55,7 @@ struct RouteAccessTests {
     ("GET /audiences", .viewer), ("GET /audiences/suggestions", .viewer), ("GET /audiences/explanation", .viewer),
     ("POST /audiences/explanation", .viewer), ("GET /audiences/segments/new", .operator),
     ("POST /audiences/segments", .operator), ("GET /audiences/segments/:id", .viewer),
+    ("GET /audiences/segments/:id/devices.csv", .viewer), ("GET /audiences/segments/:id/devices.json", .viewer),
     ("GET /audiences/segments/:id/edit", .operator), ("POST /audiences/segments/:id", .operator),
     ("GET /audiences/segments/:id/remove", .operator), ("POST /audiences/segments/:id/remove", .operator),
     ("GET /apps", .viewer), ("GET /apps/new", .operator), ("POST /apps", .operator), ("GET /apps/:id", .viewer),
