@@ -4,6 +4,7 @@ import HTTPServer
 import JSON
 import Mustache
 import OpenSSL
+import Reactor
 import Model
 import SQLite
 import Store
