@@ -265,7 +265,7 @@ struct LanguageTests {
       }
       text = text.replacing(/\{\{\$[a-z_]+\}\}[^<{]*\{\{\/[a-z_]+\}\}/, with: "")
       text = text.replacing(
-        /(?s)\{\{\$(attributes|body_attributes|action|back|class|href|name|tone)\}\}.*?\{\{\/\1\}\}/, with: "")
+        /(?s)\{\{\$(attributes|body_attributes|action|back|class|form|href|name|tone)\}\}.*?\{\{\/\1\}\}/, with: "")
       text = text.replacing(/\{\{[^}]*\}\}/, with: "")
       for match in text.matches(of: /(?:aria-label|title|placeholder|alt)="([^"]*)"/) { found.insert(String(match.1)) }
       found.formUnion(text.replacing(/<[^>]*>/, with: "\u{1}").split(separator: "\u{1}").map(String.init))
