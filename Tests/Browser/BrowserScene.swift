@@ -28,6 +28,14 @@ struct BrowserScene: Sendable {
   static let resources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
 
+  /// Read once: binding every template in every language is most of a server's start.
+  private static let views = Result {
+    try Console.Resources(
+      Console.Configuration(
+        templates: resources + "/Templates", publicFiles: resources + "/Public", address: nil,
+        version: Signalbox.version))
+  }
+
   let service: Service
   let browser: WebDriver
   let folder: URL
@@ -51,6 +59,7 @@ struct BrowserScene: Sendable {
     options.data = DataDirectory(folder.path)
     options.listen = SocketAddress("127.0.0.1:0")
     options.resources = resources
+    options.views = try views.get()
     options.isDemo = demo
     options.log = Logger(label: "signalbox", level: .error, sink: StreamSink.standardError(.text))
     options.passwordCost = .quickForTests

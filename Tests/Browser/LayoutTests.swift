@@ -20,18 +20,17 @@ extension InBrowser {
       return small.concat(document.querySelector(arguments[0]) ? [] : ['nothing found']);
       """
 
-    @Test(
-      "what a finger hits has 24 px: boxes of rows, breadcrumbs, and links beside headings",
-      arguments: [
-        ("/devices", ".choose"), ("/devices/1", ".crumbs a"), ("/apps/1", ".crumbs a, .sec-head a"),
-      ])
-    func targets(path: String, selector: String) async throws {
+    @Test("what a finger hits has 24 px: boxes of rows, breadcrumbs, and links beside headings")
+    func targets() async throws {
+      let targets = [("/devices", ".choose"), ("/devices/1", ".crumbs a"), ("/apps/1", ".crumbs a, .sec-head a")]
       try await BrowserScene.run { scene in
-        for width in [400, 1280] {
-          try await scene.browser.pretend(width: width, dark: false)
-          try await scene.open(path)
-          let small = try await scene.browser.run(script: Self.small, selector) as? [String]
-          #expect(small == [], "\(path) at \(width) px")
+        for (path, selector) in targets {
+          for width in [400, 1280] {
+            try await scene.browser.pretend(width: width, dark: false)
+            try await scene.open(path)
+            let small = try await scene.browser.run(script: Self.small, selector) as? [String]
+            #expect(small == [], "\(path) at \(width) px")
+          }
         }
       }
     }
