@@ -113,4 +113,13 @@ struct DependencyTests {
     let files = try SourceTree().files(in: "Sources/signalbox").filter { $0.lines.contains("import Console") }
     #expect(files.map(\.name).sorted() == Self.knowingConsole.keys.sorted())
   }
+
+  @Test("a run asks what a push service can do, not which one it is")
+  func services() throws {
+    let files = try SourceTree().files(in: "Sources/Delivery/Run")
+    #expect(files.count > 10)
+    for file in files {
+      #expect(!file.text.contains(#/[=!]= \.(?:apns|fcm|jpush)\b/#), "\(file.path) compares a service")
+    }
+  }
 }
