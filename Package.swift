@@ -110,7 +110,9 @@ let package = Package(
     // What the tests of several rooms share
     .target(
       name: "TestSupport",
-      dependencies: ["Certificates", "HTTP2", "HTTPServer", "Logging", "Model", "OpenSSL", "Providers", "Reactor"],
+      dependencies: [
+        "Certificates", "HTTP2", "HTTPServer", "Logging", "Model", "OpenSSL", "Providers", "Reactor", "COpenSSL",
+      ],
       path: "Tests/Support",
       swiftSettings: house),
     tests("Structure", knows: []),
