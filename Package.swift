@@ -111,7 +111,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Certificates", "HTTP2", "HTTPServer", "Logging", "OpenSSL", "Providers", "Reactor", "SQLite", "Store",
+        "COpenSSL", "Certificates", "HTTP2", "HTTPServer", "Logging", "Model", "OpenSSL", "Providers", "Reactor",
+        "SQLite", "Store",
       ],
       path: "Tests/Support",
       swiftSettings: house),

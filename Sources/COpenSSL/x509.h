@@ -21,16 +21,10 @@ static inline int pki_error_is_unsupported(unsigned long code) { return ERR_GET_
 static inline void pki_free(void *memory) { OPENSSL_free(memory); }
 
 // Stacks are macros over a generic type.
-static inline STACK_OF(X509) *pki_certificates_new(void) { return sk_X509_new_null(); }
-static inline int pki_certificates_push(STACK_OF(X509) *stack, X509 *certificate) {
-  return sk_X509_push(stack, certificate);
-}
 static inline int pki_certificates_count(const STACK_OF(X509) *stack) { return stack ? sk_X509_num(stack) : 0; }
 static inline X509 *pki_certificates_at(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
 // Frees the certificates with the stack.
 static inline void pki_certificates_free(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
-// Frees the stack alone.
-static inline void pki_certificates_release(STACK_OF(X509) *stack) { sk_X509_free(stack); }
 
 // A memory BIO that reports its end as an end, not as "try again".
 static inline BIO *pki_memory_bio(void) {

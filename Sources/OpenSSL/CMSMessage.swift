@@ -60,25 +60,6 @@ package struct CMSMessage: Sendable {
       return try? Certificate(der: der)
     }
   }
-
-  /// Creates a message in DER form that includes the signer's certificate and `others`.
-  package static func sign(
-    _ content: some DataProtocol, certificate: Certificate, key: PrivateKey, others: [Certificate] = []
-  ) throws(OpenSSLError) -> Data {
-    OpenSSLError.clear()
-    let stack = pki_certificates_new()
-    defer { pki_certificates_release(stack) }
-    for other in others { _ = pki_certificates_push(stack, other.x509) }
-    let der: Data? = MemoryBIO.reading(content) { bio in
-      let message = CMS_sign(certificate.x509, key.handle, stack, bio, UInt32(CMS_BINARY))
-      defer { CMS_ContentInfo_free(message) }
-      guard message != nil else { return nil }
-      return derEncoded { i2d_CMS_ContentInfo(message, $0) }
-    }
-    withExtendedLifetime((certificate, key, others)) {}
-    guard let der else { throw OpenSSLError("signing a message") }
-    return der
-  }
 }
 
 /// Why bytes are not a readable signed message.

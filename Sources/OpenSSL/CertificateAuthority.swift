@@ -18,9 +18,8 @@ package struct CertificateAuthority: Sendable {
     subject: [DistinguishedName.Attribute], notBefore: Date, notAfter: Date
   ) throws(CertificateError) {
     do { key = try PrivateKey.generateP256() } catch { throw .cannotBeMade(error) }
-    certificate = try Self.make(
-      CertificateBlueprint(subject: subject, notBefore: notBefore, notAfter: notAfter, purpose: .authority),
-      for: key.publicKey, issuer: nil, key: key)
+    certificate = try Self.selfSigned(
+      CertificateBlueprint(subject: subject, notBefore: notBefore, notAfter: notAfter, purpose: .authority), key: key)
   }
 
   /// Signs a certificate for the owner of a key.

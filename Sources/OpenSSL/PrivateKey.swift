@@ -82,19 +82,6 @@ package final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cu
     secret = []
   }
 
-  /// The PKCS#8 block encrypted with AES-256-CBC; the password is in UTF-8.
-  package func pkcs8PEM(password: String) throws(OpenSSLError) -> String {
-    OpenSSLError.clear()
-    let text = MemoryBIO.written { bio in
-      password.utf8CString.withUnsafeBufferPointer { bytes in
-        PEM_write_bio_PKCS8PrivateKey(
-          bio, handle, EVP_aes_256_cbc(), bytes.baseAddress, Int32(bytes.count - 1), nil, nil) == 1
-      }
-    }
-    guard let text else { throw OpenSSLError("encrypting a key") }
-    return String(decoding: text, as: UTF8.self)
-  }
-
   package var description: String { "private key (\(algorithm))" }
   package var debugDescription: String { description }
 }

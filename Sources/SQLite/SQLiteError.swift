@@ -28,8 +28,6 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     package static let full = Code(rawValue: 13)
     /// SQLITE_CANTOPEN: no such file or folder, or no permission.
     package static let cannotOpen = Code(rawValue: 14)
-    /// SQLITE_CONSTRAINT; the extended code is more specific.
-    package static let constraint = Code(rawValue: 19)
     /// SQLITE_MISMATCH: a value whose type the column does not accept.
     package static let mismatch = Code(rawValue: 20)
     /// SQLITE_MISUSE: a mistake of the caller, such as using a closed database.
@@ -38,11 +36,8 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     package static let range = Code(rawValue: 25)
     /// SQLITE_NOTADB: another kind of file.
     package static let notADatabase = Code(rawValue: 26)
-    package static let constraintForeignKey = Code(rawValue: 19 | 3 << 8)
     package static let constraintPrimaryKey = Code(rawValue: 19 | 6 << 8)
     package static let constraintUnique = Code(rawValue: 19 | 8 << 8)
-    /// SQLITE_CONSTRAINT_DATATYPE: a STRICT table rejected the type.
-    package static let constraintDataType = Code(rawValue: 19 | 12 << 8)
   }
 
   package var code: Code { extendedCode.primary }

@@ -1,6 +1,7 @@
 import JSON
 import OpenSSL
 import Store
+import TestSupport
 import Testing
 
 @testable import signalbox

@@ -88,7 +88,6 @@ struct PKCS12Tests {
 
   @Test("no key, no certificate, a foreign key and several certificates are told apart")
   func contents() throws {
-    let openssl = try OpenSSLCommand()
     let authority = try CertificateAuthority(subject: [.commonName("CA")], notBefore: noon, notAfter: noon + day)
     let (one, key) = try authority.issueServer(names: ["one"], notBefore: noon, notAfter: noon + day)
     let (two, _) = try authority.issueServer(names: ["two"], notBefore: noon, notAfter: noon + day)
@@ -107,8 +106,6 @@ struct PKCS12Tests {
     #expect(several.others.count == 2)
     let watched = try made(nil, nil, [one, two])
     #expect(watched.certificate != nil && watched.others.count == 1 && watched.key == nil)
-    #expect(throws: OpenSSLError.self) { try PKCS12.create(certificate: two, key: key, password: "x") }
-    try openssl.write(Data(), to: "empty.pem")
   }
 
   @Test("every cut of a file is refused", arguments: PKCS12.Encryption.allCases)

@@ -152,3 +152,11 @@ import Testing
     }
   }
 }
+
+extension SQLiteError.Code {
+  /// SQLITE_CONSTRAINT; the extended codes are more specific.
+  fileprivate static let constraint = SQLiteError.Code(rawValue: 19)
+  fileprivate static let constraintForeignKey = SQLiteError.Code(rawValue: 19 | 3 << 8)
+  /// SQLITE_CONSTRAINT_DATATYPE: a STRICT table rejected the type.
+  fileprivate static let constraintDataType = SQLiteError.Code(rawValue: 19 | 12 << 8)
+}

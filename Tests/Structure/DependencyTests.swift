@@ -92,4 +92,34 @@ struct DependencyTests {
         """)
     }
   }
+
+  /// The files of commands that know the console, each with its reason. What a rule or an entry of the activity log says
+  /// stands below both.
+  static let knowingConsole = [
+    "CommandTexts.swift": "the texts of the pages, in other languages than English",
+    "DevicesBatchCommand.swift": "the API's answer",
+    "DoctorCommand.swift": "the support bundle that a page offers, too",
+    "ServeCommand.swift": "serves it",
+    "Service+Server.swift": "serves it",
+    "Service.swift": "serves it",
+    "SimulateCommand.swift": "serves the simulator's control API",
+    "TokensCommand.swift": "the API's answer, and what a token may be",
+    "UsersCommand.swift": "the API's answer, and the link for the first password",
+    "WebhooksCommand.swift": "the API's answer",
+  ]
+
+  @Test("commands know the console only where they have to")
+  func console() throws {
+    let files = try SourceTree().files(in: "Sources/signalbox").filter { $0.lines.contains("import Console") }
+    #expect(files.map(\.name).sorted() == Self.knowingConsole.keys.sorted())
+  }
+
+  @Test("a run asks what a push service can do, not which one it is")
+  func services() throws {
+    let files = try SourceTree().files(in: "Sources/Delivery/Run")
+    #expect(files.count > 10)
+    for file in files {
+      #expect(!file.text.contains(#/[=!]= \.(?:apns|fcm|jpush)\b/#), "\(file.path) compares a service")
+    }
+  }
 }

@@ -54,6 +54,15 @@ struct FolderTests {
     KnownExceptions.expectNone(but: .folder, violations)
   }
 
+  @Test("the tables of a noun, and their later changes, are one file")
+  func schema() throws {
+    let files = try tree.files(in: "Sources/Store/Schema").map { $0.name.dropLast(".swift".count) }
+    let names = files.filter { $0 != "Schema" }.map { $0.dropFirst("Schema+".count) }
+    #expect(names.count > 10)
+    let strangers = names.filter { !Self.nouns.contains(String($0)) }
+    #expect(strangers == [], "not a noun")
+  }
+
   @Test("tests lie where the room lies")
   func tests() throws {
     // Whole processes, the browser, others' programs, what several rooms share, hostile bytes for all of them, and these

@@ -1,9 +1,9 @@
-package import Foundation
+import Foundation
 import HTTPServer
-package import JSON
+import JSON
 import Model
-package import SQLite
-package import Store
+import SQLite
+import Store
 
 enum AppsAPI {
   static func add(to routes: inout ConsoleRouter) {
@@ -123,37 +123,4 @@ extension Problem {
   static let nothingToChange = Problem(
     "", code: "body.nothing_to_change",
     "The body changes nothing. Include at least one field.")
-}
-
-extension App {
-  package var audited: JSONValue {
-    ["name": .string(name), "package_name": .optional(packageName), "alias_rule": .optional(aliasRule)]
-  }
-
-  /// With what goes with it.
-  package func audited(_ belongings: Belongings) -> JSONValue {
-    let counts: [String: JSONValue] = [
-      "devices": .integer(Int64(belongings.devices)), "pushes": .integer(Int64(belongings.pushes)),
-      "credentials": .integer(Int64(belongings.credentials)),
-    ]
-    return .object((audited.object ?? [:]).merging(counts) { $1 })
-  }
-
-  /// Deletes the app with everything that belongs to it, with an entry of the activity log.
-  ///
-  /// - Parameter audit: its detail is filled in.
-  /// - Throws: `StoreError.inUse` while pushes of the app wait or are sent: the engine must not lose the row of a push
-  ///   while it records results.
-  package func remove(_ database: Database, audit: NewAuditEntry, now: Date) throws {
-    var filter = PushFilter(app: id)
-    filter.states = [.queued, .sending, .paused]
-    let running = try Push.list(database, filter, limit: 10).items
-    if !running.isEmpty {
-      throw StoreError.inUse(noun: "app", by: running.map { "push \($0.uid), which is being sent" })
-    }
-    var entry = audit
-    entry.detail = ["before": audited(try App.belongings(database, id: id)), "after": .null]
-    try App.delete(database, id: id)
-    try AuditEntry.add(database, entry, now: now)
-  }
 }

@@ -1,10 +1,10 @@
 import Certificates
 import Foundation
 import HTTPServer
-package import JSON
+import JSON
 import Model
 import SQLite
-package import Store
+import Store
 
 /// The pages of hosts whose certificate is watched.
 enum HostPages {
@@ -114,15 +114,5 @@ enum HostPages {
       try AuditEntry.add(database, audit, now: now)
     }
     return page.redirect(to: "/certificates?kind=host", flash: "host_removed")
-  }
-}
-
-extension HostAddress {
-  /// The values written to the audit log.
-  package var audited: JSONValue {
-    [
-      "host": .string(host), "port": .integer(Int64(port)), "protocol": .string(startProtocol.rawValue),
-      "server_name": .string(serverName),
-    ]
   }
 }

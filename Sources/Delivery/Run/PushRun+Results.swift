@@ -88,8 +88,8 @@ extension PushRun {
     let decision = plan.policy.decide(
       failure, history, now: now,
       jitter: RetryPolicy.jitter(
-        // The devices of one request to JPush stay together: they are one request again.
-        seed: plan.seed, device: flight.reach.provider == .jpush ? flight.group : device, attempt: attempts))
+        // The devices of one request stay together: they are one request again.
+        seed: plan.seed, device: flight.reach.provider.groupsDevices ? flight.group : device, attempt: attempts))
     guard let ending = ending(of: leg) else { return decision }
     switch decision {
     case .final, .stopCredential: return decision

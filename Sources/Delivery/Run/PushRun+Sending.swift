@@ -61,15 +61,15 @@ extension PushRun {
   /// or a quarter of a narrow share, so that a missing answer costs its own place only.
   private func lot(_ leg: Int) -> Int {
     let share = route(leg).share
-    // Each lot is a request to JPush, which limits their number.
-    if legs[leg].provider == .jpush { return min(plan.pageSize, legs[leg].flying > 0 ? .max : share) }
+    // Each lot is one request, and the service limits their number.
+    if legs[leg].provider.groupsDevices { return min(plan.pageSize, legs[leg].flying > 0 ? .max : share) }
     return min(plan.pageSize, max(1, share / 4))
   }
 
   /// Whether a leg has waited long enough for a whole lot: the answers that it waits for may never come.
   private func takesSmallLots(_ leg: Int) -> Bool {
     // Sums of floating-point seconds can end slightly below a whole number.
-    legs[leg].provider != .jpush && world.now.steady - legs[leg].leftAt >= Self.lotPatience - 0.001
+    !legs[leg].provider.groupsDevices && world.now.steady - legs[leg].leftAt >= Self.lotPatience - 0.001
   }
 
   /// Returns the unused allowance of the last `count` devices.
@@ -106,8 +106,8 @@ extension PushRun {
       let now = world.now.wall
       ask(.store(.due(at: now, limit: allowance.room, legs[leg].provider)), .readingDue(leg, allowance, at: now))
     case .page:
-      // JPush recognizes a request by its devices: the page must be the same as before a restart, and so each part of it.
-      let isMarked = plan.isResumed && !plan.cut.isEmpty && legs[leg].provider == .jpush
+      // Of a service that groups devices, the page must be the same as before a restart, and so each part of it.
+      let isMarked = plan.isResumed && !plan.cut.isEmpty && legs[leg].provider.groupsDevices
       let task: RunTask =
         isMarked
         ? .markedPage(
@@ -125,9 +125,9 @@ extension PushRun {
 
   /// - Parameter date: when they were due.
   mutating func handOut(_ found: [WaitingDelivery.Due], _ leg: Int, _ allowance: Allowance, at date: Date) {
-    // The devices of one request to JPush failed together and are due together. They stay one request, so that JPush
+    // The devices of one request failed together and are due together. They stay one request, so that the service
     // recognizes it.
-    let isRequest = legs[leg].provider == .jpush
+    let isRequest = legs[leg].provider.groupsDevices
     let due = isRequest ? found.filter { $0.waiting.dueAt == found[0].waiting.dueAt } : found
     let reached = due.filter { $0.member != nil }
     let places = giveBack(allowance.room - reached.count, allowance.places)
@@ -192,7 +192,7 @@ extension PushRun {
 
   private mutating func leave(_ members: [AudienceMember], _ leg: Int, _ places: [Int32]?) {
     legs[leg].flying += members.count
-    if !plan.cut.isEmpty, legs[leg].provider == .jpush { group(members) }
+    if !plan.cut.isEmpty, legs[leg].provider.groupsDevices { group(members) }
     // The next page is another leg's, so that a speed limit is shared.
     turn = (leg + 1) % legs.count
     if order == .go {
@@ -205,7 +205,7 @@ extension PushRun {
     record(members.map { Inbox.Item(device: $0.id, result: .notSent(reason: OwnReason.cancelled.rawValue)) })
   }
 
-  /// Notes which devices are in one request to JPush.
+  /// Notes which devices are in one request.
   private mutating func group(_ members: [AudienceMember]) {
     struct Part: Hashable {
       let variant: Int?

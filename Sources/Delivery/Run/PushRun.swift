@@ -348,7 +348,7 @@ struct PushRun {
     results.cursor = cursor
     results.foreseen = foreseen
     if !plan.cut.isEmpty {
-      for leg in legs where leg.provider == .jpush { results.cursors[leg.provider] = leg.walk.cursor }
+      for leg in legs where leg.provider.groupsDevices { results.cursors[leg.provider] = leg.walk.cursor }
     }
     for result in results.results where result.outcome == .accepted {
       legs[leg(of: result.provider)].troubleSince = nil

@@ -229,7 +229,7 @@ final class Trail: @unchecked Sendable {
     free.withLock { free in
       for place in free.loans.indices where free.loans[place].push == push && !free.loans[place].isAbandoned {
         free.loans[place].isAbandoned = true
-        if free.loans[place].notes == 0 { settle(place, &free) }
+        if free.loans[place].notes == 0 { lendAgain(place, &free) }
       }
     }
   }
@@ -239,13 +239,13 @@ final class Trail: @unchecked Sendable {
     free.withLock { free in
       for place in free.loans.indices where free.loans[place].push == push && free.loans[place].isAbandoned {
         free.loans[place].isFollowed = places[place].push == push
-        if free.loans[place].notes == 0 { settle(place, &free) }
+        if free.loans[place].notes == 0 { lendAgain(place, &free) }
       }
     }
   }
 
-  /// An abandoned place that nobody writes to any more.
-  private func settle(_ place: Int, _ free: inout FreePlaces) {
+  /// Lends an abandoned place again to which nobody writes any more.
+  private func lendAgain(_ place: Int, _ free: inout FreePlaces) {
     guard places[place].push == 0 || free.loans[place].isFollowed else { return }
     places[place].push = 0
     free.giveBack(Int32(place))
@@ -267,7 +267,7 @@ final class Trail: @unchecked Sendable {
       // Most were returned before, and may be lent to others.
       for place in dropped.map(Int.init) where free.loans[place].notes == notes {
         free.loans[place].notes = 0
-        if free.loans[place].isAbandoned { settle(place, &free) }
+        if free.loans[place].isAbandoned { lendAgain(place, &free) }
       }
     }
   }

@@ -41,6 +41,15 @@ package enum ProviderKind: String, Sendable, Codable, CaseIterable, Hashable {
     }
   }
 
+  /// Whether one request names many devices. They leave together and are due together, and after a restart in the same
+  /// requests, because the service recognizes a request by its devices.
+  package var groupsDevices: Bool {
+    switch self {
+    case .apns, .fcm: false
+    case .jpush: true
+    }
+  }
+
   /// The platforms whose devices it reaches.
   package var platforms: [Platform] { Platform.allCases.filter { $0.providers.contains(self) } }
 }

@@ -70,7 +70,7 @@ package struct Problems: Error, Sendable, Hashable, CustomStringConvertible {
 /// A closed list of sentences for people. The raw value is the code of translations; `english` is the only place of the
 /// English sentence, with `{name}` for arguments.
 ///
-/// Conformers are enums, so that ``MessageCatalogue`` contains all of their sentences.
+/// Conformers are enums, so that tests hold all of their sentences against the translations.
 package protocol MessageSet: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
   var english: String { get }
   /// The English sentence for exactly one thing, and the argument that counts; nil: `english` is right for any number.
@@ -87,37 +87,5 @@ extension Problem {
   package init(_ field: String, _ message: some MessageSet, _ arguments: [String: String] = [:]) {
     let one = message.singular.flatMap { arguments[$0.argument] == "1" ? $0.english : nil }
     self.init(field, code: message.rawValue, one ?? message.english, arguments, isOne: one != nil)
-  }
-}
-
-/// All sentences of this room for people, by code: what every translation must contain.
-package enum MessageCatalogue {
-  /// English templates by code.
-  package static let all: [String: String] = {
-    var all: [String: String] = [:]
-    for set in sets { add(set, to: &all) }
-    for reason in Reason.table + Reason.elsewhere {
-      all[reason.causeCode] = reason.cause
-      all[reason.remedyCode] = reason.remedy
-    }
-    return all
-  }()
-
-  /// All lists of sentences. A list that is missing here cannot be translated.
-  static let sets: [any MessageSet.Type] = [
-    JSONMessage.self, FieldMessage.self, TokenMessage.self, NameMessage.self, IncidentMessage.self, DraftMessage.self,
-    PayloadMessage.self,
-    FCMMessageProblem.self, JPushMessageProblem.self, LintMessage.self, RepeatMessage.self,
-    CallbackContradiction.self, CallbackNote.self, ChannelMessage.self, TopicMessage.self, DialectMessage.self,
-    PageMessage.self, SmokeMessage.self, TemplateMessage.self, SegmentMessage.self, PersonMessage.self,
-    OIDCMessage.self,
-    PasswordMessage.self, ApprovalMessage.self, LocalizationMessage.self,
-  ]
-
-  private static func add<Set: MessageSet>(_ set: Set.Type, to all: inout [String: String]) {
-    for message in set.allCases {
-      precondition(all[message.rawValue] == nil, "two messages have the code \(message.rawValue)")
-      all[message.rawValue] = message.english
-    }
   }
 }

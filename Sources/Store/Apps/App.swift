@@ -1,5 +1,5 @@
 package import Foundation
-import JSON
+package import JSON
 package import Model
 package import SQLite
 
@@ -167,4 +167,38 @@ extension App {
 extension App {
   /// The rule for aliases.
   package var rule: AliasRule { aliasRule.flatMap(AliasRule.init) ?? .none }
+}
+
+extension App {
+  /// The values written to the audit log.
+  package var audited: JSONValue {
+    ["name": .string(name), "package_name": .optional(packageName), "alias_rule": .optional(aliasRule)]
+  }
+
+  /// With what goes with it.
+  private func audited(_ belongings: Belongings) -> JSONValue {
+    let counts: [String: JSONValue] = [
+      "devices": .integer(Int64(belongings.devices)), "pushes": .integer(Int64(belongings.pushes)),
+      "credentials": .integer(Int64(belongings.credentials)),
+    ]
+    return .object((audited.object ?? [:]).merging(counts) { $1 })
+  }
+
+  /// Deletes the app with everything that belongs to it, with an entry of the activity log.
+  ///
+  /// - Parameter audit: its detail is filled in.
+  /// - Throws: `StoreError.inUse` while pushes of the app wait or are sent: the engine must not lose the row of a push
+  ///   while it records results.
+  package func remove(_ database: Database, audit: NewAuditEntry, now: Date) throws {
+    var filter = PushFilter(app: id)
+    filter.states = [.queued, .sending, .paused]
+    let running = try Push.list(database, filter, limit: 10).items
+    if !running.isEmpty {
+      throw StoreError.inUse(noun: "app", by: running.map { "push \($0.uid), which is being sent" })
+    }
+    var entry = audit
+    entry.detail = ["before": audited(try App.belongings(database, id: id)), "after": .null]
+    try App.delete(database, id: id)
+    try AuditEntry.add(database, entry, now: now)
+  }
 }

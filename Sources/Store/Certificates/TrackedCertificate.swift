@@ -1,5 +1,5 @@
 package import Foundation
-import JSON
+package import JSON
 package import Model
 internal import SQLite
 import Text
@@ -99,5 +99,15 @@ package struct TrackedCertificate: Sendable, Hashable, Identifiable {
     } else {
       replacement = nil
     }
+  }
+}
+
+extension TrackedCertificate {
+  /// The values written to the audit log.
+  package var audited: JSONValue {
+    [
+      "kind": .string(details.kind), "name": .string(details.name), "sha256": .optional(details.sha256),
+      "file_name": .string(details.fileName), "not_after": .optional(details.notAfter),
+    ]
   }
 }

@@ -1,3 +1,5 @@
+package import JSON
+
 /// Where to check a certificate: host, port, and how TLS begins.
 package struct HostAddress: Sendable, Hashable, CustomStringConvertible {
   /// The raw values are stored and used in JSON.
@@ -44,4 +46,14 @@ package struct HostAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// As `mail.example.com:587` or `[::1]:443`.
   package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+extension HostAddress {
+  /// The values written to the audit log.
+  package var audited: JSONValue {
+    [
+      "host": .string(host), "port": .integer(Int64(port)), "protocol": .string(startProtocol.rawValue),
+      "server_name": .string(serverName),
+    ]
+  }
 }

@@ -13,9 +13,7 @@ extension Schema {
 
     CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
     """
-}
 
-extension Schema {
   /// The pages that taps open, for apps with rules of their own.
   static let pageRules = Migration(
     id: "2026-11-23 page rules",

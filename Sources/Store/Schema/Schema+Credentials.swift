@@ -1,3 +1,5 @@
+import SQLite
+
 extension Schema {
   static let credentials = """
     CREATE TABLE credentials(
@@ -23,4 +25,16 @@ extension Schema {
       since INTEGER NOT NULL
     ) STRICT;
     """
+
+  /// Proxies of single credentials.
+  static let proxies = Migration(
+    id: "2026-11-23 proxies",
+    sql: """
+      CREATE TABLE credential_proxies(
+        id INTEGER PRIMARY KEY REFERENCES credentials(id) ON DELETE CASCADE,
+        address TEXT NOT NULL,               -- none: direct; else host:port of an HTTP proxy
+        user TEXT,
+        sealed BLOB                          -- the password
+      ) STRICT;
+      """)
 }

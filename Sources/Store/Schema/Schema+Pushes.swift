@@ -151,4 +151,80 @@ extension Schema {
       -- Devices of the service up to this id may have been sent to; NULL: as pushes.handed_out says.
       ALTER TABLE push_targets ADD COLUMN handed_out INTEGER;
       """)
+
+  /// What people keep for the send form: unsent drafts, and the devices that are their own.
+  static let drafts = Migration(
+    id: "2026-11-23 drafts",
+    sql: """
+      CREATE TABLE drafts(
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+        title TEXT NOT NULL,
+        fields TEXT NOT NULL,                -- JSON: the form's fields as [[name, value], …]
+        push_id INTEGER,                     -- the last one to a device of the user's own
+        changed_at INTEGER NOT NULL
+      ) STRICT;
+      CREATE INDEX drafts_user ON drafts(user_id, changed_at);
+      CREATE INDEX drafts_push ON drafts(push_id) WHERE push_id IS NOT NULL;
+
+      CREATE TABLE own_devices(
+        user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+        device_id INTEGER NOT NULL REFERENCES devices(id) ON DELETE CASCADE,
+        PRIMARY KEY(user_id, device_id)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX own_devices_device ON own_devices(device_id);
+      """)
+
+  /// Saved messages with places.
+  static let templates = Migration(
+    id: "2026-11-23 templates",
+    sql: """
+      CREATE TABLE push_templates(
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL COLLATE NOCASE UNIQUE,
+        content TEXT NOT NULL,               -- JSON of MessageTemplate
+        created_by TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        changed_at INTEGER NOT NULL
+      ) STRICT;
+      """)
+
+  /// Who may send to production, and what waits for a second person.
+  static let approvals = Migration(
+    id: "2026-11-23 approvals",
+    sql: """
+      -- 1: pushes to production of this app need a second person's approval.
+      ALTER TABLE apps ADD COLUMN needs_approval INTEGER NOT NULL DEFAULT 0;
+      -- 0: the person, and the person's tokens, may not send to production.
+      ALTER TABLE users ADD COLUMN sends_production INTEGER NOT NULL DEFAULT 1;
+      -- When a second person approved it; the time to live counts from then.
+      ALTER TABLE pushes ADD COLUMN approved_at INTEGER;
+
+      CREATE TABLE approvals(
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        push_id INTEGER REFERENCES pushes(id) ON DELETE CASCADE,
+        schedule_id INTEGER REFERENCES schedules(id) ON DELETE CASCADE,   -- one of the two
+        asked_by TEXT NOT NULL,              -- as in the activity log
+        asked_person INTEGER,                -- users.id, also of a person who was deleted; NULL: no person
+        asked_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL,
+        reach INTEGER,                       -- devices when it was asked for; NULL: not counted
+        undo_seconds INTEGER NOT NULL,       -- begins with the approval
+        decision TEXT,                       -- Approval.Decision; NULL: open
+        decided_by TEXT,                     -- NULL: nobody, it expired
+        decided_at INTEGER,
+        remark TEXT
+      ) STRICT;
+      CREATE UNIQUE INDEX approvals_push ON approvals(push_id);
+      CREATE INDEX approvals_schedule ON approvals(schedule_id, id);
+      CREATE INDEX approvals_open ON approvals(expires_at) WHERE decision IS NULL;
+      """)
+
+  /// A push waits again after a change of its segment.
+  static let repeatedApprovals = Migration(
+    id: "2026-11-27 repeated approvals",
+    sql: """
+      DROP INDEX approvals_push;
+      CREATE INDEX approvals_push ON approvals(push_id, id);
+      """)
 }

@@ -1,6 +1,5 @@
 import Arguments
 import Certificates
-import Console
 import Foundation
 import JSON
 import OpenSSL

@@ -1,5 +1,4 @@
 import Arguments
-import Console
 import Foundation
 import JSON
 import Model

@@ -4,6 +4,7 @@ import HTTPServer
 import JSON
 import Model
 import Store
+import TestSupport
 import Testing
 
 @testable import Console

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
-
 import Text
+
 @testable import Model
 
 @Suite("Why?")

@@ -1,19 +1,8 @@
 import Certificates
 import Foundation
-package import JSON
+import JSON
 import OpenSSL
 import Model
-package import Store
-
-extension TrackedCertificate {
-  /// The values written to the audit log.
-  package var audited: JSONValue {
-    [
-      "kind": .string(details.kind), "name": .string(details.name), "sha256": .optional(details.sha256),
-      "file_name": .string(details.fileName), "not_after": .optional(details.notAfter),
-    ]
-  }
-}
 
 /// The schema `Certificate` for a file that is not stored: its ID is 0.
 struct UnkeptCertificateAnswer: JSONWritable {
