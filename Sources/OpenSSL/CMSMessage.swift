@@ -68,9 +68,9 @@ package struct CMSMessage: Sendable {
     OpenSSLError.clear()
     let stack = pki_certificates_new()
     defer { pki_certificates_release(stack) }
-    for other in others { _ = pki_certificates_push(stack, other.x509) }
+    for other in others { _ = pki_certificates_push(stack, other.complete) }
     let der: Data? = MemoryBIO.reading(content) { bio in
-      let message = CMS_sign(certificate.x509, key.handle, stack, bio, UInt32(CMS_BINARY))
+      let message = CMS_sign(certificate.complete, key.handle, stack, bio, UInt32(CMS_BINARY))
       defer { CMS_ContentInfo_free(message) }
       guard message != nil else { return nil }
       return derEncoded { i2d_CMS_ContentInfo(message, $0) }

@@ -58,17 +58,17 @@ extension Certificate {
   /// Whether subject and issuer are equal, as in roots.
   package var isSelfSigned: Bool {
     defer { OpenSSLError.clear() }
-    return X509_self_signed(x509, 0) == 1
+    return X509_self_signed(complete, 0) == 1
   }
 
   /// Whether it may sign other certificates (basic constraints).
-  package var isAuthority: Bool { X509_check_ca(x509) > 0 }
+  package var isAuthority: Bool { X509_check_ca(complete) > 0 }
 
   /// Whether `authority`'s key signed this certificate. Dates and purposes are not checked.
   package func isSigned(by authority: Certificate) -> Bool {
     defer { OpenSSLError.clear() }
-    guard let key = X509_get0_pubkey(authority.x509) else { return false }
-    return X509_verify(x509, key) == 1
+    guard let key = X509_get0_pubkey(authority.complete) else { return false }
+    return X509_verify(complete, key) == 1
   }
 
   package var pem: String { PEMBlock(label: "CERTIFICATE", headers: "", content: der).text }

@@ -148,7 +148,7 @@ extension PKCS12 {
     OpenSSLError.clear()
     let stack = pki_certificates_new()
     defer { pki_certificates_release(stack) }
-    for other in others { _ = pki_certificates_push(stack, other.x509) }
+    for other in others { _ = pki_certificates_push(stack, other.complete) }
     let (keyNumber, certificateNumber, digest) =
       switch encryption {
       case .modern: (NID_aes_256_cbc, NID_aes_256_cbc, EVP_sha256())
@@ -156,9 +156,10 @@ extension PKCS12 {
       case .tripleDES:
         (NID_pbe_WithSHA1And3_Key_TripleDES_CBC, NID_pbe_WithSHA1And3_Key_TripleDES_CBC, EVP_sha1())
       }
+    let own = certificate?.complete
     // -1: no checksum yet, because it would use the default digest.
     let handle = PKCS12_create_ex(
-      password, name, key?.handle, certificate?.x509, stack, keyNumber, certificateNumber, 2048, -1, 0, context, nil)
+      password, name, key?.handle, own, stack, keyNumber, certificateNumber, 2048, -1, 0, context, nil)
     defer { PKCS12_free(handle) }
     guard handle != nil, PKCS12_set_mac(handle, password, -1, nil, 0, 2048, digest) == 1,
       let data = derEncoded({ i2d_PKCS12(handle, $0) })
