@@ -75,16 +75,18 @@ extension Certificate {
 }
 
 extension Certificate {
-  package var extensionOIDs: [String] {
-    (0..<max(0, X509_get_ext_count(x509))).map { index in
-      objectIdentifier(X509_EXTENSION_get_object(X509_get_ext(x509, index)))
-    }
+  package var extensionOIDs: [String] { extensions.map(extensionOID) }
+
+  private var extensions: Range<Int32> { 0..<max(0, X509_get_ext_count(x509)) }
+
+  private func extensionOID(_ index: Int32) -> String {
+    objectIdentifier(X509_EXTENSION_get_object(X509_get_ext(x509, index)))
   }
 
   /// The DER value of an extension, nil if it is missing.
   package func extensionValue(oid: String) -> Data? {
-    guard let index = extensionOIDs.firstIndex(of: oid),
-      let value = X509_EXTENSION_get_data(X509_get_ext(x509, Int32(index)))
+    guard let index = extensions.first(where: { extensionOID($0) == oid }),
+      let value = X509_EXTENSION_get_data(X509_get_ext(x509, index))
     else { return nil }
     let count = Int(ASN1_STRING_length(value))
     guard count > 0, let bytes = ASN1_STRING_get0_data(value) else { return Data() }
