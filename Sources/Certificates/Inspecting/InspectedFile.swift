@@ -103,7 +103,7 @@ package struct InspectedFile: Sendable {
     if let certificate { return certificate.sha256Fingerprint }
     // The secret has 96 random bits, so the digest does not reveal it.
     let bytes = privateKey.map { Array($0.publicKey.der) } ?? keyPair?.material
-    return bytes.map { Digest.sha256($0).map { String(format: "%02X", $0) }.joined(separator: ":") }
+    return bytes.map { Hexadecimal.encode(Digest.sha256($0), separator: ":", uppercase: true) }
   }
 
   /// A copy with the private key that matches the certificate.
