@@ -15,8 +15,8 @@ struct FileInspection {
   ) -> InspectedFile {
     let (role, environments) = CertificateRole.of(certificate)
     return InspectedFile(
-      format: format, kind: role.kind, role: role, name: CertificateSummary(certificate).name,
-      topics: topics(of: certificate), environments: environments,
+      format: format, kind: role.kind, role: role, name: nil, topics: topics(of: certificate),
+      environments: environments,
       teamID: role == .other ? nil : certificate.organizationalUnit.flatMap(teamID), keyID: nil,
       certificate: certificate, otherCertificates: others, privateKey: key, profile: nil)
   }
