@@ -54,12 +54,16 @@ extension PrivateKey {
   package convenience init(der: some DataProtocol, password: String? = nil) throws(PrivateKeyError) {
     let der = Data(der)
     guard KeyDerivationCost.isBearable(der) else { throw .tooCostly }
-    if let key = Array(der).withUnsafeBufferPointer(KeyDecoder.privateKey) {
+    let parts = DER.element(der)?.children?.map(\.tag)
+    // Each unencrypted form begins with a number (RFC 5208 §5, RFC 8017 §A.1.2, RFC 5915 §3). Other files need not go
+    // through all decoders.
+    if parts == nil || parts?.first == DER.integer,
+      let key = Array(der).withUnsafeBufferPointer(KeyDecoder.privateKey)
+    {
       try self.init(sharing: key)
       return
     }
     // EncryptedPrivateKeyInfo ::= SEQUENCE { SEQUENCE { algorithm… }, OCTET STRING } (RFC 5208 §6)
-    let parts = DER.element(der)?.children?.map(\.tag)
     guard parts == [DER.sequence, DER.octetString] else {
       throw der.isTruncatedDER ? .truncated : .notAPrivateKey(found: nil)
     }
