@@ -16,7 +16,7 @@ package struct ChannelKeeper: Sendable {
 
   package init(store: Store, ask: @escaping Ask) { (self.store, self.ask) = (store, ask) }
 
-  /// Creates a channel.
+  /// Creates it at Apple first, then here.
   ///
   /// - Throws: `ServiceRefusal`, ``NoRoute``.
   package func create(
