@@ -112,7 +112,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Certificates", "HTTP2", "HTTPServer", "Logging", "Model", "OpenSSL", "Providers", "Reactor", "COpenSSL",
+        "COpenSSL", "Certificates", "HTTP2", "HTTPServer", "Logging", "Model", "OpenSSL", "Providers", "Reactor",
+        "SQLite", "Store",
       ],
       path: "Tests/Support",
       swiftSettings: house),
@@ -132,7 +133,8 @@ let package = Package(
     tests("JSON", knows: ["JSON"]),
     tests("Model", knows: ["Calendar", "JSON", "Model", "TestSupport", "Text"]),
     tests(
-      "Store", knows: ["Calendar", "JSON", "Logging", "Model", "OpenSSL", "SQLite", "Store", "TestSupport"],
+      "Store",
+      knows: ["CSQLite", "Calendar", "JSON", "Logging", "Model", "OpenSSL", "SQLite", "Store", "TestSupport"],
       fixtures: true),
     tests("Providers", knows: ["Calendar", "HTTP2", "JSON", "Model", "OpenSSL", "Providers", "Reactor"]),
     tests(

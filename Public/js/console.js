@@ -31,6 +31,18 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
   link.click();
 });
+// A menu closes as people expect: by Escape, which gives the focus back to its button, and when they are elsewhere.
+document.addEventListener('keydown', (event) => {
+  const menu = event.key === 'Escape' && !event.defaultPrevented && event.target.closest('.menu[open]');
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector('summary').focus();
+});
+for (const kind of ['click', 'focusin']) {
+  document.addEventListener(kind, ({ target }) => {
+    document.querySelectorAll('.menu[open]').forEach((menu) => { if (!menu.contains(target)) menu.open = false; });
+  });
+}
 document.addEventListener('keydown', (event) => {
   if (event.key !== '?' || event.metaKey || event.ctrlKey || event.altKey || event.isComposing) return;
   if (event.target.closest('input, textarea, select, [contenteditable]') || document.querySelector('dialog[open]')) return;

@@ -35,7 +35,7 @@ async function copy(text) {
 
 function copyByCommand(text) {
   const before = document.activeElement;
-  const box = Object.assign(document.createElement('textarea'), { className: 'visually-hidden', value: text });
+  const box = Object.assign(document.createElement('textarea'), { className: 'vh', value: text });
   document.body.append(box);
   box.select();
   const done = document.execCommand('copy');

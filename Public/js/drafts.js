@@ -2,7 +2,6 @@
 
 import { isChanged } from './changes.js';
 import { isForgotten, key } from './forget.js';
-import { makeRows } from './languages.js';
 import { debounced } from './page.js';
 
 const kept = (field) => field.name && !['preview_language', 'pasted'].includes(field.name)
@@ -22,9 +21,12 @@ export function startDrafts() {
     offer(now !== blank);
   };
   // A form that the server filled (an error, "send again") is newer than the draft, and wins.
-  if ('fresh' in form.dataset && restore(form)) {
-    offer(true);
-    form.dispatchEvent(new Event('input', { bubbles: true }));
+  const entries = 'fresh' in form.dataset ? read() : undefined;
+  if (entries) {
+    restore(form, entries).then(() => {
+      offer(true);
+      form.dispatchEvent(new Event('input', { bubbles: true }));
+    });
   }
   const soon = debounced(save);
   form.addEventListener('input', soon);
@@ -46,15 +48,23 @@ function values(form) {
   });
 }
 
-function restore(form) {
-  let entries;
+/** What was kept; undefined: nothing, or nothing that can be read. */
+function read() {
   try {
-    entries = JSON.parse(sessionStorage.getItem(key) ?? 'null');
+    const entries = JSON.parse(sessionStorage.getItem(key));
+    return Array.isArray(entries) ? entries : undefined;
   } catch {
-    return false;
+    return undefined;
   }
-  if (!Array.isArray(entries)) return false;
-  makeRows(form, entries.map(([name]) => name));
+}
+
+async function restore(form, entries) {
+  const names = entries.map(([name]) => name);
+  // Few drafts have other languages.
+  if (names.some((name) => name.startsWith('localization.'))) {
+    const { makeRows } = await import('./languages.js');
+    makeRows(form, names);
+  }
   for (const field of [...form.elements].filter(kept)) {
     const given = entries.filter(([name]) => name === field.name).map(([, value]) => value);
     if (field.type === 'radio' || field.type === 'checkbox') field.checked = given.includes(field.value);
@@ -65,7 +75,6 @@ function restore(form) {
     // What is folded away must not be sent unseen.
     if (given.some(Boolean) && isChanged(field)) field.closest('details')?.setAttribute('open', '');
   }
-  return true;
 }
 
 function write(text) {

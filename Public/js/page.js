@@ -3,7 +3,7 @@
 /** Says `text` through one polite live region, for what the eye sees change but a screen reader would not. */
 export function announce(text) {
   if (!voice) {
-    voice = Object.assign(document.createElement('p'), { className: 'visually-hidden' });
+    voice = Object.assign(document.createElement('p'), { className: 'vh' });
     voice.setAttribute('role', 'status');
     document.body.append(voice);
   }

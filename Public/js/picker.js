@@ -1,5 +1,5 @@
 // Fields that name tags, aliases, segments or devices: what exists is suggested as one types (WAI-ARIA, combobox with a
-// list). Without script they are plain fields.
+// list). The app is that of the form's data-app, or of its field. Without script they are plain fields.
 
 import { debounced } from './page.js';
 
@@ -85,7 +85,8 @@ function combobox(input, kind, typed, choose) {
     running?.abort();
     running = new AbortController();
     const { signal } = running;
-    const items = await suggestions(kind, input.form?.elements.app?.value, typed(), signal);
+    const { dataset, elements } = input.form;
+    const items = await suggestions(kind, dataset.app ?? elements.app?.value, typed(), signal);
     if (signal.aborted || document.activeElement !== input) return;
     list.replaceChildren(...items.map((item, index) => option(item, `${list.id}-${index}`)));
     list.hidden = items.length === 0;

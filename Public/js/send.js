@@ -1,8 +1,8 @@
-// The send form. The preview and the suggestions come with the first sign of a person: a blank form needs neither.
+// The send form. The preview, the suggestions and the rows of languages come with the first sign of a person: a blank
+// form needs none of them.
 
 import { isChanged } from './changes.js';
 import { startDrafts } from './drafts.js';
-import { startLanguages } from './languages.js';
 import { presetZone } from './zone.js';
 
 const form = document.querySelector('form[data-preview]');
@@ -22,6 +22,5 @@ if (form) {
   // Going back, the browser fills fields by itself and tells nobody.
   addEventListener('pageshow', () => { if ([...form.elements].some(isChanged)) compose(); });
 }
-startLanguages();
 // A draft that comes back is such a sign.
 startDrafts();

@@ -52,6 +52,11 @@ static inline OSSL_DECODER_CTX *pki_key_decoder(EVP_PKEY **place) {
   return OSSL_DECODER_CTX_new_for_pkey(place, "DER", NULL, NULL, OSSL_KEYMGMT_SELECT_PRIVATE_KEY, NULL, NULL);
 }
 
+// Reads public keys as certificates hold them.
+static inline OSSL_DECODER_CTX *pki_public_key_decoder(EVP_PKEY **place) {
+  return OSSL_DECODER_CTX_new_for_pkey(place, "DER", "SubjectPublicKeyInfo", NULL, EVP_PKEY_PUBLIC_KEY, NULL, NULL);
+}
+
 // Old keys are encrypted with DES or MD5: for the time of the call this thread looks algorithms up in `context`.
 static inline EVP_PKEY *pki_read_key_pem(OSSL_LIB_CTX *context, BIO *bio, const char *bytes, int length) {
   struct pki_password password = {bytes, length};
@@ -61,12 +66,17 @@ static inline EVP_PKEY *pki_read_key_pem(OSSL_LIB_CTX *context, BIO *bio, const 
   return key;
 }
 
-static inline EVP_PKEY *pki_read_encrypted_key_der(OSSL_LIB_CTX *context, BIO *bio, const char *bytes, int length) {
-  struct pki_password password = {bytes, length};
+// Opens EncryptedPrivateKeyInfo (RFC 5208 §6). OpenSSL's own readers also decode what is inside, and collect all their
+// decoders for that.
+static inline PKCS8_PRIV_KEY_INFO *pki_decrypt_key(OSSL_LIB_CTX *context, const unsigned char *der, long size,
+                                                   const char *password, int length) {
+  X509_SIG *closed = d2i_X509_SIG(NULL, &der, size);
+  if (!closed) return NULL;
   OSSL_LIB_CTX *before = OSSL_LIB_CTX_set0_default(context);
-  EVP_PKEY *key = d2i_PKCS8PrivateKey_bio(bio, NULL, pki_give_password, &password);
+  PKCS8_PRIV_KEY_INFO *opened = PKCS8_decrypt(closed, password, length);
   OSSL_LIB_CTX_set0_default(before);
-  return key;
+  X509_SIG_free(closed);
+  return opened;
 }
 
 // The parts of a PKCS#12 file, and the bags in one of them; NULL if a part cannot be opened.

@@ -27,18 +27,25 @@ package struct NamedZone: Sendable, Hashable {
       self.init(name, zone)
       return
     }
-    throw NamedZoneError(name: name, suggestion: Suggestion.closest(to: name, among: Self.names) ?? Self.city(name))
+    let suggestion = Suggestion.closest(to: name, among: Self.candidates) ?? Self.city(name)
+    throw NamedZoneError(name: name, suggestion: suggestion)
   }
 
   /// The choices, in alphabetical order, UTC first.
   package static let names: [String] = ["UTC"] + TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }.sorted()
 
+  private static let candidates = Suggestion.Candidates(names)
+
   /// The zone of a city written without its continent.
   private static func city(_ name: String) -> String? {
     let plain = Suggestion.plain(name)
-    guard plain.count > 2 else { return nil }
-    return names.first { Suggestion.plain(String($0.split(separator: "/").last ?? "")) == plain }
+    return plain.count > 2 ? cities[plain] : nil
   }
+
+  /// Zones by the plain names of their cities; of two, the first.
+  private static let cities = Dictionary(
+    names.map { (Suggestion.plain(String($0.split(separator: "/").last ?? "")), $0) }
+  ) { first, _ in first }
 
   /// Seconds ahead of UTC at a moment.
   private func offset(_ seconds: Int) -> Int {

@@ -118,13 +118,16 @@ struct PlainReader {
     guard words[2] == "HTTP/1.1" || words[2] == "HTTP/1.0" else { throw Refusal(status: 505) }
     var fields = [(name: ":method", value: String(words[0])), (":path", String(words[1]))]
     for line in lines.dropFirst() {
-      guard let colon = line.firstIndex(of: ":"), colon != line.startIndex, !line.prefix(upTo: colon).contains(" ")
+      guard let colon = line.firstIndex(of: ":"), colon != line.startIndex,
+        !line.prefix(upTo: colon).contains(where: { $0 == " " || $0 == "\t" })
       else { throw Refusal(status: 400) }
       let (name, value) = (line[..<colon].lowercased(), line[line.index(after: colon)...].trimmingBlanks)
       fields.append((name == "host" ? ":authority" : name, value))
     }
     request.fields = HeaderList(fields)
-    request.isLast = words[2] == "HTTP/1.0" || request.fields["connection"]?.lowercased() == "close"
+    request.isLast =
+      words[2] == "HTTP/1.0"
+      || request.fields.contains { $0.name == "connection" && Self.lists("close", in: $0.value) }
     let isChunked = request.fields["transfer-encoding"]?.lowercased() == "chunked"
     let length = request.fields["content-length"]
     // Two of these fields, or another coding, are a way to smuggle requests (RFC 9112 §6.1, §6.3).
@@ -134,6 +137,11 @@ struct PlainReader {
     if isChunked { return part = .chunkSize }
     guard let count = Self.number(length ?? "0", radix: 10) else { throw Refusal(status: 400) }
     part = .body(count)
+  }
+
+  /// Whether an option is in a list (RFC 9110 §7.6.1).
+  private static func lists(_ option: String, in list: String) -> Bool {
+    list.split(separator: ",").contains { $0.trimmingBlanks.lowercased() == option }
   }
 
   /// A number of digits alone: `Int` takes a sign, too.

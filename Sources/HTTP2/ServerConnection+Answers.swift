@@ -5,10 +5,10 @@ extension ServerConnection {
     if plain != nil { return respondPlain(response, on: id) }
     guard !isClosed, let session, let stream = stream(id), !stream.isAnswered else { return }
     stream.isAnswered = true
-    stream.answer = response.body
+    stream.answer = stream.isHead ? [] : response.body
     let storage = FieldStorage([HeaderField(":status", "\(response.status)")] + response.fields)
     let result: Int32
-    if response.body.isEmpty {
+    if stream.answer.isEmpty {
       result = nghttp2_submit_response(session, id, storage.entries, storage.entries.count, nil)
     } else {
       var provider = nghttp2_data_provider(

@@ -55,7 +55,9 @@ extension ServerConnection {
       plain?.answering = id
       plain?.lastID = id
       if request.isLast { plain?.isOver = true }
-      streams[id] = ServerStream(id: id)
+      let stream = ServerStream(id: id)
+      stream.isHead = request.fields[":method"] == "HEAD"
+      streams[id] = stream
       server.handler.serve(
         ServerRequest(
           connection: self, streamID: id, fields: request.fields, body: request.body,
@@ -70,11 +72,12 @@ extension ServerConnection {
   func respondPlain(_ response: ServerResponse, on id: Int32) {
     guard !isClosed, plain?.answering == id else { return }
     plain?.answering = nil
-    streams[id] = nil
+    let isHead = streams.removeValue(forKey: id)?.isHead == true
     var head = "HTTP/1.1 \(response.status) \r\ncontent-length: \(response.body.count)\r\n"
     for field in response.fields { head += "\(field.name): \(field.value)\r\n" }
     if plain?.isOver == true { head += "connection: close\r\n" }
-    write(head + "\r\n", response.body)
+    // The length is that of the body which GET would get.
+    write(head + "\r\n", isHead ? [] : response.body)
     // Not at once: the answer may have been given while the request was handed over.
     loop.execute { [self] in servePlain() }
   }

@@ -49,7 +49,7 @@ extension ServerConnection: SecureTransportOwner {
     if !isSpeaking {
       guard count >= 0 else { return refuse(bytes) }
       prefaceBytes += bytes.count
-      isSpeaking = prefaceBytes >= Self.prefaceLength
+      isSpeaking = prefaceBytes >= Self.preface.count
     }
     if count < 0, closing == nil {
       let words = String(cString: nghttp2_strerror(Int32(count)))
@@ -74,15 +74,17 @@ extension ServerConnection: SecureTransportOwner {
     return !isClosed
   }
 
-  /// `PRI * HTTP/2.0`, `SM`, and the line ends between (RFC 9113 §3.4).
-  private static let prefaceLength = 24
+  /// RFC 9113 §3.4.
+  private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   /// Answers a client that neither agreed on h2 nor begins as HTTP/2, in HTTP/1.1. The client closes: a close from here
   /// could overtake the answer.
   private func refuse(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    if settings.speaksHTTP1, prefaceBytes == 0 {
+    if settings.speaksHTTP1 {
+      // What came before looked like the preface: POST begins as it does.
+      let whole = Self.preface.prefix(prefaceBytes) + bytes
       beginPlain()
-      return receivePlain(bytes)
+      return whole.withUnsafeBytes { receivePlain($0) }
     }
     isRefused = true
     let body = "This server supports only HTTP/2 over TLS. Offer h2 in ALPN.\n"
@@ -116,6 +118,7 @@ extension ServerConnection: SecureTransportOwner {
       let request = ServerRequest(
         connection: self, streamID: stream.id, fields: stream.fields, body: stream.body,
         bodyByteCount: stream.bodyByteCount)
+      stream.isHead = request.method == "HEAD"
       stream.fields = HeaderList()
       stream.body = []
       if stream.headerIsTooLong {
@@ -138,6 +141,8 @@ extension ServerConnection: SecureTransportOwner {
     }
     nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, frame, name, nameCount, value, valueCount, _, me in
       guard let me, let frame, let name, let value else { return 0 }
+      // A trailer is no part of the fields, as in HTTP/1.1 (RFC 9110 §6.5).
+      guard frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return 0 }
       Unmanaged<ServerConnection>.fromOpaque(me).takeUnretainedValue().received(
         field: UnsafeBufferPointer(start: name, count: nameCount),
         value: UnsafeBufferPointer(start: value, count: valueCount), stream: frame.pointee.hd.stream_id)

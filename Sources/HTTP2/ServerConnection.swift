@@ -189,6 +189,8 @@ final class ServerStream {
   let id: Int32
   var fields = HeaderList()
   var headerIsTooLong = false
+  /// Its answer has no body (RFC 9110 §9.3.2).
+  var isHead = false
   var body: [UInt8] = []
   var bodyByteCount = 0
   var isAnswered = false

@@ -43,41 +43,50 @@ extension Certificate {
   }
 
   /// Nil if the kind of key is unknown.
-  package var publicKey: PublicKey? {
-    defer { OpenSSLError.clear() }
-    return X509_get_pubkey(x509).map(PublicKey.init(owning:))
+  package var publicKey: PublicKey? { decodedKey.map(PublicKey.init(owning:)) }
+
+  /// Of ``publicKey``, without encoding it again.
+  package var keyAlgorithm: KeyAlgorithm? {
+    let key = decodedKey
+    defer { EVP_PKEY_free(key) }
+    return key.map { KeyAlgorithm($0) }
   }
+
+  /// A key that the caller frees.
+  private var decodedKey: OpaquePointer? { Array(publicKeyDER).withUnsafeBufferPointer(KeyDecoder.publicKey) }
 
   /// Whether subject and issuer are equal, as in roots.
   package var isSelfSigned: Bool {
     defer { OpenSSLError.clear() }
-    return X509_self_signed(x509, 0) == 1
+    return X509_self_signed(complete, 0) == 1
   }
 
   /// Whether it may sign other certificates (basic constraints).
-  package var isAuthority: Bool { X509_check_ca(x509) > 0 }
+  package var isAuthority: Bool { X509_check_ca(complete) > 0 }
 
   /// Whether `authority`'s key signed this certificate. Dates and purposes are not checked.
   package func isSigned(by authority: Certificate) -> Bool {
     defer { OpenSSLError.clear() }
-    guard let key = X509_get0_pubkey(authority.x509) else { return false }
-    return X509_verify(x509, key) == 1
+    guard let key = X509_get0_pubkey(authority.complete) else { return false }
+    return X509_verify(complete, key) == 1
   }
 
   package var pem: String { PEMBlock(label: "CERTIFICATE", headers: "", content: der).text }
 }
 
 extension Certificate {
-  package var extensionOIDs: [String] {
-    (0..<max(0, X509_get_ext_count(x509))).map { index in
-      objectIdentifier(X509_EXTENSION_get_object(X509_get_ext(x509, index)))
-    }
+  package var extensionOIDs: [String] { extensions.map(extensionOID) }
+
+  private var extensions: Range<Int32> { 0..<max(0, X509_get_ext_count(x509)) }
+
+  private func extensionOID(_ index: Int32) -> String {
+    objectIdentifier(X509_EXTENSION_get_object(X509_get_ext(x509, index)))
   }
 
   /// The DER value of an extension, nil if it is missing.
   package func extensionValue(oid: String) -> Data? {
-    guard let index = extensionOIDs.firstIndex(of: oid),
-      let value = X509_EXTENSION_get_data(X509_get_ext(x509, Int32(index)))
+    guard let index = extensions.first(where: { extensionOID($0) == oid }),
+      let value = X509_EXTENSION_get_data(X509_get_ext(x509, index))
     else { return nil }
     let count = Int(ASN1_STRING_length(value))
     guard count > 0, let bytes = ASN1_STRING_get0_data(value) else { return Data() }

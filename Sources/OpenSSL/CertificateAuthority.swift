@@ -76,7 +76,7 @@ package struct CertificateAuthority: Sendable {
       && builder.addNames(blueprint.subject, to: X509_get_subject_name(x509))
       && X509_set_issuer_name(x509, issuerName) == 1
       && X509_set_pubkey(x509, publicKey.handle) == 1
-      && builder.addExtensions(of: blueprint, issuer: issuer?.x509)
+      && builder.addExtensions(of: blueprint, issuer: issuer?.complete)
       && X509_sign(x509, key.handle, key.signingDigest) > 0
     guard made, let der = derEncoded({ i2d_X509(x509, $0) }) else {
       X509_free(x509)

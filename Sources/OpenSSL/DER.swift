@@ -5,6 +5,7 @@ package import Foundation
 /// Never reads outside the given bytes: an invalid length ends the reading.
 package enum DER {
   package static let integer: UInt8 = 0x02
+  package static let bitString: UInt8 = 0x03
   package static let octetString: UInt8 = 0x04
   package static let null: UInt8 = 0x05
   package static let objectIdentifier: UInt8 = 0x06

@@ -59,13 +59,20 @@ package func constantTimeEqual(_ one: some DataProtocol, _ other: some DataProto
   return one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
 }
 
-enum Hexadecimal {
-  /// As `00AB…` or, with a separator, `00:AB:…`.
-  static func encode(_ bytes: some Sequence<UInt8>, separator: String = "", uppercase: Bool = false) -> String {
-    bytes.map { byte in
-      let digits = String(byte, radix: 16, uppercase: uppercase)
-      return byte < 16 ? "0" + digits : digits
-    }.joined(separator: separator)
+package enum Hexadecimal {
+  /// As `00ab…` or, with a separator, `00:ab:…`.
+  package static func encode(
+    _ bytes: some Collection<UInt8>, separator: String = "", uppercase: Bool = false
+  ) -> String {
+    let digits = Array((uppercase ? "0123456789ABCDEF" : "0123456789abcdef").utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * (2 + separator.utf8.count))
+    for byte in bytes {
+      if !text.isEmpty { text += separator.utf8 }
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 }
 

@@ -59,8 +59,8 @@ package struct DistinguishedName: Sendable, Hashable, CustomStringConvertible {
 
 /// As `1.2.840.113635.100.6.3.1`.
 func objectIdentifier(_ object: OpaquePointer?) -> String {
-  var text = [CChar](repeating: 0, count: 256)
-  let count = OBJ_obj2txt(&text, Int32(text.count), object, 1)
-  guard count > 0 else { return "" }
-  return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
+    guard let start = text.baseAddress, OBJ_obj2txt(start, Int32(text.count), object, 1) > 0 else { return "" }
+    return String(cString: start)
+  }
 }

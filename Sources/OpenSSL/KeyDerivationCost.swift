@@ -5,16 +5,21 @@ import Foundation
 /// A hostile file may ask for two thousand million rounds, an hour of processor time. OpenSSL 3.0 has no limit of its
 /// own; files of real programs ask for 1 to 1,000,000.
 enum KeyDerivationCost {
-  /// About two seconds of one processor.
-  static let limit = 5_000_000
+  /// About two seconds of one processor. Fuzzing lowers it, because a few changed bytes ask for as much.
+  @TaskLocal static var limit: Int = 5_000_000
+  /// Stands for any number that is beyond all limits.
+  private static let endless = 1 << 32
 
   /// Whether all visible rounds of the file together are within ``limit``.
   static func isBearable(_ der: some DataProtocol) -> Bool { rounds(in: Array(der)) <= limit }
 
   /// The visible rounds of the file, at most ``limit`` + 1.
-  static func rounds(in der: [UInt8]) -> Int { min(rounds(in: der[...], depth: 0), limit + 1) }
+  static func rounds(in der: [UInt8]) -> Int {
+    let limit = limit
+    return min(rounds(in: der[...], depth: 0, limit: limit), limit + 1)
+  }
 
-  private static func rounds(in bytes: ArraySlice<UInt8>, depth: Int) -> Int {
+  private static func rounds(in bytes: ArraySlice<UInt8>, depth: Int, limit: Int) -> Int {
     guard depth < 24 else { return 0 }
     var rest = bytes
     var rounds = 0
@@ -27,7 +32,7 @@ enum KeyDerivationCost {
         rest = rest[content.upperBound...]
         // Octet strings contain further structures in PKCS#12.
         if element.isConstructed || tag == DER.octetString {
-          rounds += self.rounds(in: element.content, depth: depth + 1)
+          rounds += self.rounds(in: element.content, depth: depth + 1, limit: limit)
         }
       case .indefinite:
         // Its end is unknown, but what follows is checked too.
@@ -65,9 +70,9 @@ enum KeyDerivationCost {
     let numbers = (parameters.children ?? []).filter { $0.tag == DER.integer }.prefix(3)
     return numbers.reduce(1) { product, number in
       let digits = number.content.drop { $0 == 0 }
-      guard digits.count <= 4 else { return limit + 1 }
+      guard digits.count <= 4 else { return endless }
       let (result, overflows) = product.multipliedReportingOverflow(by: max(1, digits.reduce(0) { $0 << 8 | Int($1) }))
-      return overflows ? limit + 1 : min(result, limit + 1)
+      return overflows ? endless : min(result, endless)
     }
   }
 
@@ -76,7 +81,7 @@ enum KeyDerivationCost {
     (parameters.children ?? []).reduce(0) { sum, child in
       guard child.tag == DER.integer else { return sum }
       let digits = child.content.drop { $0 == 0 }
-      guard digits.count <= 4 else { return limit + 1 }
+      guard digits.count <= 4 else { return endless }
       return sum + digits.reduce(0) { $0 << 8 | Int($1) }
     }
   }

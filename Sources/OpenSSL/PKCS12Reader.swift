@@ -55,7 +55,7 @@ struct PKCS12Reader {
         keys.append(try key(opened))
       case NID_certBag:
         guard PKCS12_SAFEBAG_get_bag_nid(bag) == NID_x509Certificate else { continue }
-        try certificate(PKCS12_SAFEBAG_get1_cert(bag))
+        try certificate(in: bag)
       case NID_safeContentsBag: try read(bags: PKCS12_SAFEBAG_get0_safes(bag), depth: depth + 1)
       default: continue  // CRL bags and secret bags
       }
@@ -67,24 +67,38 @@ struct PKCS12Reader {
     if !algorithms.contains(name) { algorithms.append(name) }
   }
 
-  /// Copies a certificate into the default context, where it outlives the file's.
-  private mutating func certificate(_ x509: OpaquePointer?) throws(PKCS12Error) {
+  /// Reads a certificate, which outlives the file.
+  private mutating func certificate(in bag: OpaquePointer) throws(PKCS12Error) {
+    let certificate: Certificate =
+      if let plain = Self.plainCertificate(in: bag) { plain } else {
+        try Self.certificate(PKCS12_SAFEBAG_get1_cert(bag))
+      }
+    if !certificates.contains(certificate) { certificates.append(certificate) }
+  }
+
+  /// From its bytes: OpenSSL would decode the key, too (``KeylessContext``). Nil if they are not in DER form alone.
+  private static func plainCertificate(in bag: OpaquePointer) -> Certificate? {
+    // SafeBag { type, [0] { CertBag { type, [0] { OCTET STRING } } }, … } (RFC 7292 §4.2)
+    guard let der = derEncoded({ i2d_PKCS12_SAFEBAG(bag, $0) }),
+      let value = DER.element(der)?.children?.dropFirst().first?.children?.first?.children?.dropFirst().first,
+      let content = value.children?.first, content.tag == DER.octetString
+    else { return nil }
+    return try? Certificate(der: Array(content.content))
+  }
+
+  private static func certificate(_ x509: OpaquePointer?) throws(PKCS12Error) -> Certificate {
     defer { X509_free(x509) }
     guard let x509, let der = derEncoded({ i2d_X509(x509, $0) }) else {
       throw .damaged(OpenSSLError("reading a certificate"))
     }
-    let certificate: Certificate
-    do { certificate = try Certificate(der: der) } catch { throw .badCertificate(error) }
-    if !certificates.contains(certificate) { certificates.append(certificate) }
+    do { return try Certificate(der: der) } catch { throw .badCertificate(error) }
   }
 
-  /// Copies a key into the default context: TLS does not accept keys of another.
+  /// Reads a key in the default context: TLS does not accept keys of another.
   private func key(_ info: OpaquePointer?) throws(PKCS12Error) -> PrivateKey {
-    let key = info.flatMap { EVP_PKCS82PKEY_ex($0, context, nil) }
-    defer { EVP_PKEY_free(key) }
-    if let key, EVP_PKEY_get_bits(key) > PrivateKey.maximumBits { throw .tooCostly }
-    guard let key, let own = PrivateKey(copying: key) else { throw .damaged(OpenSSLError("reading a private key")) }
-    return own
+    guard let info, let key = PrivateKey(opened: info) else { throw .damaged(OpenSSLError("reading a private key")) }
+    guard EVP_PKEY_get_bits(key.handle) <= PrivateKey.maximumBits else { throw .tooCostly }
+    return key
   }
 
   /// Turns the error queue into the reason why a part did not open.
@@ -97,9 +111,17 @@ struct PKCS12Reader {
 
 extension PrivateKey {
   /// Copies a key into the default context, nil if its kind is unknown there.
-  convenience init?(copying key: OpaquePointer) {
+  convenience init?(copying key: OpaquePointer) { self.init(encoding: { i2d_PrivateKey(key, $0) }) }
+
+  /// Reads an opened PKCS#8 structure in the default context, nil if the kind of its key is unknown there.
+  convenience init?(opened info: OpaquePointer) { self.init(encoding: { i2d_PKCS8_PRIV_KEY_INFO(info, $0) }) }
+
+  /// - Parameter write: encodes the key.
+  private convenience init?(
+    encoding write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32
+  ) {
     var bytes: UnsafeMutablePointer<UInt8>?
-    let count = i2d_PrivateKey(key, &bytes)
+    let count = write(&bytes)
     guard count > 0, let bytes else { return nil }
     defer { OPENSSL_cleanse(bytes, Int(count)); pki_free(bytes) }
     guard let own = KeyDecoder.privateKey(UnsafeBufferPointer(start: bytes, count: Int(count))) else { return nil }

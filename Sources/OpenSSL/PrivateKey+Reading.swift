@@ -28,6 +28,10 @@ extension PrivateKey {
       try self.init(sharing: key)
       return
     }
+    guard !block.headers.isEmpty else {
+      try self.init(encrypted: block.content, password: password, isTruncated: isTruncated)
+      return
+    }
     let context: OpaquePointer
     do { context = try LegacyContext.context() } catch { throw .notAPrivateKey(found: nil) }
     OpenSSLError.clear()
@@ -50,27 +54,36 @@ extension PrivateKey {
   package convenience init(der: some DataProtocol, password: String? = nil) throws(PrivateKeyError) {
     let der = Data(der)
     guard KeyDerivationCost.isBearable(der) else { throw .tooCostly }
-    if let key = Array(der).withUnsafeBufferPointer(KeyDecoder.privateKey) {
+    let parts = DER.element(der)?.children?.map(\.tag)
+    // Each unencrypted form begins with a number (RFC 5208 §5, RFC 8017 §A.1.2, RFC 5915 §3). Other files need not go
+    // through all decoders.
+    if parts == nil || parts?.first == DER.integer,
+      let key = Array(der).withUnsafeBufferPointer(KeyDecoder.privateKey)
+    {
       try self.init(sharing: key)
       return
     }
     // EncryptedPrivateKeyInfo ::= SEQUENCE { SEQUENCE { algorithm… }, OCTET STRING } (RFC 5208 §6)
-    let parts = DER.element(der)?.children?.map(\.tag)
     guard parts == [DER.sequence, DER.octetString] else {
       throw der.isTruncatedDER ? .truncated : .notAPrivateKey(found: nil)
     }
+    try self.init(encrypted: der, password: password, isTruncated: false)
+  }
+
+  /// Reads EncryptedPrivateKeyInfo (RFC 5208 §6).
+  private convenience init(encrypted der: Data, password: String?, isTruncated: Bool) throws(PrivateKeyError) {
     let context: OpaquePointer
     do { context = try LegacyContext.context() } catch { throw .notAPrivateKey(found: nil) }
     OpenSSLError.clear()
-    let handle = MemoryBIO.reading(der) { bio in
-      PKCS12Password(password).lend { pki_read_encrypted_key_der(context, bio, $0, $1) }
+    let bytes = Array(der)
+    let info: OpaquePointer? =
+      password == nil
+      ? nil : PKCS12Password(password).lend { pki_decrypt_key(context, bytes, bytes.count, $0, $1) }
+    defer { PKCS8_PRIV_KEY_INFO_free(info) }
+    guard let key = info.flatMap({ PrivateKey(opened: $0) }) else {
+      throw Self.error(encrypted: true, password: password, truncated: isTruncated)
     }
-    guard let handle else { throw Self.error(encrypted: true, password: password, truncated: false) }
-    defer { EVP_PKEY_free(handle) }
-    guard Self.isBearable(handle) else { throw .tooCostly }
-    let own = PrivateKey(copying: handle)
-    guard let own else { throw .notAPrivateKey(found: nil) }
-    try self.init(sharing: own)
+    try self.init(sharing: key)
   }
 
   /// Reads Apple's `.p8`: a private P-256 key in PEM form.

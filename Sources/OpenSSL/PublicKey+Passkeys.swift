@@ -42,7 +42,7 @@ extension PublicKey {
 
   /// `subjectPublicKeyInfo` (RFC 5280 §4.1).
   private static func info(_ algorithm: [UInt8], _ key: [UInt8]) -> [UInt8] {
-    DER.encode(sequence: [algorithm, DER.encode(0x03, [0] + key)])
+    DER.encode(sequence: [algorithm, DER.encode(DER.bitString, [0] + key)])
   }
 
   /// Verifies a signature as authenticators make them: ECDSA in DER or RSA, of the message's SHA-256; or Ed25519.

@@ -12,9 +12,10 @@ package final class PublicKey: @unchecked Sendable, Hashable {
 
   /// Reads `subjectPublicKeyInfo`, nil for anything else.
   package convenience init?(der: some DataProtocol) {
-    OpenSSLError.clear()
-    defer { OpenSSLError.clear() }
-    guard let handle = derDecoded(der, { d2i_PUBKEY(nil, $0, $1) }, free: EVP_PKEY_free) else { return nil }
+    let der = Array(der)
+    // Anything else need not go through all decoders.
+    if let parts = DER.element(der)?.children, parts.map(\.tag) != [DER.sequence, DER.bitString] { return nil }
+    guard let handle = der.withUnsafeBufferPointer(KeyDecoder.publicKey) else { return nil }
     self.init(owning: handle)
   }
 

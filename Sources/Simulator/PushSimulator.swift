@@ -193,10 +193,11 @@ package final class PushSimulator: Sendable {
     var servers: [HTTP2Server] = []
     do {
       let loops = ownLoop.map { [$0] } ?? configuration.loops
-      let tls = try makeTLS()
+      let identity = try makeIdentity()
       func start(_ name: SimulatedServer, _ loop: Int, on address: SocketAddress?) async throws -> SocketAddress {
         let server = HTTP2Server(
-          loop: loops[loop % loops.count], tls: tls, settings: settings(name), handler: service(name))
+          loop: loops[loop % loops.count], tls: try tls(name, identity), settings: settings(name),
+          handler: service(name))
         servers.append(server)
         return try await server.start(on: address ?? .anyLocalPort)
       }
@@ -241,16 +242,20 @@ package final class PushSimulator: Sendable {
     state.withLock { $0 = .stopped }
   }
 
-  private func makeTLS() throws -> TLSContext {
+  private func makeIdentity() throws -> TLSIdentity {
     let now = configuration.now()
     // Longer than any client asks for, and within the authority's lifetime.
     let (certificate, key) = try authority.issueServer(
       names: configuration.hostNames, notBefore: max(now.addingTimeInterval(-86_400), authority.certificate.notBefore),
       notAfter: min(now.addingTimeInterval(397 * 86_400), authority.certificate.notAfter))
+    return TLSIdentity(chain: [certificate, authority.certificate], key: key)
+  }
+
+  private func tls(_ server: SimulatedServer, _ identity: TLSIdentity) throws -> TLSContext {
+    let isAPNs = server == .development || server == .production
     // With http/1.1 for APNs, too: a client that offers only that gets an explanation in place of a TLS alert.
     return try TLSContext.server(
-      identity: TLSIdentity(chain: [certificate, authority.certificate], key: key), alpn: ["h2", "http/1.1"],
-      clientCertificate: .requestedNotRequired)
+      identity: identity, alpn: ["h2", "http/1.1"], clientCertificate: isAPNs ? .requestedNotRequired : .none)
   }
 
   private func settings(_ server: SimulatedServer) -> ServerSettings {

@@ -32,7 +32,8 @@ enum ServeCommand {
     "A PEM file with the certificate's private key."
   ).configuration
   private static let proxies = Option(
-    repeated: "trusted-proxy", "cidr", "A proxy whose X-Forwarded-For and X-Forwarded-Proto are trusted."
+    repeated: "trusted-proxy", "cidr",
+    "A proxy whose X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host are trusted."
   ) { text throws(BadValue) in
     guard let range = AddressRange(text) else { throw BadValue("is not an address or a range, e.g. 10.0.0.0/8") }
     return range
@@ -198,8 +199,7 @@ enum ServeCommand {
       caller.finish(.success("Serving at \(service.url)"))
     }
     io.announce("serving", address: service.url, text: "Signalbox \(Signalbox.version) at \(service.url)")
-    if let path = try await service.console.firstStartPath() {
-      let link = service.localURL + path
+    if let link = try await service.console.firstStartLink(at: service.localURL) {
       io.announce(
         "to start, choose a password at this address; it works once and for 24 hours", address: link,
         text: "To start, choose a password here (the link works once and for 24 hours):\n  \(link)")

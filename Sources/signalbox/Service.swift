@@ -24,6 +24,8 @@ final class Service: Sendable {
     var listener: Int32?
     /// The folder with `Templates` and `Public`.
     var resources = "."
+    /// What the console shows, if it was read from there before. For tests.
+    var views: Console.Resources?
     var isDemo = false
     /// Certificate and key; nil for plain HTTP.
     var tls: TLSFiles?
@@ -146,8 +148,8 @@ final class Service: Sendable {
     var configured = try Self.serverConfiguration(listen, options)
     configuration.connections = { [count = configured.connections] in count.current }
     console = try Console(
-      store: store, engine: engine, simulator: simulator, configuration: configuration, pools: pools,
-      look: look, clock: clock, log: log)
+      store: store, engine: engine, simulator: simulator, configuration: configuration, resources: options.views,
+      pools: pools, look: look, clock: clock, log: log)
     let stamp = options.tls?.stamp
     let router = console.router()
     configured.requestEnded = { [times = store.times] route, status, duration in

@@ -70,6 +70,7 @@ enum Signalbox {
   private static func carryOut(_ arguments: [String], _ io: CommandIO) async -> Int32 {
     var (io, command) = (io, program.root.name)
     do {
+      io = try io.withSecretsOfFiles()
       switch try program.parse(arguments, environment: io.environment, in: io.translation) {
       case .show(let text):
         io.print(text)

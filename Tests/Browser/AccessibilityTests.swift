@@ -46,7 +46,7 @@ extension PagesInBrowser {
     func empty() async throws {
       try await BrowserScene.run(signedIn: false, demo: false, audited: true) { scene in
         try await audit(scene, paths: ["/session/new", "/session/setup", "/session/setup?token=wrong"])
-        let path = try #require(try await scene.service.console.firstStartPath())
+        let path = try #require(try await scene.service.console.firstStartLink())
         try await audit(scene, paths: [path])
         try await scene.setUp()
         try await audit(scene, paths: Self.lists, languages: ["en", "zh-Hans"])

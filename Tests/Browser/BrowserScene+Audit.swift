@@ -8,22 +8,21 @@ extension BrowserScene {
 
   /// Looks at the page, or at what another audit says, in every look.
   func audit(_ name: String, _ script: String = PageAudit.page) async throws {
+    let language = isAudited ? try await browser.run(script: "return document.documentElement.lang") as? String : nil
     for (width, dark) in Self.looks {
       try await browser.pretend(width: width, dark: dark)
       let found = try await browser.run(script: script) as? [String]
       #expect(found == [], "\(name), \(width) px, \(dark ? "dark" : "light")")
-      if script == PageAudit.page { try await axe(name, width: width, dark: dark) }
+      if script == PageAudit.page { try await axe(name, .init(language: language ?? "", width: width, dark: dark)) }
     }
     let complaints = try await browser.complaints()
     #expect(complaints == [], "\(name)")
     try await browser.pretend(width: 1280, dark: false)
   }
 
-  private func axe(_ name: String, width: Int, dark: Bool) async throws {
+  private func axe(_ name: String, _ look: AuditTable.Look) async throws {
     guard isAudited else { return }
-    let language = try await browser.run(script: "return document.documentElement.lang") as? String
-    let look = AuditTable.Look(language: language ?? "", width: width, dark: dark)
-    let found = try await browser.run(script: dark ? Axe.colors : Axe.script) as? [String]
+    let found = try await browser.run(script: look.dark ? Axe.colors : Axe.script) as? [String]
     table.note(name, look, violations: found?.count ?? 1)
     #expect(found == [], "\(name), \(look.name)")
   }

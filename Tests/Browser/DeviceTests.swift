@@ -1,3 +1,4 @@
+import Foundation
 import Simulator
 import Testing
 
@@ -88,6 +89,9 @@ extension InBrowser {
         try await scene.choose("platform", "ios")
         try await scene.fill("token", Self.lossy)
         try await scene.fill("alias", "usr_lin")
+        // A tag that others have is offered.
+        try await scene.browser.find("#tags").type("be")
+        try await scene.browser.wait(for: "//*[@role='option'][starts-with(.,'beta')]")
         try await scene.fill("tags", "beta, 北京")
         try await scene.press("Register a device")
         try await scene.sees("This text has lost part of the token", beside: "token")
@@ -132,6 +136,37 @@ extension InBrowser {
         try await scene.browser.wait(for: "//tbody/tr[count(//tbody/tr)=1][contains(.,'3')][contains(.,'token')]")
         try await scene.open("/devices?q=usr_three")
         try await scene.sees("1 device")
+      }
+    }
+
+    @Test("a file is imported with its progress, and its errors and report come without a reload")
+    func file() async throws {
+      // Every change of the bar, once it is shown.
+      let watch = """
+        window.shown = [];
+        new MutationObserver(() => {
+          const bar = document.querySelector('[data-import-progress]:not([hidden]) progress');
+          if (bar) window.shown.push(bar.value);
+        }).observe(document.body, { subtree: true, childList: true, attributes: true });
+        """
+      try await BrowserScene.run { scene in
+        let file = scene.folder.appendingPathComponent("devices.csv")
+        func upload(_ text: String) async throws {
+          try Data(text.utf8).write(to: file)
+          try await scene.select("app", "com.example.shop")
+          try await scene.browser.find("#file").type(file.path)
+          try await scene.press("Import devices")
+        }
+        try await scene.open("/devices/import")
+        _ = try await scene.browser.run(script: watch)
+        try await upload("nonsense;header\nx;y")
+        try await scene.browser.wait(for: "//p[@id='file-error']")
+        try await upload("token,environment,platform\n\(String(repeating: "c3", count: 32)),development,ios\n")
+        try await scene.heading("Import report")
+        try await scene.sees("1 line read: 1 added")
+        let shown = try await scene.browser.run(script: "return window.shown.includes(1)")
+        #expect(shown as? Bool == true)
+        #expect(try await scene.browser.complaints() == [])
       }
     }
   }

@@ -20,18 +20,17 @@ extension InBrowser {
       return small.concat(document.querySelector(arguments[0]) ? [] : ['nothing found']);
       """
 
-    @Test(
-      "what a finger hits has 24 px: boxes of rows, breadcrumbs, and links beside headings",
-      arguments: [
-        ("/devices", ".choose"), ("/devices/1", ".crumbs a"), ("/apps/1", ".crumbs a, .sec-head a"),
-      ])
-    func targets(path: String, selector: String) async throws {
+    @Test("what a finger hits has 24 px: boxes of rows, breadcrumbs, and links beside headings")
+    func targets() async throws {
+      let targets = [("/devices", ".choose"), ("/devices/1", ".crumbs a"), ("/apps/1", ".crumbs a, .sec-head a")]
       try await BrowserScene.run { scene in
-        for width in [400, 1280] {
-          try await scene.browser.pretend(width: width, dark: false)
-          try await scene.open(path)
-          let small = try await scene.browser.run(script: Self.small, selector) as? [String]
-          #expect(small == [], "\(path) at \(width) px")
+        for (path, selector) in targets {
+          for width in [400, 1280] {
+            try await scene.browser.pretend(width: width, dark: false)
+            try await scene.open(path)
+            let small = try await scene.browser.run(script: Self.small, selector) as? [String]
+            #expect(small == [], "\(path) at \(width) px")
+          }
         }
       }
     }
@@ -106,6 +105,72 @@ extension InBrowser {
         try await scene.heading("Review and send")
         let shortcut = try await scene.browser.run(script: "return document.querySelector('kbd').textContent")
         #expect(shortcut as? String == "Ctrl K")
+      }
+    }
+
+    @Test("beside the form no request is cut, and the kinds of an audience fill their lines")
+    func form() async throws {
+      let ragged = """
+        const edge = document.querySelector('.who fieldset .seg').getBoundingClientRect().right;
+        const ends = new Map();
+        for (const label of document.querySelectorAll('.who fieldset:first-child > .seg > label')) {
+          const { top, right } = label.getBoundingClientRect();
+          ends.set(Math.round(top), Math.max(right, ends.get(Math.round(top)) ?? 0));
+        }
+        return [...ends.values()].filter((end) => edge - end > 4).map(String).concat(ends.size > 1 ? [] : ['one line']);
+        """
+      let cut = """
+        document.querySelectorAll('aside details').forEach((part) => { part.open = true; });
+        const shown = [...document.querySelectorAll('aside pre')].filter((one) => one.textContent);
+        return shown.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.id)
+          .concat(shown.length > 4 ? [] : ['too few']);
+        """
+      try await BrowserScene.run { scene in
+        try await scene.open("/pushes/new?app=com.example.shop")
+        try await scene.choose("environment", "development")
+        try await scene.choose("audience", "all")
+        try await scene.fill("title", "Hello")
+        try await scene.browser.wait(for: "//pre[@data-show='payload'][contains(.,'Hello')]")
+        for width in [360, 400, 1100, 1280] {
+          try await scene.browser.pretend(width: width, dark: false)
+          #expect(try await scene.browser.run(script: ragged) as? [String] == [], "at \(width) px")
+          #expect(try await scene.browser.run(script: cut) as? [String] == [], "at \(width) px")
+        }
+      }
+    }
+
+    @Test("a menu closes by Escape, which gives the focus back, and by a click elsewhere")
+    func menus() async throws {
+      let isBack = "return document.activeElement.matches('.menu > summary') && !document.querySelector('.menu[open]')"
+      try await BrowserScene.run { scene in
+        try await scene.open("/apps/1")
+        let open = "//details[contains(@class,'menu')][@open]"
+        try await scene.browser.find(".menu > summary").click()
+        try await scene.browser.wait(for: open)
+        try await scene.browser.find(".menu-box button").type("\u{e00c}")
+        #expect(try await scene.browser.run(script: isBack) as? Bool == true)
+        try await scene.browser.find(".menu > summary").click()
+        try await scene.browser.wait(for: open)
+        try await scene.browser.find("h1").click()
+        try await scene.browser.wait(for: "//details[contains(@class,'menu')][not(@open)]")
+      }
+    }
+
+    @Test(
+      "the order on a phone is that of the keyboard",
+      arguments: [("/phones", ".faults tbody tr:first-child :is(select, input:not([type=hidden]), button)")])
+    func sequence(path: String, selector: String) async throws {
+      let order = """
+        const boxes = [...document.querySelectorAll(arguments[0])].map((one) => one.getBoundingClientRect());
+        return boxes.length > 2 && boxes.every((box, place) => {
+          const last = boxes[place - 1];
+          return !last || box.top >= last.bottom || box.left >= last.right;
+        });
+        """
+      try await BrowserScene.run { scene in
+        try await scene.browser.pretend(width: 400, dark: false)
+        try await scene.open(path)
+        #expect(try await scene.browser.run(script: order, selector) as? Bool == true, "\(path)")
       }
     }
 

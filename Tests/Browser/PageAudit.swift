@@ -117,23 +117,29 @@ enum PageAudit {
     const light = ([red, green, blue]) => [red, green, blue].map((value) => value / 255)
       .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
       .reduce((sum, value, place) => sum + value * [0.2126, 0.7152, 0.0722][place], 0);
-    const ground = (element) => {
-      for (let one = element; one; one = one.parentElement) {
-        const colour = getComputedStyle(one).backgroundColor;
-        const alpha = read(colour)[3];
-        if (alpha === 255) return colour;
-        if (alpha > 0) {
-          const [red, green, blue] = read(colour, one.parentElement ? ground(one.parentElement) : 'white');
-          return `rgb(${red}, ${green}, ${blue})`;
-        }
-        if (getComputedStyle(one).backgroundImage !== 'none') return null;
+    const paper = getComputedStyle(root).colorScheme.includes('dark') ? 'black' : 'white';
+    const paint = (element) => {
+      const { backgroundColor, backgroundImage } = getComputedStyle(element);
+      const above = element.parentElement;
+      const alpha = read(backgroundColor)[3];
+      if (alpha === 255) return backgroundColor;
+      if (alpha > 0) {
+        const [red, green, blue] = read(backgroundColor, above ? ground(above) : 'white');
+        return `rgb(${red}, ${green}, ${blue})`;
       }
-      return getComputedStyle(document.documentElement).colorScheme.includes('dark') ? 'black' : 'white';
+      if (backgroundImage !== 'none') return null;
+      return above ? ground(above) : paper;
+    };
+    // A row's texts have their ground, and all that is above it, in common.
+    const grounds = new Map();
+    const ground = (element) => {
+      if (!grounds.has(element)) grounds.set(element, paint(element));
+      return grounds.get(element);
     };
     const seen = new Set();
     for (const element of all('body *')) {
       const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-      if (!own || !shown(element) || element.closest('svg, [disabled], .visually-hidden, .skip, option')) continue;
+      if (!own || !shown(element) || element.closest('svg, [disabled], .vh, .skip, option')) continue;
       const style = getComputedStyle(element);
       const below = ground(element);
       if (!below) continue;

@@ -121,7 +121,7 @@ extension InBrowser {
         try await scene.press("Review")
         try await scene.press("Schedule for 1 device")
         try await scene.sees("Scheduled for 19 Mar 2030, 09:00 Asia/Shanghai (01:00 UTC)")
-        try await scene.follow("Send again")
+        try await scene.follow("Edit and send again")
         try await scene.heading("Send a push")
         #expect(try await scene.value("send_at") == "2030-03-19T09:00")
         #expect(try await scene.value("time_zone") == "Asia/Shanghai")

@@ -97,6 +97,7 @@ struct CertificateFileTests {
     arguments: [
       ("AuthKey_ABC123DEFG.p8", "ABC123DEFG"), ("AuthKey_ABC123DEFG (1).p8", "ABC123DEFG"),
       ("/tmp/AuthKey_ABC123DEFG.p8", "ABC123DEFG"), ("key.p8", nil), ("AuthKey_ABC123DEFGH.p8", nil), (nil, nil),
+      ("AuthKey_new AuthKey_ABC123DEFG", "ABC123DEFG"), ("AuthKey_ABC123DEF.p8", nil), ("AuthKey_", nil),
     ] as [(String?, String?)])
   func p8(fileName: String?, keyID: String?) throws {
     let openssl = try OpenSSLCommand()

@@ -17,7 +17,7 @@ struct CertificateTrackerTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let path = folder.path + "/test.sqlite"
-    let store = try Store.open(path: path, sealer: SealingKey(), now: now)
+    let store = try Store.openNew(path: path, sealer: SealingKey(), now: now)
     defer { store.close() }
     try body(store, path)
   }

@@ -18,7 +18,7 @@ struct ForecastTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
-    let store = try Store.open(path: folder.path + "/test.sqlite", sealer: key, now: noon)
+    let store = try Store.openNew(path: folder.path + "/test.sqlite", sealer: key, now: noon)
     defer { store.close() }
     try store.writeSync(body)
   }

@@ -77,7 +77,7 @@ struct DeliveryEngineTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
-    let store = try Store.open(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
+    let store = try Store.openNew(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
     let (app, credential) = try await store.write { database in
       let app = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
       let devices = (0..<count).map { number in

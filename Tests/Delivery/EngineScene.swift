@@ -26,7 +26,7 @@ struct EngineScene: Sendable {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
-    let store = try Store.open(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
+    let store = try Store.openNew(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
     defer { store.close() }
     let (app, credential) = try await store.write { database in
       let app = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)

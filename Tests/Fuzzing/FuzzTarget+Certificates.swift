@@ -8,20 +8,23 @@ import Providers
 
 /// Files with certificates, keys and accounts.
 extension FuzzTarget {
-  /// More rounds than this are the business of OpenSSL, and take long.
-  private static let rounds = 2048
+  /// Files may ask for few rounds of key derivation, by the product's own bound: more are the business of OpenSSL, and a
+  /// few changed bytes ask for seconds, also in Base64 and for a checksum.
+  private static func withFewRounds(_ read: () -> Void) { KeyDerivationCost.$limit.withValue(128, operation: read) }
 
   /// Any file, as it is uploaded.
   static func inspect(_ bytes: [UInt8]) {
-    guard KeyDerivationCost.rounds(in: bytes) <= rounds else { return }
-    for password in [nil, "secret"] {
-      do throws(FileProblem) {
-        let file = try CertificateFile.inspect(data: Data(bytes), fileName: "AuthKey_ABC123DEFG.p8", password: password)
-        return isJSON(JSONWriter.bytes(of: InspectedFileAnswer(file, now: noon)))
-      } catch {
-        precondition(!"\(error)".isEmpty)
-        // For other files the password does not matter.
-        guard error == .passwordNeeded else { return }
+    withFewRounds {
+      for password in [nil, "secret"] {
+        do throws(FileProblem) {
+          let file = try CertificateFile.inspect(
+            data: Data(bytes), fileName: "AuthKey_ABC123DEFG.p8", password: password)
+          return isJSON(JSONWriter.bytes(of: InspectedFileAnswer(file, now: noon)))
+        } catch {
+          precondition(!"\(error)".isEmpty)
+          // For other files the password does not matter.
+          guard error == .passwordNeeded else { return }
+        }
       }
     }
   }
@@ -53,15 +56,12 @@ extension FuzzTarget {
         precondition(again == [block], "reads its own block differently")
       }
     }
-    _ = try? CertificateFile.inspect(data: Data(bytes))  // both endings are right
+    withFewRounds { _ = try? CertificateFile.inspect(data: Data(bytes)) }  // both endings are right
   }
 
-  static func openPKCS12(_ bytes: [UInt8]) {
-    // The rounds of the checksum come last, without an algorithm before them.
-    let parts = DER.element(bytes)?.children ?? []
-    let last = parts.count == 3 ? parts[2].children?.last : nil
-    let checksum = last?.content.reduce(0) { min($0, 1 << 32) << 8 | Int($1) } ?? 0
-    guard KeyDerivationCost.rounds(in: bytes) + checksum <= rounds else { return }
+  static func openPKCS12(_ bytes: [UInt8]) { withFewRounds { checkPKCS12(bytes) } }
+
+  private static func checkPKCS12(_ bytes: [UInt8]) {
     guard let file = try? PKCS12.open(bytes, password: "secret") else { return }
     precondition(Set(file.certificates).count == file.certificates.count, "a certificate twice")
     precondition(
@@ -71,8 +71,9 @@ extension FuzzTarget {
   }
 
   /// In DER form or, as Apple's `.p8`, in PEM form.
-  static func readPrivateKey(_ bytes: [UInt8]) {
-    guard KeyDerivationCost.rounds(in: bytes) <= rounds else { return }
+  static func readPrivateKey(_ bytes: [UInt8]) { withFewRounds { checkPrivateKey(bytes) } }
+
+  private static func checkPrivateKey(_ bytes: [UInt8]) {
     let key: PrivateKey? =
       if bytes.first == 0x30 {
         try? PrivateKey(der: bytes, password: "secret")

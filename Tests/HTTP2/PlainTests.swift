@@ -44,10 +44,43 @@ struct PlainTests {
     }
   }
 
+  @Test("a request whose first byte comes alone is not taken for the preface of HTTP/2")
+  func firstByte() async throws {
+    try await Self.run { running, _ in
+      let client = try RawClient(running, alpn: [])
+      try client.send(Array("P".utf8))
+      try client.send(Array("OST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nz".utf8))
+      #expect(try client.text(endingWith: "POST /a x 1 1\n").hasPrefix("HTTP/1.1 200 \r\n"))
+    }
+  }
+
+  @Test("HEAD gets the fields of the answer alone, and the next answer follows them")
+  func head() async throws {
+    try await Self.run { running, _ in
+      let client = try RawClient(running, alpn: ["http/1.1"])
+      try client.send(Array("HEAD /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+      let text = try client.text(endingWith: "GET /b x 0 0\n")
+      let (head, length) = ("HTTP/1.1 200 \r\ncontent-length:", "HEAD /a x 0 0\n".utf8.count)
+      #expect(text.hasPrefix("\(head) \(length)\r\ncontent-type: text/plain\r\n\r\n\(head) "), "\(text)")
+    }
+  }
+
+  @Test(
+    "a client closes with `close`, in a list or in a second field too",
+    arguments: ["close", "keep-alive, close", "Keep-Alive,\tClose", "keep-alive\r\nConnection: close"])
+  func closing(field: String) async throws {
+    try await Self.run { running, _ in
+      let client = try RawClient(running, alpn: ["http/1.1"])
+      try client.send(Array("GET / HTTP/1.1\r\nHost: x\r\nConnection: \(field)\r\n\r\n".utf8))
+      #expect(try client.text(endingWith: "GET / x 0 0\n").contains("connection: close\r\n"))
+    }
+  }
+
   @Test(
     "what cannot be read is refused, and the connection ends",
     arguments: [
       ("GET\r\n\r\n", 400), ("GET / HTTP/3.0\r\n\r\n", 505), ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
+      ("GET / HTTP/1.1\r\nX\t: y\r\n\r\n", 400), ("GET / HTTP/1.1\r\nX: y\r\n\tA: b\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400), ("POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
       ("POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 400),

@@ -33,6 +33,25 @@ struct ServerTests {
     }
   }
 
+  @Test("a trailer ends a request, and is no part of its fields")
+  func trailer() async throws {
+    let seen = Mutex<[String]>([])
+    let server = TestServer { request, responder, _ in
+      seen.withLock { $0 = request.fields.map(\.name) + [String(decoding: request.body, as: UTF8.self)] }
+      responder.respond(ServerResponse(status: 200))
+    }
+    try await withServer(server) { running in
+      let client = try RawClient(running, alpn: ["h2"])
+      try client.begin()
+      let fields = [(":method", "POST"), (":scheme", "https"), (":path", "/"), (":authority", "x")]
+      try client.send(
+        RawClient.headers(1, fields, end: false) + RawClient.frame(0, 0, 1, Array("{}".utf8))
+          + RawClient.headers(1, [("x-sum", "1")]))
+      #expect(try client.answer(1).map(\.type) == [1])
+      #expect(seen.withLock { $0 } == fields.map(\.0) + ["{}"])
+    }
+  }
+
   @Test("a body is answered in one DATA frame that ends the stream")
   func oneDataFrame() async throws {
     let reason = Array(#"{"reason":"Unregistered","timestamp":1700000000000}"#.utf8)
@@ -51,6 +70,22 @@ struct ServerTests {
       #expect(frames.map(\.type) == [1, 0])
       #expect(frames.last?.payload == reason)
       #expect(frames.last?.flags == 1)
+    }
+  }
+
+  @Test("HEAD gets the fields of the answer alone")
+  func head() async throws {
+    let server = TestServer { _, responder, _ in
+      responder.respond(ServerResponse(status: 200, body: Array("{}".utf8)))
+    }
+    try await withServer(server) { running in
+      let client = try RawClient(running, alpn: ["h2"])
+      try client.begin()
+      try client.send(
+        RawClient.headers(1, [(":method", "HEAD"), (":scheme", "https"), (":path", "/"), (":authority", "x")]))
+      let frames = try client.answer(1)
+      #expect(frames.map(\.type) == [1])
+      #expect(frames.first?.flags == 5, "END_HEADERS and END_STREAM")
     }
   }
 

@@ -198,7 +198,7 @@ struct AssetFolderTests {
     arguments: [
       (
         "/* a */ p , q > a :hover {\n  color : red ;\n  margin: 0 auto;\n}\n",
-        "p,q > a :hover{color :red;margin:0 auto}"
+        "p,q>a :hover{color :red;margin:0 auto}"
       ),
       ("a { width: calc(1px + 2px - 3px) }", "a{width:calc(1px + 2px - 3px)}"),
       (

@@ -244,8 +244,8 @@ struct AdministrationTests {
     try await CommandRunner.with { box in
       let added = await box.run("users", "add", "lin@example.com", "--role", "admin")
       let path = try #require(added.lines.first)
-      #expect(added.code == 0 && path.hasPrefix("/session/setup?token="))
-      let token = path.replacing("/session/setup?token=", with: "")
+      #expect(added.code == 0 && path.hasPrefix("/session/setup#token="))
+      let token = path.replacing("/session/setup#token=", with: "")
       let store = try DataDirectory(box.data).open(now: CommandRunner.noon)
       defer { store.close() }
       let link = try store.readSync {
@@ -253,7 +253,7 @@ struct AdministrationTests {
       }
       #expect(link?.purpose == .invitation && link?.expiresAt == CommandRunner.noon + 86_400)
       let next = await box.run("users", "link", "LIN@example.com", "--json")
-      #expect(next.json?["path"]?.string?.hasPrefix("/session/setup?token=") == true)
+      #expect(next.json?["path"]?.string?.hasPrefix("/session/setup#token=") == true)
       let whole = await box.run("users", "link", "LIN@example.com", "--address", "https://push.example.com")
       #expect(whole.lines.first?.hasPrefix("https://push.example.com/session/setup#token=") == true)
       let old = try store.readSync {
@@ -471,6 +471,28 @@ struct AdministrationTests {
       #expect(turned.errors.contains("/a[U+202E]b: "))
       #expect(await box.run("inspect").code == 64)
       #expect(!FileManager.default.fileExists(atPath: box.data))
+    }
+  }
+
+  @Test("a password can be in a file, without its last line end; the variable itself comes first")
+  func passwordFile() async throws {
+    try await CommandRunner.with { box in
+      let (begin, end) = (CommandRunner.noon - 86_400, CommandRunner.noon + 86_400)
+      let authority = try CertificateAuthority(subject: [.commonName("CA")], notBefore: begin, notAfter: end)
+      let (certificate, key) = try authority.issueServer(names: ["localhost"], notBefore: begin, notAfter: end)
+      _ = try box.file("a.pem", certificate.pem + key.pkcs8PEM)
+      let export = ["pkcs12", "-export", "-in", "a.pem", "-out", "a.p12", "-passout", "pass:secret"]
+      try await Child.run("openssl", export, in: box.folder)
+      let secret = try box.file("password", "secret\n")
+      func inspect(_ environment: [String: String]) async -> CommandResult {
+        await box.run("inspect", box.folder + "/a.p12", environment: environment)
+      }
+      let opened = await inspect(["SIGNALBOX_PASSWORD_FILE": secret])
+      #expect(opened.code == 0, "\(opened.errors)")
+      #expect(await inspect(["SIGNALBOX_PASSWORD_FILE": secret, "SIGNALBOX_PASSWORD": "wrong"]).code == 1)
+      let missing = await inspect(["SIGNALBOX_PASSWORD_FILE": box.folder + "/none"])
+      let words = "signalbox: error: SIGNALBOX_PASSWORD_FILE: No such file or directory."
+      #expect(missing.code == 64 && missing.errors.hasPrefix(words), "\(missing.errors)")
     }
   }
 

@@ -134,7 +134,7 @@ struct FCMDeliveryTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
-    let store = try Store.open(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: now)
+    let store = try Store.openNew(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: now)
     let routes = CredentialRoutes(store: store, loop: world.loop, resolver: world.pool)
 
     let good = try Self.file(key, port: port)

@@ -188,6 +188,31 @@ struct RestoreTests {
     }
   }
 
+  @Test("of a replicated database, restore says what to do about Litestream", arguments: ["yes", "folder", "no"])
+  func replicated(known: String) async throws {
+    try await CommandRunner.with { box in
+      let environment = ["SIGNALBOX_REPLICATED": known == "yes" ? "yes" : ""]
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let backup = box.folder + "/backup.sqlite"
+      await box.run("backup", backup)
+      if known == "folder" {
+        let folder = box.data + "/.signalbox.sqlite-litestream"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      }
+      let reader = try Database(path: box.data + "/signalbox.sqlite", mode: .reader)
+      #expect(try reader.int("SELECT count(*) FROM apps") == 1)
+      let refused = await box.run("restore", backup, environment: environment)
+      #expect(refused.code == 1 && refused.errors.contains("probably Litestream") == (known != "no"), "\(refused)")
+      reader.close()
+      var restored = refused
+      try await eventually("the database is free") {
+        restored = await box.run("restore", backup, environment: environment)
+        return restored.code == 0
+      }
+      #expect(restored.errors.contains("Restart Litestream") == (known != "no"), "\(restored)")
+    }
+  }
+
   private func add(_ name: String, _ role: User.Role, _ database: Database) throws -> User {
     let user = try User.add(database, name: name, role: role, passwordHash: "hash of \(name)", now: CommandRunner.noon)
     try Session.open(

@@ -147,6 +147,14 @@ struct SelfDescriptionTests {
     }
   }
 
+  @Test("serve --help names every header that is taken from a trusted proxy")
+  func proxyHeaders() async throws {
+    try await CommandRunner.with { box in
+      let help = await box.run("serve", "--help").output
+      for name in ["X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"] { #expect(help.contains(name)) }
+    }
+  }
+
   @Test("wrong usage is one line, and where the help is")
   func usage() async throws {
     try await CommandRunner.with { box in

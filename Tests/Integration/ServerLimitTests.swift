@@ -81,6 +81,24 @@ struct ServerLimitTests {
     }
   }
 
+  @Test("the first link of a public address has its token in the fragment, which no proxy logs")
+  func publicLink() async throws {
+    try await CommandRunner.with { box in
+      let address = "https://push.example.com"
+      let child = try Child(
+        [
+          try Child.signalbox(), "serve", "--data", box.data, "--listen", "127.0.0.1:0", "--address", address,
+        ], in: box.folder)
+      try await eventually("the first link") {
+        guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
+        return child.outputText.contains("\(address)/session/setup")
+      }
+      #expect(child.outputText.contains("\(address)/session/setup#token="), "\(child.outputText)")
+      child.send(SIGTERM)
+      #expect(await child.status() == 0)
+    }
+  }
+
   @Test("with the JSON log every line is an object, also the address, the first link, warnings and errors")
   func lines() async throws {
     try await CommandRunner.with { box in

@@ -61,6 +61,10 @@ struct WebhooksCommandTests {
       let text = try await OtherProgram.run("/usr/bin/tar", ["-xzOf", path]).output
       #expect(text.contains("integrity check passed") && text.contains("com.example.shop"))
       #expect(text.contains("\"version\""))
+      let database = try Database(path: box.data + "/signalbox.sqlite", mode: .reader)
+      defer { database.close() }
+      let entry = try #require(try AuditEntry.list(database, limit: 1).items.first).entry
+      #expect(entry.action == "database.bundle" && entry.actor == commandActor && entry.subject == "file \(path)")
       let lost = await box.run("doctor", "--bundle", box.folder + "/nowhere/support.tar.gz")
       #expect(lost.code == 1 && lost.errors.contains("cannot be written"))
     }

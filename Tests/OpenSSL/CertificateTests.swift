@@ -40,6 +40,11 @@ struct CertificateTests {
     let publicKey = try openssl("x509", "-in", "cert.pem", "-noout", "-pubkey")
     #expect(certificate.publicKeyDER == certificate.publicKey?.der)
     #expect(certificate.publicKey?.pem == String(decoding: publicKey, as: UTF8.self))
+    #expect(certificate.keyAlgorithm == certificate.publicKey?.algorithm)
+    #expect(PublicKey(der: certificate.publicKeyDER) == certificate.publicKey)
+    #expect(PublicKey(der: certificate.publicKeyDER + [0]) == nil)
+    #expect(PublicKey(der: certificate.publicKeyDER.dropLast()) == nil)
+    #expect(PublicKey(der: certificate.der) == nil)
     #expect(try PrivateKey(pem: openssl.text("key.pem")).matches(certificate))
     #expect(try !PrivateKey.generateP256().matches(certificate))
   }

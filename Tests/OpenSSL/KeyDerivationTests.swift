@@ -112,6 +112,17 @@ struct KeyDerivationTests {
     #expect(!KeyDerivationCost.isBearable(parameters([.max >> 1, 1, 1])))
   }
 
+  @Test(
+    "a lowered bound holds for what is encrypted, and for a checksum alone",
+    arguments: [["-nomac"], ["-keypbe", "NONE", "-certpbe", "NONE"]])
+  func lowered(options: [String]) throws {
+    let data = try p12("x", options)
+    #expect(try PKCS12.open(data, password: "x").key != nil)
+    #expect(throws: PKCS12Error.tooCostly) {
+      try KeyDerivationCost.$limit.withValue(128) { try PKCS12.open(data, password: "x") }
+    }
+  }
+
   @Test("the bytes of a key are its text, and are gone when they are wiped")
   func wiping() throws {
     let key = try PrivateKey.generateP256()

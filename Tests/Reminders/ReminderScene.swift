@@ -43,7 +43,7 @@ struct ReminderScene {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("reminders-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     key = SealingKey()
-    store = try Store.open(path: folder.path + "/signalbox.sqlite", sealer: key, readers: 2, now: Self.noon)
+    store = try Store.openNew(path: folder.path + "/signalbox.sqlite", sealer: key, readers: 2, now: Self.noon)
     courier = try Courier(folder: Self.mailFolder, address: "https://push.example.com", pool: pool, isStrict: true)
   }
 

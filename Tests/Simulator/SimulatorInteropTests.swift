@@ -107,6 +107,23 @@ struct SimulatorInteropTests {
     }
   }
 
+  @Test("APNs asks for a client certificate; FCM and JPush, which take none, do not")
+  func clientCertificate() async throws {
+    try #require(FileManager.default.isExecutableFile(atPath: Self.curl), "apt install curl")
+    try await SimulatorScene.run { scene in
+      try await Self.withFiles([scene.simulator.authorityPEM]) { files in
+        for server in SimulatedServer.allCases {
+          let port = try #require(scene.simulator.endpoint(server)?.port)
+          let (status, output) = try await OtherProgram.run(
+            Self.curl, ["-sSv", "--max-time", "20", "--cacert", files[0], "https://localhost:\(port)/"])
+          #expect(status == 0, "\(output)")
+          let isAPNs = server == .development || server == .production
+          #expect(output.contains("Request CERT") == isAPNs, "\(server): \(output)")
+        }
+      }
+    }
+  }
+
   @Test("curl --http1.1 reaches FCM and JPush over TLS, be http/1.1 offered by ALPN or not")
   func http1() async throws {
     try #require(FileManager.default.isExecutableFile(atPath: Self.curl), "apt install curl")

@@ -1,6 +1,7 @@
 import Foundation
 import SQLite
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Store
@@ -12,7 +13,7 @@ struct ResultCacheTests {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
     let path = folder + "/test.sqlite"
-    let store = try Store.open(path: path, sealer: TestSealer(), readers: 1, now: noon)
+    let store = try Store.openNew(path: path, sealer: TestSealer(), readers: 1, now: noon)
     defer { store.close() }
     try await body(store, path)
   }

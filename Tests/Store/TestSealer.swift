@@ -1,7 +1,10 @@
+import CSQLite
 import Foundation
 import Model
-import SQLite
+import TestSupport
+import Testing
 
+@testable import SQLite
 @testable import Store
 
 /// A sealer for tests: what it makes opens only at the place for which it was made.
@@ -27,8 +30,23 @@ let noon = Date(milliseconds: 1_795_176_000_000)
 func withDatabase(_ body: (Database) throws -> Void) throws {
   let database = try Database(path: ":memory:")
   defer { database.close() }
-  try Schema.migrator.migrate(database, at: noon.milliseconds)
+  try load(EmptyDatabase.bytes, into: database)
   try body(database)
+}
+
+/// Makes a database in memory a copy of a file, with the settings that it had
+/// (https://www.sqlite.org/c3ref/deserialize.html).
+private func load(_ file: Data, into database: Database) throws {
+  let bytes = sqlite3_malloc64(UInt64(file.count)).assumingMemoryBound(to: UInt8.self)
+  file.copyBytes(to: bytes, count: file.count)
+  // A log needs a file: the two versions in the header say that there is none
+  // (https://www.sqlite.org/fileformat.html §1.3.3).
+  (bytes[18], bytes[19]) = (1, 1)
+  let size = Int64(file.count)
+  let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)
+  let code = try sqlite3_deserialize(database.connection(), "main", bytes, size, size, flags)
+  try #require(code == SQLITE_OK)
+  try database.script("PRAGMA cache_size = -65536; PRAGMA secure_delete = ON")
 }
 
 /// The same with one app.

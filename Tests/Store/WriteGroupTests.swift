@@ -1,6 +1,7 @@
 import Foundation
 import SQLite
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Store
@@ -13,7 +14,7 @@ struct WriteGroupTests {
     let folder = FileManager.default.temporaryDirectory.appending(path: "group-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
-    let store = try Store.open(path: folder + "/signalbox.sqlite", sealer: TestSealer(), now: noon)
+    let store = try Store.openNew(path: folder + "/signalbox.sqlite", sealer: TestSealer(), now: noon)
     defer { store.close() }
     try await body(store)
   }

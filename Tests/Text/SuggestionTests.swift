@@ -29,4 +29,17 @@ struct SuggestionTests {
     #expect(Suggestion.closest(to: "iso", among: ["ios"]) == "ios")
     #expect(Suggestion.closest(to: "soi", among: ["ios"]) == nil)
   }
+
+  @Test(
+    "the nearest of several is meant, the first of equals; kept candidates say the same",
+    arguments: [
+      ("rats", ["rate", "rates", "cats"], "rate"), ("rats", ["crates", "rates"], "rates"),
+      ("rats", ["rates", "crates"], "rates"), ("rats", ["priority", "star", "a"], nil), ("r", ["s", ""], nil),
+      ("\u{212A}ey", ["keys", "key"], "key"), ("PRIORITÉ", ["priorities", "priority"], "priority"),
+      ("registrationid", ["region", "registration_id"], "registration_id"), ("x", [], nil),
+    ] as [(String, [String], String?)])
+  func several(word: String, candidates: [String], meant: String?) {
+    #expect(Suggestion.closest(to: word, among: candidates) == meant)
+    #expect(Suggestion.closest(to: word, among: Suggestion.Candidates(candidates)) == meant)
+  }
 }

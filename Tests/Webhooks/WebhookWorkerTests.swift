@@ -78,7 +78,7 @@ struct WebhookWorkerTests {
 
     private init(folder: String, address: SocketAddress) async throws {
       path = folder + "/test.sqlite"
-      let (store, sealer) = (try Store.open(path: path, sealer: sealer, now: noon), sealer)
+      let (store, sealer) = (try Store.openNew(path: path, sealer: sealer, now: noon), sealer)
       opened = Mutex(store)
       let added = try await store.write { database in
         _ = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)

@@ -28,7 +28,8 @@ package struct AppleExtensions: Sendable, Hashable {
     case pass
   }
 
-  static let prefix = "1.2.840.113635.100.6.3."
+  /// Of all its extensions.
+  private static let apple = "1.2.840.113635.100.6."
 
   /// Valid for Apple's development servers (`.1`).
   package let isDevelopment: Bool
@@ -44,21 +45,22 @@ package struct AppleExtensions: Sendable, Hashable {
   package let topics: [Topic]?
 
   init(of certificate: Certificate) {
-    let marks = Set(certificate.extensionOIDs)
-    isDevelopment = marks.contains(Self.prefix + "1")
-    isProduction = marks.contains(Self.prefix + "2")
-    isVoIP = ["3", "4", "5"].contains { marks.contains(Self.prefix + $0) }
-    hasTopicList = ["6", "4"].contains { marks.contains(Self.prefix + $0) }
-    signing = Self.signingMarks.first { marks.contains("1.2.840.113635.100.6.1.\($0.0)") }?.1
+    let own = certificate.extensionOIDs.filter { $0.hasPrefix(Self.apple) }
+    let marks = Set(own.map { String($0.dropFirst(Self.apple.utf8.count)) })
+    isDevelopment = marks.contains("3.1")
+    isProduction = marks.contains("3.2")
+    isVoIP = ["3.3", "3.4", "3.5"].contains { marks.contains($0) }
+    hasTopicList = ["3.6", "3.4"].contains { marks.contains($0) }
+    signing = Self.signingMarks.first { marks.contains($0.0) }?.1
     topics =
-      ["6", "4"].lazy.compactMap { certificate.extensionValue(oid: Self.prefix + $0) }
-      .compactMap(Self.topics).first
+      ["3.6", "3.4"].lazy.filter { marks.contains($0) }
+      .compactMap { certificate.extensionValue(oid: Self.apple + $0) }.compactMap(Self.topics).first
   }
 
   /// 2 iPhone development, 4 iPhone distribution, 7 Mac App Store, 12 Mac development, 13 and 14 Developer ID, 16 passes.
-  private static let signingMarks: [(Int, Signing)] = [
-    (2, .development), (12, .development), (4, .distribution), (7, .distribution), (13, .distribution),
-    (14, .distribution), (16, .pass),
+  private static let signingMarks: [(String, Signing)] = [
+    ("1.2", .development), ("1.12", .development), ("1.4", .distribution), ("1.7", .distribution),
+    ("1.13", .distribution), ("1.14", .distribution), ("1.16", .pass),
   ]
 
   /// `SEQUENCE { UTF8String topic, SEQUENCE { UTF8String kind, … }, … }`; nil for anything else.

@@ -27,8 +27,8 @@ extension FileInspection {
     }
     let withKey = certificates.filter { halves[$0.publicKeyDER] != nil }
     if withKey.isEmpty, !keys.isEmpty { throw .keyDoesNotMatch }
-    // Issuers are chosen only if there is nothing else.
-    let leaves = certificates.filter { !$0.isAuthority }
+    // Issuers are chosen only if there is nothing else: of one certificate, it need not be known.
+    let leaves = certificates.count == 1 ? certificates : certificates.filter { !$0.isAuthority }
     let candidates = withKey.isEmpty ? (leaves.isEmpty ? Array(certificates.prefix(1)) : leaves) : withKey
     if candidates.count == 1 { return result(candidates[0], leaves.count > 1 ? .onlyWithKey : nil) }
     let sending = candidates.filter { CertificateRole.of($0).role.kind.isForAPNs }

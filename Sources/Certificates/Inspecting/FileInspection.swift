@@ -1,6 +1,7 @@
 import Foundation
 import OpenSSL
 import Model
+import Text
 
 /// The inspection of one file, with the inputs besides its bytes.
 struct FileInspection {
@@ -15,8 +16,8 @@ struct FileInspection {
   ) -> InspectedFile {
     let (role, environments) = CertificateRole.of(certificate)
     return InspectedFile(
-      format: format, kind: role.kind, role: role, name: CertificateSummary(certificate).name,
-      topics: topics(of: certificate), environments: environments,
+      format: format, kind: role.kind, role: role, name: nil, topics: topics(of: certificate),
+      environments: environments,
       teamID: role == .other ? nil : certificate.organizationalUnit.flatMap(teamID), keyID: nil,
       certificate: certificate, otherCertificates: others, privateKey: key, profile: nil)
   }
@@ -29,6 +30,7 @@ struct FileInspection {
       throw .wrongKeyKind(found: key.algorithm.description)
     }
     guard key.isSound else { throw .unsoundKey }
+    let keyID = keyID
     return InspectedFile(
       format: format, kind: .apnsKey, role: nil, name: keyID.map { "AuthKey_\($0)" } ?? "APNs key", topics: [],
       environments: [.development, .production], teamID: nil, keyID: keyID, certificate: nil, otherCertificates: [],
@@ -39,17 +41,40 @@ struct FileInspection {
 
   /// The names of Apple's keys for in-app purchase and App Store Connect, which APNs refuses.
   private var isNamedForOtherService: Bool {
-    fileName?.contains(/(SubscriptionKey|ApiKey)_[A-Z0-9]{10}/) == true
+    id(behind: "SubscriptionKey_") != nil || id(behind: "ApiKey_") != nil
   }
 
   /// From `AuthKey_ABC123DEFG.p8`, or `AuthKey_ABC123DEFG (1).p8`, a browser's second download.
   private var keyID: String? {
-    fileName?.firstMatch(of: /AuthKey_([A-Z0-9]{10})(?![A-Za-z0-9])/).map { String($0.1) }
+    id(behind: "AuthKey_") { !ASCII.isAlphanumeric($0) }
+  }
+
+  /// The first ID of Apple's that follows `word` in the file name.
+  ///
+  /// By hand, as in ``teamID(_:)``: making a `Regex` takes longer than reading the key.
+  ///
+  /// - Parameter ends: whether a byte may follow the ID.
+  private func id(behind word: String, ends: (UInt8) -> Bool = { _ in true }) -> String? {
+    let (name, word) = (Array((fileName ?? "").utf8), Array(word.utf8))
+    var position = 0
+    while let found = name.offset(of: word, from: position) {
+      position = found + word.count
+      let rest = name[position...]
+      if Self.isID(rest.prefix(10)), rest.dropFirst(10).first.map(ends) ?? true {
+        return String(decoding: rest.prefix(10), as: UTF8.self)
+      }
+    }
+    return nil
+  }
+
+  /// Ten capital letters or digits.
+  private static func isID(_ text: some Collection<UInt8>) -> Bool {
+    text.count == 10 && text.allSatisfy { ASCII.isAlphanumeric($0) && !(0x61...0x7a).contains($0) }
   }
 
   /// In Apple's certificates, the organizational unit is the team ID: 10 characters.
   private func teamID(_ unit: String) -> String? {
-    unit.wholeMatch(of: /[A-Z0-9]{10}/) == nil ? nil : unit
+    Self.isID(unit.utf8) ? unit : nil
   }
 
   /// If Apple's extension has a list of topics, it alone counts, even if unreadable. Otherwise the subject names the

@@ -23,7 +23,7 @@ extension InspectedFile {
     default: if kind.isForAPNs && privateKey == nil { warnings.append(.noPrivateKey) }
     }
     if let certificate, role != .other, !certificate.isIssuedByApple {
-      warnings.append(.notFromApple(issuer: CertificateSummary(certificate).issuer))
+      warnings.append(.notFromApple(issuer: summary?.issuer ?? ""))
     }
     if isForOtherService { warnings.append(.keyOfOtherService) }
     if kind == .apnsKey && keyID == nil && given?.isEmpty != false { warnings.append(.keyIDUnknown) }
@@ -37,8 +37,7 @@ extension InspectedFile {
     let others = otherCertificates.filter { !$0.isAuthority && $0 != certificate }
     if !others.isEmpty {
       warnings.append(
-        .severalCertificates(
-          count: others.count + 1, taken: CertificateSummary(certificate).name, choice ?? .onlyWithKey))
+        .severalCertificates(count: others.count + 1, taken: name, choice ?? .onlyWithKey))
     }
     let apple = certificate.appleExtensions
     if apple.hasTopicList, apple.topics == nil { warnings.append(.topicListUnreadable) }
@@ -56,7 +55,7 @@ extension InspectedFile {
 extension Certificate {
   /// Whether the issuer is named like Apple's authorities. The signature is not checked: APNs refuses a forged
   /// certificate.
-  fileprivate var isIssuedByApple: Bool { !isSelfSigned && issuer.organization?.hasPrefix("Apple ") == true }
+  fileprivate var isIssuedByApple: Bool { issuer.organization?.hasPrefix("Apple ") == true && !isSelfSigned }
 }
 
 extension ProvisioningProfile {

@@ -43,6 +43,8 @@ package struct InspectedFile: Sendable {
   package let keyID: String?
   /// The certificate that the file is about.
   package let certificate: Certificate?
+  /// Of ``certificate``.
+  package let summary: CertificateSummary?
   /// The other certificates: issuers, or further ones.
   package let otherCertificates: [Certificate]
   /// Matches ``certificate``. A secret.
@@ -57,8 +59,9 @@ package struct InspectedFile: Sendable {
   /// Names such as `PBE-SHA1-RC2-40`; empty if the file is not encrypted.
   package internal(set) var encryption: [String] = []
 
+  /// - Parameter name: nil: the certificate's.
   init(
-    format: Format, kind: CertificateKind, role: CertificateRole?, name: String, topics: [AppleExtensions.Topic],
+    format: Format, kind: CertificateKind, role: CertificateRole?, name: String?, topics: [AppleExtensions.Topic],
     environments: [Model.Environment], teamID: String?, keyID: String?, certificate: Certificate?,
     otherCertificates: [Certificate], privateKey: PrivateKey?, profile: ProvisioningProfile?,
     serviceAccount: ServiceAccount? = nil, keyPair: JPushKeyPair? = nil, isForOtherService: Bool = false
@@ -66,7 +69,8 @@ package struct InspectedFile: Sendable {
     self.format = format
     self.kind = kind
     self.role = role
-    self.name = name.singleLine.cut(to: 200)
+    summary = certificate.map(CertificateSummary.init)
+    self.name = (name ?? summary?.name ?? "").singleLine.cut(to: 200)
     self.topics = topics.map { .init(name: $0.name.singleLine, kinds: $0.kinds) }
     self.environments = environments
     self.teamID = teamID
@@ -80,7 +84,6 @@ package struct InspectedFile: Sendable {
     self.isForOtherService = isForOtherService
   }
 
-  package var summary: CertificateSummary? { certificate.map(CertificateSummary.init) }
   /// Whether it can send pushes, regardless of dates.
   package var canSend: Bool {
     switch kind {
@@ -103,7 +106,7 @@ package struct InspectedFile: Sendable {
     if let certificate { return certificate.sha256Fingerprint }
     // The secret has 96 random bits, so the digest does not reveal it.
     let bytes = privateKey.map { Array($0.publicKey.der) } ?? keyPair?.material
-    return bytes.map { Digest.sha256($0).map { String(format: "%02X", $0) }.joined(separator: ":") }
+    return bytes.map { Hexadecimal.encode(Digest.sha256($0), separator: ":", uppercase: true) }
   }
 
   /// A copy with the private key that matches the certificate.

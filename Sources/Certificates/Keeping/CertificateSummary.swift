@@ -33,7 +33,7 @@ package struct CertificateSummary: Sendable, Hashable {
     serial = certificate.serialNumber.cut(to: Self.textLimit)
     sha256 = certificate.sha256Fingerprint
     sha1 = certificate.sha1Fingerprint
-    keyAlgorithm = certificate.publicKey.map { "\($0.algorithm)" } ?? "unknown"
+    keyAlgorithm = certificate.keyAlgorithm.map { "\($0)" } ?? "unknown"
     signatureAlgorithm = certificate.signatureAlgorithm
     notBefore = certificate.notBefore
     notAfter = certificate.notAfter

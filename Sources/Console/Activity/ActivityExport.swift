@@ -12,7 +12,7 @@ struct ActivityExport: Sendable {
 
   init(_ store: Store, _ filter: AuditEntry.Filter) {
     pages = PagedExport(store: store, name: "activity") { database, cursor, limit in
-      try AuditEntry.list(database, filter, cursor: cursor, limit: limit)
+      try AuditEntry.exported(database, filter, cursor: cursor, limit: limit)
     }
   }
 

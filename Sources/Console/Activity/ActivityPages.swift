@@ -42,6 +42,7 @@ enum ActivityPages {
   }
 
   /// A search reads every entry until enough of them match; without one, an index or the order of the log finds them.
+  /// An export needs no limit: see ``AuditEntry/exported(_:_:cursor:limit:span:)``.
   static func patience(_ filter: AuditEntry.Filter, _ console: Console) -> Duration? {
     filter.search.map { _ in console.configuration.queryPatience }
   }
@@ -81,6 +82,9 @@ struct ActivityActor {
     case console, api, jpush, cli, server
   }
 
+  /// Who calls with a token that never was one. Tokens are called `token <name>`, people by their email addresses.
+  static let unknownToken = "unknown token"
+
   let source: Source
   private let written: String
 
@@ -88,6 +92,7 @@ struct ActivityActor {
     let (word, rest) = AuditSubject.split(actor)
     switch word {
     case "token" where !rest.isEmpty: (source, written) = (.api, rest)
+    case _ where actor == Self.unknownToken: (source, written) = (.api, "")
     case "jpush" where !rest.isEmpty: (source, written) = (.jpush, rest)
     // A refused call: `app key unknown`, or the key whose secret was wrong.
     case "app" where rest.hasPrefix("key "): (source, written) = (.jpush, String(rest.dropFirst(4)))
@@ -103,6 +108,7 @@ struct ActivityActor {
     case .server: texts("layout.product")
     case .console where written == "anonymous": texts("activity.nobody")
     case .jpush where written == "unknown": texts("activity.unknown_key")
+    case .api where written.isEmpty: texts("activity.unknown_token")
     case .console, .api, .jpush: written
     }
   }

@@ -208,19 +208,16 @@ enum AppPage {
         page, facts, Refused(environment: environment, provider: provider, form: page.form, errors: errors))
     }
     let now = page.now
-    let audit = page.audit(
-      "credential.bind", "app \(app.bundleID)",
-      [
-        "provider": .string(provider.rawValue), "environment": .string(environment.rawValue),
-        "endpoint": .string(endpoint), "trust": .optional(authorities), "proxy": .optional(ownProxy?.text),
-      ])
+    let audit = page.audit("credential.bind", "app \(app.bundleID)")
     let sealer = page.store.sealer
     try await page.store.write { database in
+      let before = try Credential.find(database, app: app.id, provider: provider, environment: environment)
       let bound = try Credential.bind(
         database, app: app.id, provider: provider, environment: environment, certificate: certificate,
         endpoint: endpoint, trustPEM: authorities, now: now)
       try CredentialProxy.set(database, credential: bound.id, ownProxy, sealer: sealer, now: now)
-      try AuditEntry.add(database, audit, now: now)
+      let after = try Credential.find(database, id: bound.id)
+      try AuditEntry.add(database, audit.changing(before, to: after), now: now)
     }
     let isUntried = attempt.map { $0.result.word == "undecided" } ?? false
     return page.redirect(to: "/apps/\(app.id)", flash: isUntried ? "credential_bound_untried" : "credential_bound")
@@ -231,15 +228,13 @@ enum AppPage {
     let (environment, provider) = (try environment(page), provider(page))
     let app = facts.overview.app
     let now = page.now
-    let audit = page.audit(
-      "credential.unbind", "app \(app.bundleID)",
-      ["provider": .string(provider.rawValue), "environment": .string(environment.rawValue)])
+    let audit = page.audit("credential.unbind", "app \(app.bundleID)")
     try await page.store.write { database in
       guard
         let credential = try Credential.find(database, app: app.id, provider: provider, environment: environment)
       else { return }
       try Credential.unbind(database, id: credential.id)
-      try AuditEntry.add(database, audit, now: now)
+      try AuditEntry.add(database, audit.changing(credential, to: nil), now: now)
     }
     return page.redirect(to: "/apps/\(app.id)", flash: "credential_unbound")
   }

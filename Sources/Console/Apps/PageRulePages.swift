@@ -27,7 +27,7 @@ enum PageRulePages {
     routes.call(.put, path, role: .operator, scope: .admin) { call in
       let rules = try PageRules(json: try await call.body())
       let app = try await call.store.read { try call.app($0) }
-      let audit = call.audit("app.pages", "app \(app.bundleID)", rules.json)
+      let audit = call.audit("app.pages", "app \(app.bundleID)")
       try await change(call.store, app, to: rules, audit, now: call.now)
       return APIContext.answer(try await call.store.read { try json($0, app) })
     }
@@ -62,8 +62,9 @@ enum PageRulePages {
     _ store: Store, _ app: App, to rules: PageRules?, _ audit: NewAuditEntry, now: Date
   ) async throws {
     try await store.write { database in
+      let before = try App.ownPageRules(database, id: app.id)
       try App.setPageRules(database, id: app.id, rules, now: now)
-      try AuditEntry.add(database, audit, now: now)
+      try AuditEntry.add(database, audit.changing(before?.audited, to: rules?.audited), now: now)
     }
   }
 
@@ -87,7 +88,7 @@ enum PageRulePages {
     let json = typed(page.form)
     do {
       let rules = try PageRules(json: json)
-      let audit = page.audit("app.pages", "app \(app.bundleID)", rules.json)
+      let audit = page.audit("app.pages", "app \(app.bundleID)")
       try await change(page.store, app, to: rules, audit, now: page.now)
       return page.redirect(to: "/apps/\(app.id)/pages", flash: "pages_saved")
     } catch let problems as Problems {
@@ -197,4 +198,11 @@ struct PageRuleRow: View {
     .text("page") { $0.rule["page"]?.string ?? "" },
     .text("deep_link") { $0.rule["deep_link"]?.string ?? "" },
   ]
+}
+
+extension PageRules {
+  /// As texts, because the page of the activity log leaves lists of objects out.
+  fileprivate var audited: JSONValue {
+    ["rules": .array(rules.map { .string("\($0.type): \($0.page)" + ($0.deepLink.map { ", \($0)" } ?? "")) })]
+  }
 }

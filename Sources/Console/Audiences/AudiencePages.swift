@@ -87,8 +87,24 @@ enum AudiencePages {
         kind: kind, totals: totals, app: app, search: prefix,
         apps: ChoiceView.list(
           apps.map { ($0.bundleID, $0.name) }, chosen: app?.bundleID ?? ""),
-        rows: rows, mayChange: page.may(.operator), exports: ExportLinks(page, "/audiences"),
+        rows: rows, position: position(rows.count, pager, totals, kind, prefix, page.texts),
+        mayChange: page.may(.operator), exports: ExportLinks(page, "/audiences"),
         pager: PagerView(pager, next: next)))
+  }
+
+  /// As “1–50 of 120”; nil: some are left out by the search, or too many to be counted.
+  private static func position(
+    _ count: Int, _ pager: Pager, _ totals: AudienceCounts?, _ kind: Kind, _ prefix: String, _ texts: Texts
+  ) -> String? {
+    let all: AudienceCounts.Count? =
+      switch kind {
+      case .segments: totals?.segments
+      case .tags: totals?.tags
+      case .aliases: totals?.aliases
+      case .devices: nil
+      }
+    guard let all, !all.isMore, prefix.isEmpty else { return nil }
+    return pager.position(count, size: pageSize, of: all.number, texts)
   }
 
   /// Tags and aliases with their devices, segments with their rules.
@@ -234,6 +250,8 @@ struct AudienceListView: PageView {
   let search: String
   let apps: [ChoiceView]
   let rows: [AudienceRow]
+  /// Nil: unknown.
+  let position: String?
   let mayChange: Bool
   let exports: ExportLinks
   let pager: PagerView
@@ -256,6 +274,7 @@ struct AudienceListView: PageView {
     .list("apps") { $0.apps },
     .list("rows") { $0.rows },
     .flag("has_rows") { !$0.rows.isEmpty },
+    .optional("position") { $0.position },
     .flag("may_change") { $0.mayChange },
     .view("pager") { $0.pager },
   ]

@@ -24,6 +24,8 @@ enum SegmentPages {
       return try await edit(page, segment, SegmentForm.form(of: segment).with(segment.revision))
     }
     routes.page(.post, path + "/:id", role: .operator) { page in try await update(page) }
+    routes.page(.get, path + "/:id/devices.csv") { page in try await export(page, "csv").csv() }
+    routes.page(.get, path + "/:id/devices.json") { page in try await export(page, "json").json() }
     routes.page(.get, path + "/:id/remove", role: .operator) { page in try await removal(page) }
     routes.page(.post, path + "/:id/remove", role: .operator) { page in try await remove(page) }
   }
@@ -65,10 +67,18 @@ enum SegmentPages {
           DeviceRow(
             device: $0, app: app.name,
             platform: texts("platform.\($0.platform.rawValue)") + ($0.provider == .jpush ? ", JPush" : ""), now: now)
-        }, pager: PagerView(pager, next: members.next), mayChange: page.may(.operator), now: now,
+        }, exports: ExportLinks(page, "/audiences/segments/\(segment.id)/devices"),
+        pager: PagerView(pager, next: members.next), mayChange: page.may(.operator), now: now,
         environments: SendForm(
           form: Form([("environment", segment.rule.environment?.rawValue ?? "")])
         ).environments(texts)))
+  }
+
+  /// The devices that belong to it now, as a file.
+  private static func export(_ page: PageContext, _ format: String) async throws -> DeviceListExport {
+    let (segment, now) = (try await find(page), page.now)
+    try await page.note(page.audit("device.export", "segment \(segment.id)", ["format": .string(format)]))
+    return DeviceListExport(page.store) { try segment.members($0, cursor: $1, limit: $2, now: now) }
   }
 
   // MARK: Making and changing

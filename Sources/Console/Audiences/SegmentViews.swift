@@ -17,6 +17,7 @@ struct SegmentView: PageView {
   /// Why no devices are listed.
   let problem: String?
   let devices: [DeviceRow]
+  let exports: ExportLinks
   let pager: PagerView
   let mayChange: Bool
   let now: Date
@@ -39,6 +40,7 @@ struct SegmentView: PageView {
     .list("devices") { $0.devices },
     .flag("has_devices") { !$0.devices.isEmpty },
     .view("shown") { CountView(count: $0.devices.count) },
+    .view("exports") { $0.devices.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },
     .flag("may_change") { $0.mayChange },
     .view("environment") { FieldView(choices: $0.environments) },

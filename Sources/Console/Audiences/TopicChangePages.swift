@@ -105,6 +105,7 @@ struct TopicAudienceView: PageView {
     [
       .written("id") { $1.write(Int($0.app.id)) },
       .text("app") { $0.app.name },
+      .text("bundle_id") { $0.app.bundleID },
       .optional("problem") { $0.errors.others(typed + ["environment", "audience"]) },
       .view("environment") { view in
         FieldView(

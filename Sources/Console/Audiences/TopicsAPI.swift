@@ -32,20 +32,21 @@ enum TopicsAPI {
       try fields.finish()
       let app = try await call.store.read { try call.app($0) }
       return APIContext.answer(
-        try await set(Set(rules), app, call.store, now: call.now) { call.audit("topic.rules", $0, $1) })
+        try await set(Set(rules), app, call.store, now: call.now) { call.audit("topic.rules", $0) })
     }
   }
 
   /// Sets an app's rules, with an entry in the activity log.
   static func set(
     _ rules: Set<TopicRule>, _ app: App, _ store: Store, now: Date,
-    audit: (_ subject: String, _ detail: JSONValue) -> NewAuditEntry
+    audit: (_ subject: String) -> NewAuditEntry
   ) async throws -> TopicRules {
-    let names = TopicRule.allCases.filter(rules.contains).map { JSONValue.string($0.rawValue) }
-    let entry = audit("app \(app.bundleID)", ["rules": .array(names)])
+    let entry = audit("app \(app.bundleID)")
     return try await store.write { database in
+      let before = try TopicRules.find(database, app: app.id).rules
       try TopicRules.set(database, app: app.id, rules)
-      try AuditEntry.add(database, entry, now: now)
+      let change = entry.changing(TopicRules.audited(before), to: TopicRules.audited(rules))
+      try AuditEntry.add(database, change, now: now)
       return try TopicRules.find(database, app: app.id)
     }
   }

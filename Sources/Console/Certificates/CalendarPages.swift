@@ -4,6 +4,7 @@ import HTTPServer
 import JSON
 import Mustache
 import OpenSSL
+import Reactor
 import Model
 import SQLite
 import Store
@@ -63,7 +64,11 @@ enum CalendarPages {
     // The key is looked up by its hash, so the lookup time reveals nothing about the key.
     let hash = Secret.hash(key)
     guard let feed = try await console.store.read({ try CalendarFeed.find($0, hash: hash) }) else {
-      throw request.queryItems["key"] == nil ? needsKey : HTTPError(.notFound)
+      let refusal = request.queryItems["key"] == nil ? needsKey : HTTPError(.notFound)
+      let entry = NewAuditEntry(
+        actor: "anonymous", action: "calendar.refused", subject: "calendar", address: request.remoteAddress?.host)
+      await console.noteRefusal(ofStranger: entry, request, refusal.status, now: now)
+      throw refusal
     }
     let (report, user) = try await console.store.read { database in
       (try CertificateTracker.report(database, now: now), try User.find(database, id: feed.userID))

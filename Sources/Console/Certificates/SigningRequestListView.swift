@@ -9,6 +9,8 @@ struct SigningRequestListView: PageView {
   static let section: Section? = .certificates
 
   let list: SigningRequestsView
+  /// Nil: there is nothing to export.
+  let exports: ExportLinks?
   let errors: FieldErrors
   let host: String
   let apps: [ChoiceView]
@@ -16,6 +18,7 @@ struct SigningRequestListView: PageView {
 
   static let fields: [Field<Self>] = [
     .view("requests") { $0.list },
+    .view("exports") { $0.exports },
     .view("waiting") { list in
       let count = list.list.items.count(where: \.request.isWaiting)
       return count > 0 ? CountView(count: count) : nil

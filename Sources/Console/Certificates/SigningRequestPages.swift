@@ -11,8 +11,19 @@ package import Store
 enum SigningRequestPages {
   static let views: [any PageView.Type] = [SigningRequestListView.self]
 
+  private static let export = ListExportRoutes<SigningRequest>(
+    path: "/certificates/requests", action: "certificate_request.export",
+    columns: [
+      "id", "purpose", "subject", "algorithm", "state", "renews", "file_name", "created_by", "created_at",
+      "certificate", "fulfilled_at",
+    ]
+  ) { _ in
+    return { database, _, _ in Page(items: try SigningRequest.all(database), next: nil) }
+  }
+
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/certificates/requests") { page in try await index(page, FieldErrors()) }
+    export.add(to: &routes)
     routes.page(.post, "/certificates/requests", role: .admin, proof: true) { page in try await create(page) }
     routes.page(.get, "/certificates/requests/:uid/file") { page in try await file(page) }
     routes.page(.post, "/certificates/requests/:uid/remove", role: .admin, proof: true) { page in
@@ -26,7 +37,9 @@ enum SigningRequestPages {
     let texts = page.texts
     return page.answer(
       SigningRequestListView(
-        list: SigningRequestsView(requests: requests, page), errors: errors, host: page.form.raw("host"),
+        list: SigningRequestsView(requests: requests, page),
+        exports: requests.isEmpty ? nil : ExportLinks(page, "/certificates/requests"), errors: errors,
+        host: page.form.raw("host"),
         apps: ChoiceView.list(
           [("", texts("requests.choose_app"))] + apps.map { (String($0.id), $0.name) }, chosen: page.form["app"]),
         algorithms: ChoiceView.list(

@@ -6,7 +6,7 @@ import JSON
 import Providers
 import Model
 import SQLite
-import Store
+package import Store
 
 /// `/api/v1/apps/{app}/credentials`.
 enum CredentialsAPI {
@@ -115,9 +115,7 @@ enum CredentialsAPI {
         try CredentialProxy.set(database, credential: bound.id, wanted.proxy, sealer: sealer, now: call.now)
       }
       let after = try Credential.find(database, id: bound.id) ?? bound
-      let audit = call.audit(
-        "credential.set", "app \(app.bundleID)",
-        ["before": before?.audited ?? .null, "after": after.audited])
+      let audit = call.audit("credential.set", "app \(app.bundleID)").changing(before, to: after)
       try AuditEntry.add(database, audit, now: call.now)
       return after
     }
@@ -135,7 +133,7 @@ enum CredentialsAPI {
         throw StoreError.notFound(noun: "credential", id: "of \(app.bundleID) for \(environment.rawValue)")
       }
       try Credential.unbind(database, id: found.id)
-      let audit = call.audit("credential.remove", "app \(app.bundleID)", ["before": found.audited])
+      let audit = call.audit("credential.remove", "app \(app.bundleID)").changing(found, to: nil)
       try AuditEntry.add(database, audit, now: call.now)
     }
     return APIContext.nothing
@@ -143,12 +141,23 @@ enum CredentialsAPI {
 }
 
 extension Credential {
-  /// The values written to the audit log.
-  var audited: JSONValue {
+  fileprivate var audited: JSONValue {
     [
-      "provider": .string(provider.rawValue), "environment": .string(environment.rawValue),
       "certificate": certificateID.map { .integer($0) } ?? .null, "endpoint": .string(endpoint),
       "trust": .optional(trustPEM), "proxy": .optional(proxy?.text),
     ]
+  }
+}
+
+extension NewAuditEntry {
+  /// The same, with what changed about a credential; nil: there was or is none.
+  package func changing(_ before: Credential?, to after: Credential?) -> NewAuditEntry {
+    let place = after ?? before
+    var entry = self
+    entry.detail = [
+      "provider": .optional(place?.provider.rawValue), "environment": .optional(place?.environment.rawValue),
+      "before": before?.audited ?? .null, "after": after?.audited ?? .null,
+    ]
+    return entry
   }
 }

@@ -80,13 +80,14 @@ enum DeviceBatchPages {
     let isProduction = action == .toProduction
     let devices = obstacle == nil ? batch.affected : batch.devices
     let others = batch.devices.count - devices.count
+    let apps = Set(devices.map(\.appID))
     return page.answer(
       DeviceBatchView(
         label: label,
         heading: texts.labelled(label, texts("push.device_count", count: devices.count)),
         means: texts("devices.batch.means.\(action.rawValue)"),
         others: others > 0 ? texts("devices.batch.others", count: others) : nil, problem: obstacle,
-        mayGo: obstacle == nil,
+        mayGo: obstacle == nil, bundleID: apps.count == 1 ? apps.first.flatMap { batch.apps[$0]?.bundleID } : nil,
         hidden: [HiddenFieldView(name: "action", value: action.rawValue)]
           + [HiddenFieldView(name: "list", value: page.form["list"])]
           + batch.devices.map { HiddenFieldView(name: "device", value: "\($0.id)") },
@@ -130,6 +131,8 @@ struct DeviceBatchView: PageView {
   /// Why it cannot be done with these devices.
   let problem: String?
   let mayGo: Bool
+  /// Of the app whose tags are suggested; nil: the devices are of several.
+  let bundleID: String?
   let hidden: [HiddenFieldView]
   let devices: [DeviceRow]
   let tags: FieldView?
@@ -149,6 +152,7 @@ struct DeviceBatchView: PageView {
     .optional("others") { $0.others },
     .optional("problem") { $0.problem },
     .flag("may_go") { $0.mayGo },
+    .optional("bundle_id") { $0.bundleID },
     .list("hidden") { $0.hidden },
     .list("devices") { $0.devices },
     .view("tags") { $0.tags },

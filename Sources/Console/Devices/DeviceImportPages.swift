@@ -7,7 +7,7 @@ import Store
 
 /// The page that imports devices from a file or from pasted lines.
 enum DeviceImportPages {
-  /// 64 MiB. Larger imports use the command or the API, because a browser shows no progress.
+  /// 64 MiB. Larger imports use the command or the API.
   private static let bodyLimit = 64 << 20
   /// Bytes to read at most before the format (CSV or NDJSON) must be recognizable.
   private static let startLimit = 64 * 1024

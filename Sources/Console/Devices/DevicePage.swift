@@ -118,10 +118,12 @@ enum DevicePage {
         try await page.store.write { database in
           var details = DeviceDetails.Changes()
           if form.has("language") { details.language = .set(language) }
+          let before = try Device.find(database, id: id)
           try Device.update(
             database, id: id, alias: .set(alias), tags: .set(tags), name: .set(name), details: details, by: actor,
             now: now)
-          try AuditEntry.add(database, audit, now: now)
+          let after = try Device.find(database, id: id)
+          try AuditEntry.add(database, audit.changing(before?.audited, to: after?.audited), now: now)
         }
         return page.redirect(to: "/devices/\(id)", flash: "device_saved")
       } catch let problem as Problem {
@@ -148,12 +150,12 @@ enum DevicePage {
       throw PageError(.unprocessableContent, "refused")
     }
     let (actor, now) = (page.actor, page.now)
-    let audit = page.audit(
-      environment == nil ? "device.release" : "device.move", "device \(id)",
-      environment.map { ["environment": .string($0.rawValue)] })
+    let audit = page.audit(environment == nil ? "device.release" : "device.move", "device \(id)")
     try await page.store.write { database in
+      let before = try Device.find(database, id: id)
       try Device.release(database, id: id, environment: environment, by: actor, now: now)
-      try AuditEntry.add(database, audit, now: now)
+      let after = try Device.find(database, id: id)
+      try AuditEntry.add(database, audit.changing(before?.audited, to: after?.audited), now: now)
     }
     return page.redirect(to: "/devices/\(id)", flash: "device_released")
   }

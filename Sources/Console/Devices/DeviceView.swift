@@ -36,6 +36,7 @@ struct DeviceView: PageView {
     .flag("own") { $0.isOwn },
     .optional("phone_href") { $0.phone.map { "/phones?phone=\($0)" } },
     .text("app") { $0.app.name },
+    .text("bundle_id") { $0.app.bundleID },
     .flag("production") { $0.device.environment == .production },
     .text("platform") { $0.platform },
     .view("seen") { MomentView(date: $0.device.seenAt, now: $0.now) },

@@ -84,6 +84,7 @@ struct ChartDay: View {
     .written("accepted_height") { $1.write(hundredths: $0.height($0.accepted)) },
     .written("failed_y") { $1.write(hundredths: 10_000 - $0.height($0.accepted + $0.failed)) },
     .written("failed_height") { $1.write(hundredths: $0.height($0.failed)) },
+    .flag("any") { $0.accepted + $0.failed + $0.dead > 0 },
     .flag("any_dead") { $0.dead > 0 },
     .written("dead_y") { $1.write(hundredths: 10_000 - $0.height($0.accepted + $0.failed + $0.dead)) },
     .written("dead_height") { $1.write(hundredths: $0.height($0.dead)) },

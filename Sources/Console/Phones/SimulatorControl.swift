@@ -34,7 +34,9 @@ package enum SimulatorControl {
         }
       }
     }
-    let fcm = ["/token", "/fcm/send", "/gcm/send", "/v1/*rest", "/iid/*rest"]
+    let fcm = [
+      "/token", "/o/oauth2/token", "/oauth2/v4/token", "/fcm/send", "/gcm/send", "/v1/*rest", "/iid/*rest",
+    ]
     add(simulator.fcm, fcm, limit: FCMService.bodyLimit, name: "fcm", to: &router)
     add(simulator.jpush, ["/v3/*rest"], limit: JPushService.bodyLimit, name: "jpush", to: &router)
     return router
@@ -49,8 +51,10 @@ package enum SimulatorControl {
     for pattern in patterns {
       for method in [HTTPServer.Method.get, .post, .put, .patch, .delete] {
         router.on(method, pattern, name: name, options: options) { request in
+          // A client that has this address as its proxy sends the whole URL (RFC 9112 §3.2.2).
+          let target = request.path + (request.query.map { "?\($0)" } ?? "")
           let call = SimulatedCall(
-            method: request.method.rawValue, target: request.target, authorization: request.header("Authorization"),
+            method: request.method.rawValue, target: target, authorization: request.header("Authorization"),
             contentType: request.header("Content-Type"), body: try await request.body.collect(upTo: limit))
           guard let reply = try await service.answer(call) else {
             // Close in the middle of the body, so that no client takes it for an answer.

@@ -1,6 +1,7 @@
 import Mustache
 import Model
 import SQLite
+import Simulator
 import Store
 
 /// Links between a push, the push it retries, its own retry, and its schedule.
@@ -38,6 +39,16 @@ extension PushResultPage {
         child.map { RelatedView(text: texts("push.repeated_by"), href: "/pushes/\($0.uid)", label: $0.uid) },
       ].compactMap { $0 }
     }
+  }
+}
+
+extension PushResultPage {
+  /// The inbox of the simulated phones, with what arrived of a push; nil: nothing did.
+  static func inbox(_ push: Push, _ page: PageContext) -> String? {
+    var query = NotificationQuery()
+    query.push = push.uid
+    guard let phones = page.console.simulator?.phones, !phones.arrivals(query).isEmpty else { return nil }
+    return "/phones?q=\(ConsoleRouter.escaped(push.uid))"
   }
 }
 

@@ -151,7 +151,7 @@ enum PushResultPage {
         payload.flatMap { payload in draft.map { LockScreenView(payload, $0, app: app, texts).shown(on: found.reached) }
         }
       },
-      devices: devices(found, pager, page))
+      inbox: inbox(push, page), devices: devices(found, pager, page))
   }
 
   /// What the checks say of content and audience: whoever sent it by API or command line may not have read it. What

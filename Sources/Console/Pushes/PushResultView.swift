@@ -54,6 +54,8 @@ struct PushResultView: PageView {
   /// A command that sends the same push again; nil if the draft cannot be read.
   let command: String?
   let lockScreen: LockScreenView?
+  /// Where the simulated phones show it; nil: it did not arrive on one.
+  let inbox: String?
   let devices: PushDevicesView
 
   static let fields: [Field<Self>] = [
@@ -97,6 +99,7 @@ struct PushResultView: PageView {
     .optional("badge") { $0.badge },
     .optional("command") { $0.command },
     .view("lock_screen") { $0.lockScreen },
+    .optional("inbox") { $0.inbox },
     .view("devices") { $0.devices },
   ]
 }

@@ -27,6 +27,15 @@ enum SendPages {
 
   private static func begin(_ page: PageContext) async throws -> Response {
     let form = try await start(page)
+    // Sent again as it is: its review comes at once.
+    if page.filled("from") != nil, page.filled("review") != nil {
+      var page = page
+      page.form = form
+      var answer = try await review(page)
+      // Nothing was asked for yet that could be refused: a form with errors is a page as others are.
+      if answer.status == .unprocessableContent { answer.status = .ok }
+      return answer
+    }
     // If the copied push's time has passed, the form says so at once.
     let draft = form["when"] == "at" ? try? SendForm(form: form).draft() : nil  // nil: reported later
     return try await formPage(page, form, errors: draft.map { passed($0, page) } ?? FieldErrors(), status: .ok)
@@ -128,7 +137,7 @@ enum SendPages {
       return (channel.channel, "\(name) · \(app) · \(channel.environment.word(texts))")
     }
     func choices(_ name: String, _ values: [String]) -> [ChoiceView] {
-      SendForm.choices([("", texts("send.unset"))] + values.map { ($0, $0) }, chosen: [form[name]])
+      SendForm.plain([("", texts("send.unset"))] + values.map { ($0, $0) }, chosen: [form[name]])
     }
     let chosen = Set(form.all("platforms").compactMap(Platform.init))
     let platforms: Set<Platform> = chosen.isEmpty ? [.ios] : chosen

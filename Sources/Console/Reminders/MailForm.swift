@@ -78,13 +78,14 @@ extension MailSettings {
   var audited: JSONValue {
     [
       "host": .string(server.host), "port": .number(server.port), "security": .string(server.security.rawValue),
-      "from": .string(from.address),
+      "from": .string(from.address), "user": .optional(server.user), "trust": .optional(server.trustPEM),
     ]
   }
 
   /// Saves the settings with their audit entry.
   func keep(_ database: Database, sealer: any Sealer, audit: NewAuditEntry, now: Date) throws {
+    let before = try Self.load(database, sealer: sealer)
     try Self.save(self, database, sealer: sealer, now: now)
-    try AuditEntry.add(database, audit, now: now)
+    try AuditEntry.add(database, audit.changing(before?.audited, to: audited), now: now)
   }
 }

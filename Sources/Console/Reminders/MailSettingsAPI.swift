@@ -55,7 +55,7 @@ enum MailSettingsAPI {
     try fields.finish()
     let settings = try form.settings(try await load(call))
     let (sealer, now) = (call.store.sealer, call.now)
-    let audit = call.audit("settings.mail", "settings mail", settings.audited)
+    let audit = call.audit("settings.mail", "settings mail")
     try await call.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
     return answer(settings)
   }
@@ -65,8 +65,10 @@ enum MailSettingsAPI {
     let audit = call.audit("settings.mail_remove", "settings mail")
     try await call.store.write { database in
       guard try MailSettings.isSet(database) else { throw APIError(.notFound, MailForm.notSetUp.text) }
+      // Settings whose password does not open can be removed too.
+      let before = try? MailSettings.load(database, sealer: sealer)
       try MailSettings.save(nil, database, sealer: sealer, now: now)
-      try AuditEntry.add(database, audit, now: now)
+      try AuditEntry.add(database, audit.changing(before?.audited, to: nil), now: now)
     }
     return APIContext.nothing
   }

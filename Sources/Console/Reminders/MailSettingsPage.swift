@@ -75,9 +75,7 @@ enum MailSettingsPage {
         let stored = try MailSettings.load(database, sealer: sealer)
         let settings = try wanted.settings(stored)
         try Revision(Self.form(stored)).check(form, saving: Revision(Self.form(settings)))
-        var entry = audit
-        entry.detail = settings.audited
-        try settings.keep(database, sealer: sealer, audit: entry, now: now)
+        try settings.keep(database, sealer: sealer, audit: audit, now: now)
       }
     } catch let problems as Problems {
       return show(page, try await known(page), form, FieldErrors(problems, page.texts))

@@ -11,8 +11,18 @@ import Store
 
 /// `/settings/receivers`: the receivers of reminders.
 enum ReceiverPages {
+  private static let export = ListExportRoutes<ReceiverAnswer>(
+    path: "/settings/receivers", action: "receiver.export",
+    columns: [
+      "id", "channel", "name", "target", "language", "app", "active", "incidents", "created_by", "created_at",
+    ], role: .admin
+  ) { _ in
+    return { database, _, _ in Page(items: try ReceiverAnswer.all(database), next: nil) }
+  }
+
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/receivers", role: .admin) { page in try await index(page) }
+    export.add(to: &routes)
     routes.page(.get, "/settings/receivers/new", role: .admin) { page in
       let channel = Receiver.Channel(rawValue: page.filled("channel") ?? "") ?? .email
       let form = Form([("channel", channel.rawValue), ("language", page.texts.code), ("active", "yes")])
@@ -64,7 +74,7 @@ enum ReceiverPages {
           LinkView(
             href: "/settings/receivers/new?channel=\(channel.rawValue)",
             label: texts("settings.channels.\(channel.rawValue)"))
-        }, test: test))
+        }, exports: receivers.isEmpty ? nil : ExportLinks(page, "/settings/receivers"), test: test))
   }
 
   // MARK: One receiver

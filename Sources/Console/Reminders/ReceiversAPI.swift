@@ -10,11 +10,7 @@ import Store
 enum ReceiversAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/receivers", role: .admin, scope: .admin) { call in
-      let items = try await call.store.read { database in
-        let apps = try App.bundleIDs(database)
-        return try Receiver.all(database).map { ReceiverAnswer($0, apps) }
-      }
-      return APIContext.answer(Page(items: items, next: nil))
+      return APIContext.answer(Page(items: try await call.store.read { try ReceiverAnswer.all($0) }, next: nil))
     }
     routes.call(.post, "/receivers", role: .admin, scope: .admin) { call in try await create(call) }
     routes.call(.get, "/receivers/:id", role: .admin, scope: .admin) { call in
@@ -141,7 +137,7 @@ enum ReceiversAPI {
   }
 }
 
-private struct ReceiverAnswer: JSONWritable, Sendable {
+struct ReceiverAnswer: JSONWritable, Sendable {
   private let receiver: Receiver
   private let app: String?
 
@@ -149,6 +145,11 @@ private struct ReceiverAnswer: JSONWritable, Sendable {
   init(_ receiver: Receiver, _ apps: [Int64: String]) {
     self.receiver = receiver
     app = receiver.details.appID.flatMap { apps[$0] }
+  }
+
+  static func all(_ database: Database) throws -> [ReceiverAnswer] {
+    let apps = try App.bundleIDs(database)
+    return try Receiver.all(database).map { ReceiverAnswer($0, apps) }
   }
 
   func write(to json: inout JSONWriter) {

@@ -74,8 +74,8 @@ enum ReminderSettingsAPI {
           days: wanted ?? known.ladder.days, hour: hour ?? known.hour, zone: zone ?? known.zone.identifier)
         let settings = try form.settings()
         try settings.save(database)
-        try AuditEntry.add(
-          database, call.audit("settings.reminders", "settings reminders", settings.json), now: now)
+        let audit = call.audit("settings.reminders", "settings reminders")
+        try AuditEntry.add(database, audit.changing(known.json, to: settings.json), now: now)
         return try answer(database, settings, now: now)
       })
   }

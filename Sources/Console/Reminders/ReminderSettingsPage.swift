@@ -76,17 +76,11 @@ enum ReminderSettingsPage {
         days: days.count == words.count ? days : nil, hour: Int(form["hour"]) ?? -1, zone: form["zone"]
       ).settings()
     } catch { return try await show(page, form, FieldErrors(error, texts)) }
-    let audit = page.audit("settings.reminders", "settings reminders", settings.json)
-    let now = page.now
-    do {
-      try await page.store.write { database in
-        try ReminderSettings.load(database).revision.check(form, saving: settings.revision)
-        try settings.save(database)
-        try AuditEntry.add(database, audit, now: now)
-      }
-    } catch let error as Revision.Overtaken {
-      return try await show(page, form.with(error.stored), try await page.overtaken(audit.action, audit.subject))
-    }
+    let audit = page.audit("settings.reminders", "settings reminders")
+    let late = try await page.save(
+      settings.json, over: { try ReminderSettings.load($0).json }, audit: audit
+    ) { try settings.save($0) }
+    if let late { return try await show(page, late.form, late.errors) }
     return page.redirect(to: "/settings/reminders", flash: "settings_saved")
   }
 }

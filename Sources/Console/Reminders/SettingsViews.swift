@@ -80,9 +80,12 @@ struct ReceiverListView: PageView {
   let receivers: [ReceiverRow]
   /// Links that add a receiver, one per channel.
   let channels: [LinkView]
+  /// Nil: there is nothing to export.
+  let exports: ExportLinks?
   var test: TestResult?
 
   static let fields: [Field<Self>] = [
+    .view("exports") { $0.exports },
     .number("count") { $0.receivers.count },
     .flag("has_receivers") { !$0.receivers.isEmpty },
     .list("receivers") { $0.receivers },

@@ -30,9 +30,11 @@ enum RetentionAPI {
     let (saved, isNew) = try await call.store.write { database in
       // Another admin may have changed other periods meanwhile.
       let policy = try changed(database, chosen)
-      guard policy != (try RetentionPolicy.find(database)) else { return (policy, false) }
+      let stored = try RetentionPolicy.find(database)
+      guard policy != stored else { return (policy, false) }
       try policy.save(database)
-      try AuditEntry.add(database, call.audit("retention.update", "retention", policy.json), now: now)
+      let audit = call.audit("retention.update", "retention").changing(stored.json, to: policy.json)
+      try AuditEntry.add(database, audit, now: now)
       return (policy, true)
     }
     if isNew { call.console.configuration.retentionChanged() }

@@ -55,7 +55,7 @@ enum RetentionPage {
   }
 
   private static func save(_ page: PageContext) async throws -> Response {
-    let (form, now, texts) = (page.form, page.now, page.texts)
+    let (form, texts) = (page.form, page.texts)
     var (policy, problems) = (RetentionPolicy(), [Problem]())
     for field in RetentionPolicy.fields {
       // Accepts 1 000 and 1,000.
@@ -75,17 +75,12 @@ enum RetentionPage {
     if policy != before, mayDelete(due), form["confirmed"] != confirmation(due) {
       return confirm(page, policy, due)
     }
-    let audit = page.audit("retention.update", "retention", policy.json)
+    let audit = page.audit("retention.update", "retention")
     if policy != before {
-      do {
-        try await page.store.write { database in
-          try RetentionPolicy.find(database).revision.check(form, saving: chosen.revision)
-          try chosen.save(database)
-          try AuditEntry.add(database, audit, now: now)
-        }
-      } catch let error as Revision.Overtaken {
-        return try await show(page, form.with(error.stored), try await page.overtaken(audit.action, audit.subject))
-      }
+      let late = try await page.save(
+        chosen.json, over: { try RetentionPolicy.find($0).json }, audit: audit
+      ) { try chosen.save($0) }
+      if let late { return try await show(page, late.form, late.errors) }
       page.console.configuration.retentionChanged()
     }
     return page.redirect(to: "/settings/retention", flash: "retention_saved")

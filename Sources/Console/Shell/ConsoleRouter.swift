@@ -190,15 +190,7 @@ struct ConsoleRouter {
     router.on(method, pattern, name: "api", options: options) { request in
       let now = console.clock()
       let isLimited = try console.rateLimits.take(request, now: now)
-      let token: APIToken
-      do {
-        token = try await console.authentication.token(request, now: now)
-      } catch let error as HTTPError {
-        if let former = try await console.authentication.formerToken(request) {
-          await console.noteRefusal(of: .token(former), request, error.status, error.message, now: now)
-        }
-        throw error
-      }
+      let token = try await console.token(of: request, now: now)
       let standing = isLimited ? try console.rateLimits.take(token: token.id, now: now) : nil
       let principal = Principal.token(token)
       var response: Response

@@ -16,8 +16,13 @@ package enum MetricsRoute {
       let now = console.clock()
       _ = try console.rateLimits.take(request, now: now)
       if !console.configuration.isMetricsOpen {
-        let token = try await console.authentication.token(request, now: now)
-        try await CallAccess(role: .viewer, scope: .read, reach: .installation).check(token, request, console.store)
+        let token = try await console.token(of: request, now: now)
+        do {
+          try await CallAccess(role: .viewer, scope: .read, reach: .installation).check(token, request, console.store)
+        } catch let error as any HTTPResponseError where error.status == .forbidden {
+          await console.noteRefusal(of: .token(token), request, error.status, error.message, now: now)
+          throw error
+        }
       }
       let version = console.configuration.version
       var text = try await console.store.read { try metrics($0, version: version, now: now) }

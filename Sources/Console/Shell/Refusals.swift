@@ -113,6 +113,26 @@ extension Console {
     await write(refusals.note(stranger: entry, request, status, reason, now: now), now: now)
   }
 
+  /// The bearer token of a request. A refused one is recorded, under its name if it was valid once; a request without
+  /// any is not, because everybody who opens the address would be in the log.
+  ///
+  /// - Throws: 401.
+  func token(of request: Request, now: Date) async throws -> APIToken {
+    do {
+      return try await authentication.token(request, now: now)
+    } catch let error as HTTPError where request.credentials("Bearer") != nil {
+      if let former = try await authentication.formerToken(request) {
+        await noteRefusal(of: .token(former), request, error.status, error.message, now: now)
+      } else {
+        let unknown = NewAuditEntry(
+          actor: ActivityActor.unknownToken, action: "token.refused", subject: ActivityActor.unknownToken,
+          address: request.remoteAddress?.host)
+        await noteRefusal(ofStranger: unknown, request, error.status, error.message, now: now)
+      }
+      throw error
+    }
+  }
+
   /// Records repeated refusals of hours that are over, before the log is read.
   func noteDueRefusals(now: Date) async { await write(refusals.due(now: now), now: now) }
 

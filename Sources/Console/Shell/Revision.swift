@@ -1,6 +1,7 @@
 import JSON
 import Model
 import OpenSSL
+import SQLite
 import Store
 
 /// What was stored when a form was opened, as a hidden field: who saves does not undo unseen what somebody else saved in
@@ -49,6 +50,31 @@ extension Form {
 }
 
 extension PageContext {
+  /// Saves the settings of this page's form and their entry of the activity log together.
+  ///
+  /// - Parameters:
+  ///   - settings: all that the form can change.
+  ///   - stored: the same as it is stored.
+  ///   - audit: the entry without what was before and after.
+  /// - Returns: the form and the error to show if something else was saved since it was opened; nil: saved.
+  func save(
+    _ settings: JSONValue, over stored: @escaping @Sendable (Database) throws -> JSONValue, audit: NewAuditEntry,
+    _ write: @escaping @Sendable (Database) throws -> Void
+  ) async throws -> (form: Form, errors: FieldErrors)? {
+    let (form, now) = (form, now)
+    do {
+      try await store.write { database in
+        let before = try stored(database)
+        try Revision(before.text()).check(form, saving: Revision(settings.text()))
+        try write(database)
+        try AuditEntry.add(database, audit.changing(before, to: settings), now: now)
+      }
+      return nil
+    } catch let error as Revision.Overtaken {
+      return (form.with(error.stored), try await overtaken(audit.action, audit.subject))
+    }
+  }
+
   /// Says above the form who changed what is edited, and when.
   ///
   /// - Parameters:

@@ -289,10 +289,12 @@ enum SessionPages {
 }
 
 extension Console {
-  /// The path of a link that creates the first administrator; nil if there is a person who can sign in.
+  /// A link that creates the first administrator; nil if there is a person who can sign in.
   ///
   /// The link works once, for a day. Each call creates a new link and invalidates the previous one.
-  package func firstStartPath() async throws -> String? {
+  ///
+  /// - Parameter address: of the console; nil: only the path, for whoever is at this machine.
+  package func firstStartLink(at address: String? = nil) async throws -> String? {
     let now = clock()
     let token = Secret.text()
     let isNeeded = try await store.write { database in
@@ -301,6 +303,7 @@ extension Console {
         database, hash: Secret.hash(token), purpose: .firstStart, user: nil, lifetime: SignInLink.lifetime, now: now)
       return true
     }
-    return isNeeded ? SetupLink.path(token) : nil
+    guard isNeeded else { return nil }
+    return address.map { SetupLink.url(token, at: $0) } ?? SetupLink.path(token)
   }
 }

@@ -39,6 +39,7 @@ enum StyleSheet {
 
   private static func separates(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "{") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",")
+      || byte == UInt8(ascii: ">")
   }
 
   private static func end(ofComment bytes: [UInt8], from start: Int) -> Int {

@@ -234,8 +234,10 @@ extension DeviceToken {
     if let open = text.firstIndex(of: "<"), let close = text[open...].firstIndex(of: ">") {
       return String(text[open...close])
     }
-    return text.trimmingCharacters(in: CharacterSet(charactersIn: "\"'“”"))
+    return text.trimmingCharacters(in: quotationMarks)
   }
+
+  private static let quotationMarks = CharacterSet(charactersIn: "\"'“”")
 
   /// What stands behind `token:`, `deviceToken =` and the like; nil without such a label. Imports contain millions of
   /// tokens, and a `Regex` costs more than all the rest of one.

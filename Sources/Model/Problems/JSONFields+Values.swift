@@ -47,7 +47,7 @@ extension JSONFields {
     _ name: String, required: Bool = false, as type: T.Type = T.self
   ) -> T? {
     // Built only for error messages.
-    var choices: String { T.allCases.map(\.rawValue).joined(separator: ", ") }
+    var choices: String { Self.words(of: T.self) }
     guard let value = value(name), !(required && value == "") else {
       if required { report(name, Problem("", FieldMessage.choose, ["choices": choices])) }
       return nil
@@ -66,8 +66,13 @@ extension JSONFields {
   ) -> [T] {
     elements(name, atMost: limit) { word throws(Problem) in
       if let choice = T(rawValue: word) { return choice }
-      throw Self.unknown(word, among: T.allCases.map(\.rawValue).joined(separator: ", "))
+      throw Self.unknown(word, among: Self.words(of: T.self))
     }
+  }
+
+  private static func words<T: RawRepresentable<String> & CaseIterable>(of type: T.Type) -> String {
+    // Not by a key path, which is made anew for a type that the compiler does not know: imports reject many devices.
+    type.allCases.map { $0.rawValue }.joined(separator: ", ")
   }
 
   private static func unknown(_ word: String, among choices: String) -> Problem {

@@ -26,6 +26,8 @@ package final class JSONFields {
     self.members = members
     self.path = path
     self.list = list
+    // A device has about as many: imports contain millions.
+    asked.reserveCapacity(16)
   }
 
   /// The problems so far, without unknown members of this object.
@@ -71,17 +73,20 @@ package final class JSONFields {
   }
 
   private func reportUnknown() {
+    let unknown = members.keys.filter { !asked.contains($0) }
+    if unknown.isEmpty { return }
     // Some members are read twice.
     var known: [String] = []
     for name in asked where !known.contains(name) { known.append(name) }
-    for name in members.keys.sorted() where !known.contains(name) {
+    let candidates = Suggestion.Candidates(known.filter { members[$0] == nil })
+    lazy var all = known.joined(separator: ", ")
+    for name in unknown.sorted() {
       // A suggestion takes its time, and a document may have very many members.
       if list.isFull { return }
-      let candidates = known.filter { members[$0] == nil }
       if let suggestion = Suggestion.closest(to: name, among: candidates) {
         report(name, Problem("", FieldMessage.unknownSimilar, ["suggestion": suggestion]))
       } else {
-        report(name, Problem("", FieldMessage.unknown, ["known": known.joined(separator: ", ")]))
+        report(name, Problem("", FieldMessage.unknown, ["known": all]))
       }
     }
   }

@@ -77,7 +77,7 @@ package final class FCMService: CallService {
       throw FCMError(status: 413, message: "Request payload size exceeds the limit: \(Self.bodyLimit) bytes.")
     }
     switch (call.method, call.path.first, call.path.count) {
-    case ("POST", "token", 1): return tokens.answer(call.form, now: now())
+    case ("POST", _, _) where Self.tokenPaths.contains(call.path): return tokens.answer(call.form, now: now())
     case ("POST", "fcm", 2) where call.path[1] == "send", ("POST", "gcm", 2) where call.path[1] == "send":
       return legacy(call)
     case (_, "iid", 2...): return try instanceID(call)
@@ -89,6 +89,10 @@ package final class FCMService: CallService {
     default: throw .unknownMethod
     }
   }
+
+  /// Google's addresses of ``AccessTokens``. Some libraries have an older one built in, whatever `token_uri` says:
+  /// firebase-admin for Node.js, the second.
+  private static let tokenPaths: Set<[String]> = [["token"], ["o", "oauth2", "token"], ["oauth2", "v4", "token"]]
 
   func checkToken(_ call: SimulatedCall) throws(FCMError) { try tokens.check(call.authorization, now: now()) }
 

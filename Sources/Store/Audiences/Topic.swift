@@ -94,6 +94,11 @@ package struct TopicRules: Sendable, Hashable {
     return TopicRules(rules: rules, unchecked: max(0, found.unchecked) + noted + new)
   }
 
+  /// For the activity log.
+  package static func audited(_ rules: Set<TopicRule>) -> JSONValue {
+    ["rules": .array(TopicRule.allCases.filter(rules.contains).map { .string($0.rawValue) })]
+  }
+
   static func rules(_ text: String) -> Set<TopicRule> {
     Set(text.split(separator: " ").compactMap { TopicRule(rawValue: String($0)) })
   }

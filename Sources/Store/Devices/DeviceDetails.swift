@@ -2,6 +2,7 @@ import Calendar
 package import JSON
 package import Model
 package import SQLite
+import Text
 
 /// What is known of an installation beyond its address: for segments, topics, and pushes in several languages.
 package struct DeviceDetails: Sendable, Hashable {
@@ -87,11 +88,28 @@ package struct DeviceDetails: Sendable, Hashable {
 
   /// Nil: a name of the IANA database, or an offset as phones report it that know no place, such as `GMT+8`.
   package static func problem(withTimeZone text: String) -> Problem? {
+    // First, because an unknown name is compared with all zones.
+    if isOffset(text.utf8) { return nil }
     do throws(NamedZoneError) {
       _ = try NamedZone(text)
       return nil
     } catch {
-      return text.wholeMatch(of: #/(UTC|GMT)([+-][0-9]{1,2}(:?[0-9]{2})?)?/#) == nil ? Problem(error) : nil
+      return Problem(error)
+    }
+  }
+
+  /// `GMT`, or with hours, and minutes with or without a colon. By hand: making a `Regex` takes longer than the rest of
+  /// a device.
+  private static func isOffset(_ text: String.UTF8View) -> Bool {
+    guard text.starts(with: "GMT".utf8) || text.starts(with: "UTC".utf8) else { return false }
+    guard let sign = text.dropFirst(3).first else { return true }
+    let parts = text.dropFirst(4).split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+    guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"), parts.allSatisfy({ $0.allSatisfy(ASCII.isDigit) })
+    else { return false }
+    return switch parts.count {
+    case 1: (1...4).contains(parts[0].count)
+    case 2: (1...2).contains(parts[0].count) && parts[1].count == 2
+    default: false
     }
   }
 

@@ -75,9 +75,28 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
   package static func list(
     _ database: Database, _ filter: Filter = Filter(), cursor: String? = nil, limit: Int
   ) throws -> Page<AuditEntry> {
+    try list(database, filter, from: 0, before: try position(cursor) ?? .max, limit: limit)
+  }
+
+  /// A page of an export, newest first. It looks at no more than `span` entries, so that an export with a filter that
+  /// few match holds neither its reader nor the write-ahead log for long: it may be short, or empty, although others
+  /// follow.
+  package static func exported(
+    _ database: Database, _ filter: Filter, cursor: String?, limit: Int, span: Int64 = 20_000
+  ) throws -> Page<AuditEntry> {
+    let newest = Int64(try database.int("SELECT coalesce(max(id), 0) FROM audit"))
+    let end = try position(cursor) ?? newest + 1
+    let start = max(0, end - span)
+    let page = try list(database, filter, from: start, before: end, limit: limit)
+    return page.next == nil && start > 0 ? Page(items: page.items, next: String(start)) : page
+  }
+
+  private static func list(
+    _ database: Database, _ filter: Filter, from start: Int64, before end: Int64, limit: Int
+  ) throws -> Page<AuditEntry> {
     let filters = filter.conditions
-    let conditions = ["id < ?"] + filters.map(\.sql)
-    let arguments = [try position(cursor) ?? .max] + filters.flatMap(\.values)
+    let conditions = ["id >= ?", "id < ?"] + filters.map(\.sql)
+    let arguments: [any SQLiteBindable] = [start, end] + filters.flatMap(\.values)
     let found = try database.fetchAll(
       """
       SELECT \(columns) FROM audit WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?
@@ -151,5 +170,12 @@ package struct NewAuditEntry: Sendable, Hashable {
     self.subject = subject
     self.detail = detail
     self.address = address
+  }
+
+  /// The same, with what changed. A new value has `.null` before, a removed one after.
+  package func changing(_ before: JSONValue?, to after: JSONValue?) -> NewAuditEntry {
+    var entry = self
+    entry.detail = ["before": before ?? .null, "after": after ?? .null]
+    return entry
   }
 }

@@ -53,10 +53,9 @@ package struct Revocations: Sendable {
   /// The last removal by name.
   private let removals: [String: Date]
   private let tokens: [[UInt8]: Date]
-  /// What passkeys are known by; nil: the database is older than passkeys.
-  private let passkeys: Set<[UInt8]>?
-  /// Nil: the database is older than second steps.
-  private let secondSteps: SecondSteps?
+  /// What passkeys are known by.
+  private let passkeys: Set<[UInt8]>
+  private let secondSteps: SecondSteps
   /// Accounts at a provider of OpenID Connect.
   private let identities: Set<Identity.Account>
   /// Hashes of calendar addresses by person.
@@ -72,6 +71,8 @@ package struct Revocations: Sendable {
     init(_ app: App) { (id, bundleID, createdAt) = (app.id, app.bundleID, app.createdAt) }
   }
 
+  /// - Throws: if the database is of a version before `users.sends_production`: it is not migrated before it is set
+  /// aside.
   package init(_ database: Database) throws {
     people = Dictionary(try User.all(database).map { (Key($0), $0) }) { first, _ in first }
     removals = Dictionary(
@@ -84,23 +85,15 @@ package struct Revocations: Sendable {
         ($0.blob(0), $0.date(1))
       }
     ) { first, _ in first }
-    passkeys =
-      try Self.hasTable("passkeys", database)
-      ? Set(try database.fetchAll("SELECT credential FROM passkeys") { $0.blob(0) }) : nil
-    secondSteps = try Self.hasTable("authenticators", database) ? SecondSteps(database) : nil
+    passkeys = Set(try database.fetchAll("SELECT credential FROM passkeys") { $0.blob(0) })
+    secondSteps = try SecondSteps(database)
     identities = Set(try Identity.accounts(database))
     calendars = try Self.calendars(database)
     jpushKeys = try Self.jpushKeys(database)
   }
 
-  /// A database of an earlier version is not migrated before it is set aside.
-  private static func hasTable(_ name: String, _ database: Database) throws -> Bool {
-    try database.int("SELECT count(*) FROM sqlite_schema WHERE name = ?", name) == 1
-  }
-
   private static func jpushKeys(_ database: Database) throws -> [AppKey: [UInt8]?] {
-    guard try hasTable("jpush_keys", database) else { return [:] }
-    return Dictionary(
+    Dictionary(
       try App.all(database).map { (AppKey($0), try JPushKey.find(database, app: $0.id)?.secretHash) }
     ) { first, _ in first }
   }
@@ -166,15 +159,11 @@ package struct Revocations: Sendable {
       try database.run("UPDATE users SET sends_production = 0 WHERE id = ?", user.id)
       report.production.append(user.name)
     }
-    if let passkeys {
-      let removed = try Passkey.all(database, user: user.id).filter { !passkeys.contains($0.credential) }
-      for passkey in removed { _ = try Passkey.remove(database, id: passkey.id, user: user.id) }
-      if !removed.isEmpty { report.passkeys.append(user.name) }
-    }
-    if let secondSteps {
-      if try secondSteps.applyApp(to: database, user: user.id) { report.authenticators.append(user.name) }
-      if try secondSteps.applyCodes(to: database, user: user.id) { report.recoveryCodes.append(user.name) }
-    }
+    let removed = try Passkey.all(database, user: user.id).filter { !passkeys.contains($0.credential) }
+    for passkey in removed { _ = try Passkey.remove(database, id: passkey.id, user: user.id) }
+    if !removed.isEmpty { report.passkeys.append(user.name) }
+    if try secondSteps.applyApp(to: database, user: user.id) { report.authenticators.append(user.name) }
+    if try secondSteps.applyCodes(to: database, user: user.id) { report.recoveryCodes.append(user.name) }
     let unlinked = try Identity.accounts(database).filter { $0.userID == user.id && !identities.contains($0) }
     for account in unlinked { try Identity.remove(database, account) }
     if !unlinked.isEmpty { report.identities.append(user.name) }

@@ -31,7 +31,7 @@ package struct PushTemplate: Sendable, Hashable, Identifiable {
     _ database: Database, id: Int64? = nil, name: String, _ message: MessageTemplate, by entry: NewAuditEntry,
     now: Date
   ) throws -> PushTemplate {
-    if let id { _ = try get(database, id: id) }
+    let before = try id.map { try get(database, id: $0) }
     do {
       if let id {
         try database.run(
@@ -46,7 +46,8 @@ package struct PushTemplate: Sendable, Hashable, Identifiable {
       throw Problems([Problem("name", TemplateMessage.taken)])
     }
     let template = try get(database, id: id ?? database.lastInsertedID)
-    try template.note(database, id == nil ? "template.create" : "template.update", entry, now: now)
+    let change = entry.changing(before?.audited, to: template.audited)
+    try template.note(database, id == nil ? "template.create" : "template.update", change, now: now)
     return template
   }
 
@@ -54,14 +55,16 @@ package struct PushTemplate: Sendable, Hashable, Identifiable {
   package static func delete(_ database: Database, id: Int64, by entry: NewAuditEntry, now: Date) throws {
     let template = try get(database, id: id)
     try database.run("DELETE FROM push_templates WHERE id = ?", id)
-    try template.note(database, "template.delete", entry, now: now)
+    try template.note(database, "template.delete", entry.changing(template.audited, to: nil), now: now)
   }
 
   private func note(_ database: Database, _ action: String, _ entry: NewAuditEntry, now: Date) throws {
     var entry = entry
-    (entry.action, entry.subject, entry.detail) = (action, "template \(id)", ["name": .string(name)])
+    (entry.action, entry.subject) = (action, "template \(id)")
     try AuditEntry.add(database, entry, now: now)
   }
+
+  private var audited: JSONValue { ["name": .string(name), "content": message.json] }
 
   package static func find(_ database: Database, id: Int64) throws -> PushTemplate? {
     try database.fetchOne("SELECT \(columns) FROM push_templates t WHERE t.id = ?", id) { try PushTemplate($0) }

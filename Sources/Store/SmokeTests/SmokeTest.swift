@@ -80,7 +80,7 @@ extension SmokeTest {
         """, app.id, content.name, content.draft.json.text(), content.expected.json.text(), entry.actor, now)
     }
     let test = try get(database, id: database.lastInsertedID)
-    try test.note(database, "smoke_test.create", entry, now: now)
+    try test.note(database, "smoke_test.create", entry.changing(nil, to: test.audited), now: now)
     return test
   }
 
@@ -89,13 +89,14 @@ extension SmokeTest {
     _ database: Database, id: Int64, _ content: SmokeTestContent, by entry: NewAuditEntry, now: Date
   ) throws -> SmokeTest {
     let app = try content.app(database)
+    let before = try find(database, id: id)
     try naming {
       try database.run(
         "UPDATE smoke_tests SET app_id = ?, name = ?, draft = ?, expected = ?, changed_at = ? WHERE id = ?", app.id,
         content.name, content.draft.json.text(), content.expected.json.text(), now, id)
     }
     let test = try get(database, id: id)
-    try test.note(database, "smoke_test.update", entry, now: now)
+    try test.note(database, "smoke_test.update", entry.changing(before?.audited, to: test.audited), now: now)
     return test
   }
 
@@ -105,13 +106,22 @@ extension SmokeTest {
   package static func delete(_ database: Database, id: Int64, by entry: NewAuditEntry, now: Date) throws {
     let test = try get(database, id: id)
     try database.run("DELETE FROM smoke_tests WHERE id = ?", id)
-    try test.note(database, "smoke_test.delete", entry, now: now)
+    try test.note(database, "smoke_test.delete", entry.changing(test.audited, to: nil), now: now)
   }
 
   func note(_ database: Database, _ action: String, _ entry: NewAuditEntry, now: Date) throws {
     var entry = entry
-    (entry.action, entry.subject, entry.detail) = (action, subject, ["name": .string(name)])
+    (entry.action, entry.subject) = (action, subject)
+    if entry.detail == nil { entry.detail = ["name": .string(name)] }
     try AuditEntry.add(database, entry, now: now)
+  }
+
+  /// Without the push, which may name people's devices.
+  private var audited: JSONValue {
+    [
+      "name": .string(name), "environment": .optional(draft?.environment.rawValue),
+      "expected": .string(expected.others), "devices": .number(expected.devices.count),
+    ]
   }
 
   private static func naming(_ body: () throws -> Void) throws {

@@ -222,12 +222,9 @@ enum AppsCommand {
           wanted = CredentialProxy(address: given.address, user: given.user, password: .plain(password))
         }
         try CredentialProxy.set(database, credential: credential.id, wanted, sealer: sealer, now: now)
-        try audit(
-          database, "credential.proxy", "app \(app.bundleID)",
-          [
-            "provider": .string(kind.rawValue), "environment": .string(environment.rawValue),
-            "proxy": .optional(wanted?.text),
-          ], now: now)
+        let entry = NewAuditEntry(actor: commandActor, action: "credential.proxy", subject: "app \(app.bundleID)")
+        let after = try Credential.find(database, id: credential.id)
+        try AuditEntry.add(database, entry.changing(credential, to: after), now: now)
       }
     }
     io.say("Saved. It applies to new connections at once.")

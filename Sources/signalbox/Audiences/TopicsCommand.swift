@@ -222,13 +222,11 @@ enum TopicsCommand {
     let found = try store.writeSync { database -> TopicRules in
       let app = try App.named(bundleID, database)
       if isChange {
+        let before = try TopicRules.find(database, app: app.id).rules
         try TopicRules.set(database, app: app.id, chosen)
-        let names = TopicRule.allCases.filter(chosen.contains).map { JSONValue.string($0.rawValue) }
+        let entry = NewAuditEntry(actor: commandActor, action: "topic.rules", subject: "app \(bundleID)")
         try AuditEntry.add(
-          database,
-          NewAuditEntry(
-            actor: commandActor, action: "topic.rules", subject: "app \(bundleID)", detail: ["rules": .array(names)],
-            address: nil), now: now)
+          database, entry.changing(TopicRules.audited(before), to: TopicRules.audited(chosen)), now: now)
       }
       return try TopicRules.find(database, app: app.id)
     }

@@ -173,12 +173,12 @@ enum CertificatesCommand {
           guard let app else { continue }
           let problems = CredentialRule.problems(app, environment, provider, certificate: kept, endpoint: place)
           if !problems.isEmpty { throw Problems(problems).failure(names, isUsage: true) }
-          try Credential.bind(
+          let before = try Credential.find(database, app: app.id, provider: provider, environment: environment)
+          let after = try Credential.bind(
             database, app: app.id, provider: provider, environment: environment, certificate: kept.id,
             endpoint: place, trustPEM: trusted, now: now)
-          try audit(
-            database, "credential.bind", "app \(app.bundleID)",
-            ["certificate": .integer(kept.id), "environment": .string(environment.rawValue)], now: now)
+          let entry = NewAuditEntry(actor: commandActor, action: "credential.bind", subject: "app \(app.bundleID)")
+          try AuditEntry.add(database, entry.changing(before, to: after), now: now)
         }
         return try find(database, id: kept.id, now: now)
       }

@@ -159,7 +159,7 @@ enum UsersCommand {
   }
 
   private static func tell(_ token: String, _ values: Parsed, _ io: CommandIO) {
-    let path = SetupLink.path(token)
+    let path = SetupLink.hidingPath(token)
     let link = values[address].map { SetupLink.url(token, at: $0) }
     if values[CommonOptions.json] {
       let members = ["name": values[name], link == nil ? "path" : "link": link ?? path]

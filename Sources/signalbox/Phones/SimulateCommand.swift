@@ -19,9 +19,10 @@ enum SimulateCommand {
     "apns-listen", "The listen address of APNs' development server; port 0 picks a free port.", "127.0.0.1:2197")
   private static let production = address(
     "apns-production-listen", "The listen address of APNs' production server.", "127.0.0.1:2198")
-  private static let fcm = address("fcm-listen", "The listen address of FCM (HTTP/2 over TLS).", "127.0.0.1:2200")
+  private static let fcm = address(
+    "fcm-listen", "The listen address of FCM (HTTPS, with HTTP/2 or HTTP/1.1).", "127.0.0.1:2200")
   private static let jpush = address(
-    "jpush-listen", "The listen address of JPush (HTTP/2 over TLS).", "127.0.0.1:2201")
+    "jpush-listen", "The listen address of JPush (HTTPS, with HTTP/2 or HTTP/1.1).", "127.0.0.1:2201")
   private static let control = address(
     "http-listen",
     "The listen address of the control API (/simulator/v1: phones, notifications, "

@@ -58,7 +58,9 @@ enum RetentionCommand {
         let due = try Trim.due(database, policy, now: now)
         if !values[dryRun], policy != before {
           try policy.save(database)
-          try audit(database, "retention.update", "retention", policy.settings, now: now)
+          try audit(
+            database, "retention.update", "retention",
+            ["before": .object(before.settings), "after": .object(policy.settings)], now: now)
         }
         return (policy, due)
       }

@@ -59,6 +59,30 @@ extension CommandIO {
 }
 
 extension CommandIO {
+  private static let secrets = ["SIGNALBOX_PASSWORD", "SIGNALBOX_PROXY", "SIGNALBOX_PROXY_PASSWORD"]
+
+  /// The same, with secrets from the files that `…_FILE` names, as container runtimes hand them out. A variable that has
+  /// the secret itself comes first.
+  ///
+  /// - Throws: ``CommandFailure``, which does not show what is in a file.
+  func withSecretsOfFiles() throws -> CommandIO {
+    var copy = self
+    for name in Self.secrets where environment[name]?.isEmpty != false {
+      let variable = name + "_FILE"
+      guard let path = environment[variable], !path.isEmpty else { continue }
+      do {
+        var text = String(decoding: try CertificateFileReader.data(path), as: UTF8.self)
+        while text.last?.isNewline == true { text.removeLast() }
+        copy.environment[name] = text
+      } catch let failure as CommandFailure {
+        throw CommandFailure.usage("\(variable): \(failure.message)")
+      }
+    }
+    return copy
+  }
+}
+
+extension CommandIO {
   /// An environment as people call it.
   func word(_ environment: Environment) -> String { word(environment.rawValue, "words.") }
 

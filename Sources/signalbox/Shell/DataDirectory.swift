@@ -27,6 +27,8 @@ final class DataDirectory: Sendable {
   /// Whether Litestream replicates the database, and checkpoints its log: `serve --replicated`, or for every command
   /// `SIGNALBOX_REPLICATED`.
   let isReplicated: Bool
+  /// Whether it is known or probable that Litestream replicates the database: it keeps a folder of its own beside it.
+  var mayBeReplicated: Bool { isReplicated || access(path + "/.signalbox.sqlite-litestream", F_OK) == 0 }
 
   /// Does not access the disk.
   init(

@@ -56,6 +56,21 @@ extension DoctorCommand {
       FileManager.default.createFile(atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
     else { throw CommandFailure("\(path) cannot be written.") }
     io.note("support bundle: \(path)")
+    if directory.exists { record(path, directory, io) }
+  }
+
+  /// The bundle is there for what is broken: it is written whether or not the activity log can be.
+  private static func record(_ path: String, _ directory: DataDirectory, _ io: CommandIO) {
+    let now = io.now()
+    do {
+      // Opened without migrating: a database of another version has another activity log.
+      let pool = try DatabasePool(path: directory.database, readers: 1, isReplicated: directory.isReplicated)
+      defer { pool.close() }
+      guard try pool.readSync({ try Schema.migrator.pending($0) }).isEmpty else { return }
+      try pool.writeSync { try audit($0, "database.bundle", "file \(path)", now: now) }
+    } catch {
+      io.note("the support bundle is complete, but could not be recorded in the activity log: \(error)")
+    }
   }
 }
 

@@ -14,7 +14,7 @@ enum RestoreCommand {
   static let command = Command<Action>(
     "restore", "Restore a backup. The previous database is kept next to it.",
     discussion: """
-      Stop the server first. Damaged files and backups of newer versions or from before the first release are refused. If the command is interrupted, \
+      Stop the server first, and Litestream if it replicates the database. Damaged files and backups of newer versions or from before the first release are refused. If the command is interrupted, \
       the backup is restored either completely, when the folder is next opened, or not at all. Sessions and sign-in \
       links end. Tokens revoked since the backup stay revoked, and users deleted, disabled, or demoted since then stay \
       so; they are listed.
@@ -60,6 +60,14 @@ enum RestoreCommand {
         """
         the previous database cannot be read: tokens revoked and users deleted since the backup may be back. Check \
         signalbox tokens list and signalbox users list
+        """)
+    }
+    if directory.mayBeReplicated {
+      // Nobody can tell whether it ran meanwhile if the previous database is damaged or missing.
+      io.note(
+        """
+        Litestream replicates this database. Restart Litestream, so that the replica continues with the restored \
+        database; the replica keeps its earlier states.
         """)
     }
     if hasKey {
@@ -146,6 +154,13 @@ enum RestoreCommand {
       defer { database.close() }
       guard try database.leaveLog() else { throw SQLiteError(.busy, "another program is reading it") }
     } catch let error as SQLiteError where error.isBusy {
+      guard !directory.mayBeReplicated else {
+        throw CommandFailure(
+          """
+          \(directory.database) is open in another program, probably Litestream, which replicates it. Stop Litestream, \
+          restore, and start Litestream again.
+          """)
+      }
       throw CommandFailure("Another program has \(directory.database) open. Try again when it has closed the file.")
     } catch {
       // The database is damaged, which may be why a backup is restored: keep it unchanged with its WAL.

@@ -41,6 +41,10 @@ enum SelfDescription {
             + "not those that choose what to send or delete."
         ),
         ("SIGNALBOX_SECRET_KEY_FILE", "The path of the key file (default: secret.key in the data folder)."),
+        (
+          "SIGNALBOX_PASSWORD_FILE, SIGNALBOX_PROXY_FILE, SIGNALBOX_PROXY_PASSWORD_FILE",
+          "A file with the value of the variable without _FILE."
+        ),
       ]
     ),
     (

@@ -136,6 +136,19 @@ struct ActivityPageTests {
     }
   }
 
+  @Test("a token that nobody made is named as one, and no token or person is taken for it")
+  func unknownToken() async throws {
+    try await ConsoleScene.with { scene in
+      for (actor, code, name) in [
+        ("unknown token", "en", "Unknown API token"), ("unknown token", "zh-Hans", "未知 API 令牌"),
+        ("token unknown", "en", "unknown"),
+      ] {
+        let found = ActivityActor(actor)
+        #expect(found.source == .api && found.name(scene.console.locales[code]) == name, "\(actor)")
+      }
+    }
+  }
+
   @Test("who calls with an app key comes through the JPush API, also if refused")
   func appKeys() async throws {
     try await ConsoleScene.with { scene in

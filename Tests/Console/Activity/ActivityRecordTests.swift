@@ -36,7 +36,7 @@ struct ActivityRecordTests {
     }
   }
 
-  @Test("a flood over all routes writes a bounded number of entries; strangers write none")
+  @Test("a flood over all routes writes a bounded number of entries, also one with tokens that nobody made")
   func flood() async throws {
     try await ConsoleScene.with { scene in
       for entry in TokenAccessTable.entries where entry.role > .viewer {
@@ -44,10 +44,31 @@ struct ActivityRecordTests {
         for _ in 0..<3 { _ = try await scene.call(entry.method, target, as: .viewer) }
       }
       #expect(try await scene.audit("token.refused").count == 21)
-      for _ in 0..<5 {
-        _ = try await scene.call(.get, "/api/v1/apps", as: nil, headers: ["Authorization": "Bearer unknown"])
+      for target in ["/api/v1/apps", "/metrics"] {
+        for number in 0..<5 {
+          let headers = ["Authorization": "Bearer unknown\(number)"]
+          #expect(
+            try await scene.call(.get, target, as: nil, headers: headers, from: "192.0.2.1").status == 401)
+        }
+        #expect(try await scene.call(.get, target, as: nil).status == 401, "without a token, nobody is refused")
       }
-      #expect(try await scene.audit("token.refused").count == 21)
+      let entries = try await scene.audit("token.refused")
+      #expect(entries.count == 23)
+      #expect(entries.prefix(2).map { $0.detail?["request"] } == ["GET /metrics", "GET /api/v1/apps"])
+      let entry = try #require(entries.first)
+      #expect(entry.actor == "unknown token" && entry.subject == "unknown token" && entry.address == "192.0.2.1")
+      var anna = try await scene.signIn(.admin)
+      #expect(ScenePage(try await anna.get("/activity")).text.contains("Unknown API token"))
+    }
+  }
+
+  @Test("a token that may not read the metrics is recorded like at any other call")
+  func metrics() async throws {
+    try await ConsoleScene.with { scene in
+      let headers = try await TokenAccessTests.token(scene, ["devices"])
+      #expect(try await scene.call(.get, "/metrics", as: nil, headers: headers).status == 403)
+      let entry = try #require(try await scene.audit("token.refused").first)
+      #expect(entry.actor == "token devices" && entry.detail?["request"] == "GET /metrics")
     }
   }
 

@@ -239,8 +239,14 @@ struct AppPageTests {
       #expect(try await anna.post("/apps/\(app.id)/credentials/production/unbind").status == 303)
       #expect(try await scene.count("credentials") == 1)
       #expect(try await anna.post("/apps/\(app.id)/credentials/production/unbind").status == 303, "twice does no harm")
-      #expect(try await scene.audit("credential.unbind").count == 1)
-      #expect(try await scene.audit("credential.bind").count == 7)
+      let unbound = try await scene.audit("credential.unbind")
+      #expect(unbound.map { $0.detail?["before"]?["certificate"] } == [.integer(onlyProduction.id)])
+      #expect(unbound.first?.detail?["environment"] == "production" && unbound.first?.detail?["after"] == .null)
+      let bindings = try await scene.audit("credential.bind")
+      #expect(bindings.count == 7)
+      let bound = try #require(bindings.first?.detail)
+      #expect(bound["before"]?["endpoint"] == "push.example:2197" && bound["before"]?["trust"] == .string(pem))
+      #expect(bound["after"]?["endpoint"] == "apple" && bound["after"]?["trust"] == .null)
     }
   }
 

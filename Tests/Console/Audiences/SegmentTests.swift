@@ -80,7 +80,7 @@ struct SegmentTests {
       }
       for kind in ["segments", "tags"] {
         let sent = ScenePage(try await ben.get("/audiences?kind=\(kind)")).text
-        #expect(sent.contains("Last sent") && sent.contains("3 days ago"), "\(kind)")
+        #expect(sent.contains("Last sent") && sent.contains("3 days ago") && sent.contains("1–1 of 1"), "\(kind)")
       }
       #expect(try await !ben.get("/audiences?kind=aliases").text.contains("3 days ago"))
       let edit = ScenePage(try await ben.get("/audiences/segments/1/edit"))

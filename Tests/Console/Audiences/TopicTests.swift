@@ -67,6 +67,8 @@ struct TopicTests {
       #expect(none.status == 409 && none.text.contains("service account"))
       let actions = try await scene.audit().map(\.action).filter { $0.hasPrefix("topic.") }
       #expect(actions == ["topic.rules", "topic.subscribe"])
+      let detail = try await scene.audit("topic.rules").first?.detail
+      #expect(detail == ["before": ["rules": []], "after": ["rules": ["common", "version"]]])
     }
   }
 

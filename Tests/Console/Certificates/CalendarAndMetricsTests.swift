@@ -74,6 +74,9 @@ struct CalendarAndMetricsTests {
       #expect(try await feed(scene, third).status == 404)
       #expect(try await feed(scene, other).status == 200)
       #expect(try await scene.audit("calendar.create").count == 4)
+      let refused = try await scene.audit("calendar.refused")
+      #expect(refused.allSatisfy { $0.actor == "anonymous" && $0.subject == "calendar" })
+      #expect(Set(refused.compactMap { $0.detail?["status"]?.integer }) == [401, 404], "once an hour for each answer")
     }
   }
 

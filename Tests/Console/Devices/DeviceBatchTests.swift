@@ -87,6 +87,10 @@ struct DeviceBatchTests {
         let before = try await scene.audit().count
         let asked = try await ben.post("/devices/batch", Self.form(action, [2, 3]))
         let page = ScenePage(asked)
+        // The app's tags are suggested.
+        let suggests = page.tags.contains { $0.attributes["data-pick"] == "tags" }
+        #expect(suggests == action.hasSuffix("_tags") && asked.text.contains("picker.js") == suggests, "\(action)")
+        #expect(page.forms.contains { $0.attributes["data-app"] == ConsoleScene.bundleID }, "\(action)")
         // Only the third is parked.
         let isForAll = action != "reactivate"
         #expect(asked.status == 200 && page.text.contains(isForAll ? "2 devices" : "1 device"), "\(action)")

@@ -53,6 +53,26 @@ struct DeviceListExportTests {
     }
   }
 
+  @Test("the devices of a segment are exported, and the log names it")
+  func segment() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(6, of: try await scene.addApp())
+      var ben = try await scene.signIn(.operator)
+      _ = try await ben.post(
+        "/audiences/segments",
+        [("app", ConsoleScene.bundleID), ("name", "Odd"), ("environment", ""), ("tag", "odd")])
+      let path = "/audiences/segments/1/devices"
+      let page = ScenePage(try await ben.get("/audiences/segments/1"))
+      #expect(page.links.contains(path + ".csv") && page.links.contains(path + ".json"))
+      try await scene.served(to: ben) { served in
+        let (csv, json) = (try await served.get(path + ".csv"), try await served.get(path + ".json"))
+        #expect(csv.matches(of: /,[0-9a-f]{64},/).count == 3)
+        #expect(json.matches(of: /"registered_at":/).count == 3)
+      }
+      #expect(Set(try await scene.audit("device.export").map(\.subject)) == ["segment 1"])
+    }
+  }
+
   @Test("an exported CSV is imported again, as it was")
   func again() async throws {
     try await ConsoleScene.with { scene in

@@ -61,6 +61,8 @@ struct DevicePageTests {
       #expect(try await scene.count("devices") == 0)
       let actions = try await scene.audit().map(\.action).filter { $0.hasPrefix("device.") }
       #expect(actions == ["device.delete", "device.update", "device.update", "device.register"])
+      let change = try #require(try await scene.audit("device.update").last?.detail)
+      #expect(change["before"]?["alias"] == "usr_1" && change["after"]?["alias"] == "usr_2")
     }
   }
 
@@ -160,8 +162,12 @@ struct DevicePageTests {
       #expect(devices.map(\.environment) == [.development, .production])
       #expect(try await ben.post("/devices/9/release").status == 404)
       #expect(try await ben.post("/devices/1/release", [("environment", "nonsense")]).status == 422)
-      #expect(try await scene.audit("device.release").count == 1)
-      #expect(try await scene.audit("device.move").count == 1)
+      let released = try await scene.audit("device.release")
+      #expect(released.map { $0.detail?["before"]?["state"] } == ["quarantined"])
+      #expect(released.first?.detail?["after"]?["state"] == "active")
+      let moved = try await scene.audit("device.move")
+      #expect(moved.map { $0.detail?["before"]?["environment"] } == ["development"])
+      #expect(moved.first?.detail?["after"]?["environment"] == "production")
     }
   }
 
@@ -197,6 +203,8 @@ struct DevicePageTests {
         #expect(refused.status == 422)
         #expect(ScenePage(refused).text.contains("Nothing was imported."))
         #expect(!ScenePage(refused).failedFields.isEmpty)
+        // The first field with an error has the focus.
+        #expect(ScenePage(refused).tags.contains { $0.attributes["autofocus"] != nil })
       }
       #expect(try await scene.count("devices") == 2)
       let audit = try await scene.audit("device.import").map {

@@ -201,8 +201,13 @@ struct PhonePageTests {
       let push = try await scene.store.write {
         try Push.create($0, NewPush(draft, app: app, source: .api, by: "lin"), now: ConsoleScene.noon)
       }
-      try phones.receive(phone, ["aps": ["alert": "Hi"], "sbid": .string(push.uid)], id: "ID-1")
       var ben = try await scene.signIn(.viewer)
+      let inbox = "/phones?q=\(push.uid)"
+      #expect(try await !ben.get("/pushes/\(push.uid)").text.contains(inbox), "nothing has arrived")
+      try phones.receive(phone, ["aps": ["alert": "Hi"], "sbid": .string(push.uid)], id: "ID-1")
+      // The push leads to the phones, and they show what arrived of it.
+      #expect(try await ben.get("/pushes/\(push.uid)").text.contains("href=\"\(inbox)\""))
+      #expect(try await ben.get(inbox).text.contains("arrival-"))
       let page = try await ben.get("/phones")
       for word in ["Created (", "Shown on the phone", "/pushes/\(push.uid)"] {
         #expect(page.text.contains(word), "\(word)")
@@ -362,6 +367,8 @@ struct PhonePageTests {
         let answer = try await set("production", "429", count)
         #expect(answer.status == 422)
         #expect(ScenePage(answer).failedFields == ["count-production"])
+        let focused = ScenePage(answer).tags.first { $0.attributes["autofocus"] != nil }
+        #expect(focused?.attributes["id"] == "count-production")
         #expect(ScenePage(answer).values("count").contains(count), "what was typed stays")
       }
       #expect(simulator.faults(.production).faults.answers.first?.status == 503)

@@ -230,6 +230,10 @@ struct SimulatorAPITests {
     #expect(try await call(.get, "/").status == 404)
     let site: Headers = ["Sec-Fetch-Site": "cross-site"]
     #expect(try await call(.delete, "/simulator/v1/notifications", site).status == 403)
+    for place in ["", "http://fcm.googleapis.com"] {
+      let unsigned = try await call(.post, place + "/fcm/send")
+      #expect(unsigned.status == 401 && unsigned.text.contains("Authorization: key="), "\(place)")
+    }
     let served = Set(router.routes.filter { $0.name == "api" }.map(\.pattern))
     #expect(served.count == Set(SimulatorAPI.all.map(\.pattern)).count)
   }

@@ -42,6 +42,7 @@ struct PushHistoryTests {
       #expect(try await anna.post("/pushes/\(uid)/cancel", []).status == 303)
       row = ScenePage(try await anna.get("/pushes"))
       #expect(row.links.contains("/pushes/new?from=\(uid)"))
+      #expect(row.links.contains("/pushes/new?from=\(uid)&review=1"))
       var lena = try await scene.signIn(.viewer)
       #expect(!ScenePage(try await lena.get("/pushes")).links.contains("/pushes/new?from=\(uid)"))
     }

@@ -380,6 +380,10 @@ struct PushPageTests {
       }
       #expect(devices.count == 25, "the link shows the dead ones")
       #expect(text.contains("34 accepted, 1 failed, 25 unregistered"))
+      // The numbers of a day lead to its pushes; a day without any leads nowhere.
+      let days = page.links.filter { $0.hasPrefix("/pushes?from=") }
+      #expect(days.count == 1)
+      #expect(ScenePage(try await anna.get(try #require(days.first))).links.contains("/pushes/\(push.uid)"))
     }
   }
 }

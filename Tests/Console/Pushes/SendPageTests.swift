@@ -285,6 +285,11 @@ struct SendPageTests {
       let again = ScenePage(try await ben.get("/pushes/new?from=\(push.uid)"))
       #expect(again.values("body") == ["Again"] && again.values("collapse_id") == ["news"])
       #expect(again.values("audience") == ["all"])
+      // Without editing, the review is next, and the sending itself needs its button as ever.
+      let review = ScenePage(try await ben.get("/pushes/new?from=\(push.uid)&review=1"))
+      #expect(review.values("body").first == "Again" && review.values("collapse_id").first == "news")
+      #expect(review.forms.contains { $0.attributes["action"] == "/pushes" && $0.attributes["id"] == "review" })
+      #expect(try await scene.count("pushes") == 1)
       for target in ["/pushes/new?from=none", "/pushes/new?device=999"] {
         #expect(try await ben.get(target).status == 404, "\(target)")
       }

@@ -106,6 +106,10 @@ struct TemplatePageTests {
       #expect(stored?.message.places == ["name", "order"])
       #expect(stored?.message.content["notification"]?["subtitle"] == "Again")
       #expect(stored?.message.content["options"] == ["collapse_id": "hello"])
+      let detail = try #require(try await scene.audit("template.update").first?.detail)
+      #expect(detail["before"]?["name"] == "Hello" && detail["before"]?["content"]?["notification"]?["title"] != nil)
+      #expect(detail["before"]?["content"]?["notification"]?["subtitle"] == nil)
+      #expect(detail["after"]?["content"]?["notification"]?["subtitle"] == "Again")
     }
   }
 

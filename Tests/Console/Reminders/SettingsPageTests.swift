@@ -184,8 +184,12 @@ struct SettingsPageTests {
       #expect(try await password() == nil)
       #expect(try await scene.call(.delete, "/api/v1/settings/mail", as: .admin).status == 204)
       #expect(try await scene.count("mail_passwords") == 0)
-      #expect(try await scene.audit("settings.mail").count == 4)
-      #expect(try await scene.audit("settings.mail_remove").count == 1)
+      let entries = try await scene.audit("settings.mail")
+      #expect(entries.count == 4)
+      #expect(entries.last?.detail?["before"] == .null && entries.last?.detail?["after"]?["port"] == 465)
+      #expect(entries.first?.detail?["before"]?["user"] == "box" && entries.first?.detail?["after"]?["user"] == .null)
+      let removed = try await scene.audit("settings.mail_remove")
+      #expect(removed.map { $0.detail?["before"]?["host"] } == ["mail.evil.example"])
     }
   }
 
@@ -241,7 +245,9 @@ struct SettingsPageTests {
         #expect(refused.status == 422 && refused.codes == codes, "\(body): \(refused.text)")
       }
       #expect(try await put(["hour": 24]).fields == ["hour"])
-      #expect(try await scene.audit("settings.reminders").count == 2)
+      let entries = try await scene.audit("settings.reminders")
+      #expect(entries.count == 2 && entries.first?.detail?["before"]?["hour"] == 8)
+      #expect(entries.first?.detail?["after"]?["hour"] == 10)
       let late = ConsoleScene.noon.addingTimeInterval(-37 * 3600)
       try await scene.store.write { try CheckRun(source: .cron, at: late, exitCode: 1).keep($0) }
       let check = try await scene.call(.get, path, as: .admin).json?["checks"]?.array?.first

@@ -69,7 +69,10 @@ struct RetentionPageTests {
       #expect(
         try await lin.post("/settings/retention", Self.fields("99") + [("confirmed", "10-0-0-0")]).status == 303)
       #expect(try await scene.store.read { try RetentionPolicy.find($0).deliveries } == 99)
-      #expect(try await scene.audit().filter { $0.action == "retention.update" }.count == 2)
+      let entries = try await scene.audit("retention.update")
+      #expect(entries.count == 2)
+      #expect(entries.first?.detail?["before"]?["deliveries_days"] == 200)
+      #expect(entries.first?.detail?["after"]?["deliveries_days"] == 99)
     }
   }
 
@@ -137,7 +140,9 @@ struct RetentionPageTests {
       #expect(set.status == 200 && set.json?["deliveries_days"]?.integer == 30)
       #expect(try document.errors(set, to: .init(method: "PUT", path: path)) == [])
       #expect(try await scene.store.read { try RetentionPolicy.find($0).deliveries } == 30)
-      #expect(try await scene.audit().first?.action == "retention.update")
+      let entry = try #require(try await scene.audit().first)
+      #expect(entry.action == "retention.update" && entry.detail?["before"]?["deliveries_days"] == 90)
+      #expect(entry.detail?["after"]?["deliveries_days"] == 30)
       for body: JSONValue in [["deliveries_days": 800], ["pushes_days": -1], ["days": 3], ["pushes_days": "x"]] {
         let refused = try await scene.call(.put, path, as: .admin, json: body)
         #expect(refused.status == 422, "\(body.text())")

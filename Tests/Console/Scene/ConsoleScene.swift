@@ -81,7 +81,7 @@ struct ConsoleScene: Sendable {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
-    let store = try Store.open(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
+    let store = try Store.openNew(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
     defer { store.close() }
     let pools = Console.Pools()
     defer { pools.stop() }

@@ -164,7 +164,8 @@ struct SchedulePageTests {
         #expect(ScenePage(answer).failedFields == ["undo_seconds"])
       }
       #expect(try await anna.post("/settings/sending", [("undo_seconds", "5")]).status == 303)
-      #expect(try await scene.audit("setting.undo").count == 1)
+      let entry = try #require(try await scene.audit("setting.undo").first)
+      #expect(entry.detail?["before"]?["seconds"] != nil && entry.detail?["after"] == ["seconds": 5])
       let setting = ScenePage(try await anna.get("/settings/sending"))
       #expect(setting.values("undo_seconds") == ["5"] && setting.text.contains("Undo window"))
       #expect(ScenePage(try await anna.get("/settings")).links.contains("/settings/sending"))

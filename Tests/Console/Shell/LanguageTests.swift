@@ -266,7 +266,7 @@ struct LanguageTests {
       }
       text = text.replacing(/\{\{\$[a-z_]+\}\}[^<{]*\{\{\/[a-z_]+\}\}/, with: "")
       text = text.replacing(
-        /(?s)\{\{\$(attributes|body_attributes|action|back|class|href|name|tone)\}\}.*?\{\{\/\1\}\}/, with: "")
+        /(?s)\{\{\$(attributes|body_attributes|action|back|class|form|href|name|tone)\}\}.*?\{\{\/\1\}\}/, with: "")
       text = text.replacing(/\{\{[^}]*\}\}/, with: "")
       for match in text.matches(of: /(?:aria-label|title|placeholder|alt)="([^"]*)"/) { found.insert(String(match.1)) }
       found.formUnion(text.replacing(/<[^>]*>/, with: "\u{1}").split(separator: "\u{1}").map(String.init))
@@ -369,7 +369,7 @@ struct ChinesePageTests {
   func kept() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(2, of: scene.addApp())
-      let start = try #require(try await scene.console.firstStartPath())
+      let start = try #require(try await scene.console.firstStartLink())
       var guest = SceneBrowser(router: scene.router)
       #expect(ScenePage(try await guest.get(start)).values("return") == [start])
       var ben = try await scene.signIn(.operator)
@@ -411,7 +411,7 @@ struct ChinesePageTests {
   @Test("what is refused outside the shell can be read in another language, and its form is not lost")
   func refused() async throws {
     try await ConsoleScene.with { scene in
-      let start = try #require(try await scene.console.firstStartPath())
+      let start = try #require(try await scene.console.firstStartLink())
       let token = try #require(start.split(separator: "=").last.map(String.init))
       var guest = try await SignInTests.guest(scene)
       let short = ScenePage(

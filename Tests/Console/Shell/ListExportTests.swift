@@ -19,7 +19,8 @@ struct ListExportTests {
       ("/audiences", "?kind=aliases&q=usr", "audience", "usr_grace"), ("/audiences", "", "audience", "Insiders"),
       ("/settings/people", "", "user", "admin@example.com"), ("/settings/tokens", "", "token", "Reports"),
       ("/settings/webhooks", "", "webhook", "push.finished"), ("/apps/1/topics", "", "topic", "news"),
-      ("/apps/1/channels", "", "channel", "Match day"),
+      ("/apps/1/channels", "", "channel", "Match day"), ("/settings/receivers", "", "receiver", "Ops"),
+      ("/certificates/requests", "", "certificate_request", "waiting"),
     ])
   func lists(path: String, query: String, noun: String, word: String) async throws {
     try await ConsoleScene.with(simulator: true) { scene in

@@ -11,7 +11,7 @@ struct PasswordFieldTests {
   @Test("every field of a password is masked, takes what is pasted, and tells password managers what it is")
   func masked() async throws {
     try await ConsoleScene.with { scene in
-      let path = try #require(try await scene.console.firstStartPath())
+      let path = try #require(try await scene.console.firstStartLink())
       var stranger = SceneBrowser(router: scene.router)
       // The link of the first start ends with the first administrator.
       var pages = [try await stranger.get("/session/new"), try await stranger.get(path)]
@@ -28,6 +28,22 @@ struct PasswordFieldTests {
         #expect(!field.attributes.keys.contains { $0.hasPrefix("on") || $0 == "maxlength" }, "\(field)")
         #expect(field.attributes["value"]?.isEmpty != false, "\(field)")
       }
+      let asked = pages.map(ScenePage.init).flatMap(\.tags).compactMap { $0.attributes["name"] }
+      #expect(!asked.contains { name in ["hint", "question", "answer"].contains { name.contains($0) } }, "no hints")
+    }
+  }
+
+  @Test("a password has no end: ten years later it opens a session, and nothing asks for another one")
+  func endless() async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await scene.signIn(.viewer, name: "lin@example.com")
+      scene.clock.advance(10 * 365 * 86_400)
+      var browser = SceneBrowser(router: scene.router)
+      _ = try await browser.get("/session/new")
+      browser.csrf = try #require(browser.formToken)
+      let typed = [("email", "lin@example.com"), ("password", ConsoleScene.password)]
+      #expect(try await browser.post("/session", typed).location == "/")
+      #expect(try await browser.get("/").status == 200)
     }
   }
 

@@ -55,6 +55,7 @@ struct RouteAccessTests {
     ("GET /audiences", .viewer), ("GET /audiences/suggestions", .viewer), ("GET /audiences/explanation", .viewer),
     ("POST /audiences/explanation", .viewer), ("GET /audiences/segments/new", .operator),
     ("POST /audiences/segments", .operator), ("GET /audiences/segments/:id", .viewer),
+    ("GET /audiences/segments/:id/devices.csv", .viewer), ("GET /audiences/segments/:id/devices.json", .viewer),
     ("GET /audiences/segments/:id/edit", .operator), ("POST /audiences/segments/:id", .operator),
     ("GET /audiences/segments/:id/remove", .operator), ("POST /audiences/segments/:id/remove", .operator),
     ("GET /apps", .viewer), ("GET /apps/new", .operator), ("POST /apps", .operator), ("GET /apps/:id", .viewer),
@@ -86,6 +87,7 @@ struct RouteAccessTests {
     ("POST /certificates/:id/remove", .admin),
     ("GET /certificates/key", .admin), ("POST /certificates/key", .admin),
     ("GET /certificates/requests", .viewer), ("POST /certificates/requests", .admin),
+    ("GET /certificates/requests.csv", .viewer), ("GET /certificates/requests.json", .viewer),
     ("GET /certificates/requests/:uid/file", .viewer), ("POST /certificates/requests/:uid/remove", .admin),
     ("POST /certificates/:id/requests", .admin), ("POST /certificates/:id/successor", .admin),
     ("GET /certificates/:id/successor/:uid", .admin), ("POST /certificates/:id/successor/:uid", .admin),
@@ -121,6 +123,7 @@ struct RouteAccessTests {
     ("GET /settings/people.csv", .admin), ("GET /settings/people.json", .admin),
     ("GET /settings/tokens.csv", .admin), ("GET /settings/tokens.json", .admin),
     ("GET /settings/webhooks.csv", .admin), ("GET /settings/webhooks.json", .admin),
+    ("GET /settings/receivers.csv", .admin), ("GET /settings/receivers.json", .admin),
     ("GET /settings/people", .admin), ("POST /settings/people", .admin), ("GET /settings/people/:id", .admin),
     ("POST /settings/people/:id", .admin), ("POST /settings/people/:id/disable", .admin),
     ("POST /settings/people/:id/enable", .admin), ("POST /settings/people/:id/sessions/end", .admin),
@@ -327,6 +330,22 @@ struct RouteAccessTests {
       }
       let page = ScenePage(try await browser.get("/session/new?return=/pushes%3Fq%3Dx%2520y"))
       #expect(page.values("return").first == "/pushes?q=x%20y")
+    }
+  }
+
+  @Test("an API token opens no page and sends no form, whatever its role or scope")
+  func tokens() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      for word in User.Role.allCases.map(\.rawValue) + TokenScope.allCases.map(\.rawValue) {
+        let headers = try await TokenAccessTests.token(scene, [word])
+        let before = try await scene.changes()
+        for entry in Self.entries where entry.role != nil {
+          let answer = try await scene.call(entry.method, Self.target(entry.pattern), as: nil, headers: headers)
+          let isSent = answer.status == 303 && answer.location?.hasPrefix("/session/new?return=") == true
+          #expect(isSent, "\(entry.method) \(entry.pattern) with \(word): \(answer.status)")
+        }
+        #expect(try await scene.changes() == before, "\(word)")
+      }
     }
   }
 

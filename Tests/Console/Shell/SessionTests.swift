@@ -139,8 +139,8 @@ struct SessionTests {
   @Test("the first link makes the first administrator, once, within a day")
   func firstStart() async throws {
     try await ConsoleScene.with { scene in
-      let former = try #require(try await scene.console.firstStartPath())
-      let path = try #require(try await scene.console.firstStartPath())
+      let former = try #require(try await scene.console.firstStartLink())
+      let path = try #require(try await scene.console.firstStartLink())
       var browser = SceneBrowser(router: scene.router)
       #expect(try await browser.get(former).status == 410, "a second start ends the link of the first")
       let page = try await browser.get(path)
@@ -152,7 +152,7 @@ struct SessionTests {
       #expect(try await browser.get("/").status == 200, "and is signed in")
       let user = try await scene.store.read { try User.find($0, name: "root@example.com") }
       #expect(user?.role == .admin)
-      #expect(try await scene.console.firstStartPath() == nil, "nobody needs another one")
+      #expect(try await scene.console.firstStartLink() == nil, "nobody needs another one")
 
       var second = SceneBrowser(router: scene.router)
       #expect(try await second.get(path).status == 410)
@@ -165,7 +165,7 @@ struct SessionTests {
   @Test("a link is too old after a day; the page says how to get another")
   func linkExpires() async throws {
     try await ConsoleScene.with { scene in
-      let path = try #require(try await scene.console.firstStartPath())
+      let path = try #require(try await scene.console.firstStartLink())
       var browser = SceneBrowser(router: scene.router)
       scene.clock.advance(Self.day - 1)
       #expect(try await browser.get(path).status == 200)
@@ -181,7 +181,7 @@ struct SessionTests {
   @Test("what is wrong with a first password is said beside its field, and the link stays good")
   func passwords() async throws {
     try await ConsoleScene.with { scene in
-      let path = try #require(try await scene.console.firstStartPath())
+      let path = try #require(try await scene.console.firstStartLink())
       var browser = SceneBrowser(router: scene.router)
       _ = try await browser.get(path)
       browser.csrf = try #require(browser.formToken)
@@ -210,7 +210,7 @@ struct SessionTests {
   @Test("a link whose token only the browser sees asks for it, and goes on from there")
   func fragment() async throws {
     try await ConsoleScene.with(address: "https://push.example.com") { scene in
-      let path = try #require(try await scene.console.firstStartPath())
+      let path = try #require(try await scene.console.firstStartLink())
       let token = try #require(path.split(separator: "=").last)
       var browser = SceneBrowser(router: scene.router)
       // What is behind `#` does not arrive.

@@ -113,6 +113,10 @@ struct SmokeTestPageTests {
       for text in ["created smoke test", "ran smoke test", "changed smoke test", "deleted smoke test"] {
         #expect(activity.contains(text), "\(text)")
       }
+      let change = try #require(try await scene.audit("smoke_test.update").first?.detail)
+      #expect(change["before"]?["devices"] == 0 && change["after"]?["devices"] == 1)
+      #expect(change["after"]?["environment"] == "development")
+      #expect(!change.text().contains(ConsoleScene.token(1).hexadecimal), "no tokens of devices")
     }
   }
 

@@ -29,6 +29,16 @@ struct FCMServiceTests {
     #expect(try await scene.call("POST", path, authorization: "key=abc").status == 401)
   }
 
+  @Test("access tokens are given at Google's older addresses, too", arguments: ["/o/oauth2/token", "/oauth2/v4/token"])
+  func olderAddresses(path: String) async throws {
+    let scene = try await FCMScene()
+    let grant = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
+    let assertion = try scene.assertion([("aud", .string("https://accounts.google.com/o/oauth2/token"))])
+    let given = try await scene.call(
+      "POST", path, body: "grant_type=\(grant)&assertion=\(assertion)", authorization: "")
+    #expect(given.status == 200 && given.json["access_token"]?.string?.hasPrefix("ya29.") == true)
+  }
+
   @Test("an assertion that Google refuses is refused with Google's error")
   func assertions() async throws {
     let scene = try await FCMScene()

@@ -76,6 +76,18 @@ struct DeviceImportTests {
     }
   }
 
+  @Test(
+    "an offset stands for a time zone",
+    arguments: [
+      ("GMT", true), ("UTC", true), ("GMT+8", true), ("UTC-11", true), ("GMT+530", true), ("GMT+0530", true),
+      ("GMT+5:30", true), ("GMT-08:00", true), ("GMT+", false), ("GMT+:00", false), ("GMT+8:", false),
+      ("GMT+8:0", false), ("GMT+8:00:00", false), ("GMT+123:00", false), ("GMT+08000", false), ("GMT8", false),
+      ("GMT+٨", false), ("gmt+8", false), ("+8", false),
+    ])
+  func offsets(text: String, isOne: Bool) {
+    #expect((DeviceDetails.problem(withTimeZone: text) == nil) == isOne)
+  }
+
   @Test("a wrong line is named with its number, and those after it are read")
   func wrongLines() {
     let dead = good.replacing(#""token""#, with: #""state":"dead","token""#)

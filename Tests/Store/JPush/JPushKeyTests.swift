@@ -61,8 +61,6 @@ struct JPushKeyTests {
     #expect(replaced.left == 0 && replaced.removed == ["com.example.shop"])
     let removed = try apply { _ = try JPushKey.remove($0, app: $1, by: "anna", now: noon + 1) }
     #expect(removed.left == 0 && removed.removed == ["com.example.shop"])
-    let earlier = try apply { database, _ in try database.run("DROP TABLE jpush_keys") }
-    #expect(earlier.left == 1, "an earlier version knew nothing of them")
   }
 
   @Test("an app is deleted with its key pair and schedules")

@@ -1,5 +1,6 @@
 import Foundation
 import SQLite
+import TestSupport
 import Testing
 
 @testable import Store
@@ -16,7 +17,7 @@ struct AccessCacheTests {
     let folder = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
-    let store = try Store.open(path: folder + "/test.sqlite", sealer: TestSealer(), readers: 1, now: noon)
+    let store = try Store.openNew(path: folder + "/test.sqlite", sealer: TestSealer(), readers: 1, now: noon)
     defer { store.close() }
     let user = try await store.write { database in
       let user = try User.add(database, name: "anna@example.com", role: .admin, passwordHash: "x", now: noon)

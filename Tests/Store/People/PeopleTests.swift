@@ -252,6 +252,34 @@ import Testing
     }
   }
 
+  @Test("a page of an export looks at a few entries only, and the pages together have all that match")
+  func exportedAudit() throws {
+    try withDatabase { database in
+      for number in 0..<7 {
+        try AuditEntry.add(
+          database, NewAuditEntry(actor: "anna", action: "device.update", subject: "device \(number)"), now: noon)
+      }
+      func pages(_ filter: AuditEntry.Filter, limit: Int) throws -> [[String]] {
+        var pages: [[String]] = []
+        var cursor: String?
+        repeat {
+          let page = try AuditEntry.exported(database, filter, cursor: cursor, limit: limit, span: 3)
+          pages.append(page.items.map(\.entry.subject))
+          cursor = page.next
+        } while cursor != nil && pages.count < 20
+        return pages
+      }
+      #expect(try pages(.init(search: "DEVICE 0"), limit: 9) == [[], [], ["device 0"]])
+      #expect(
+        try pages(.init(), limit: 2).flatMap { $0 } == (0..<7).reversed().map { "device \($0)" })
+      #expect(try pages(.init(action: "none"), limit: 9) == [[], [], []])
+    }
+    try withDatabase { database in
+      let page = try AuditEntry.exported(database, .init(), cursor: nil, limit: 9)
+      #expect(page.items == [] && page.next == nil)
+    }
+  }
+
   @Test("a key answers the same request with the same answer, another request not, and ends after a day")
   func idempotency() throws {
     try withDatabase { (database: Database) throws -> Void in

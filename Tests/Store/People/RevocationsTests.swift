@@ -66,19 +66,4 @@ struct RevocationsTests {
       #expect(try Self.means(older, "dora") == [[1], [1, 2], []])
     }
   }
-
-  @Test("a database of a version without second steps takes nothing away")
-  func earlier() throws {
-    try withDatabase { older in
-      try Self.fill(older)
-      var report = Revocations.Report()
-      try withDatabase { newer in
-        try Self.fill(newer)
-        for table in ["authenticators", "recovery_codes"] { try newer.run("DROP TABLE \(table)") }
-        try Revocations(newer).apply(to: older, &report)
-      }
-      #expect(report == Revocations.Report())
-      #expect(try Self.means(older, "anna") == [[1], [1, 2], [9]])
-    }
-  }
 }

@@ -1,13 +1,37 @@
 import Foundation
+import Model
 import SQLite
 import Testing
 
 @testable import Store
 
 @Suite struct SchemaTests {
+  /// A database in memory, in which every step runs; other tests copy one.
+  private func withNewDatabase(_ body: (Database) throws -> Void) throws {
+    let database = try Database(path: ":memory:")
+    defer { database.close() }
+    try Schema.migrator.migrate(database, at: noon.milliseconds)
+    try body(database)
+  }
+
+  @Test("the database with which other tests begin is as the steps make it, and has the same settings")
+  func copied() throws {
+    func content(_ database: Database) throws -> [String] {
+      let settings = try ["cache_size", "secure_delete", "foreign_keys", "temp_store"].map {
+        "\($0) \(try database.int("PRAGMA \($0)"))"
+      }
+      let objects = "SELECT name || coalesce(sql, '') FROM sqlite_schema ORDER BY rowid"
+      return try settings + Schema.migrator.applied(database) + database.fetchAll(objects) { $0.text(0) }
+    }
+    var (made, copied): ([String], [String]) = ([], [])
+    try withNewDatabase { made = try content($0) }
+    try withDatabase { copied = try content($0) + $0.integrityCheck() }
+    #expect(copied == made)
+  }
+
   @Test("every table is STRICT, and the file is marked as ours")
   func strict() throws {
-    try withDatabase { database in
+    try withNewDatabase { database in
       let loose = try database.fetchAll(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict = 0 AND name NOT LIKE 'sqlite_%'"
       ) { $0.text(0) }
@@ -19,7 +43,7 @@ import Testing
 
   @Test("each foreign key has an index, so that removing a parent does not look at every child")
   func foreignKeys() throws {
-    try withDatabase { database in
+    try withNewDatabase { database in
       let missing = try database.fetchAll(
         """
         SELECT t.name || '.' || f."from" FROM pragma_table_list t, pragma_foreign_key_list(t.name) f
@@ -53,6 +77,11 @@ import Testing
     }
   }
 
+  private static func fixture(_ name: String) throws -> String {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    return try String(contentsOf: folder.appending(path: "Fixtures/\(name)"), encoding: .utf8)
+  }
+
   /// Makes a database of the last build before the first release in an empty folder.
   private func withFormerBuild(_ body: (String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)").path
@@ -60,9 +89,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
     let database = try Database(path: folder + "/signalbox.sqlite")
     defer { database.close() }
-    let fixture = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Fixtures/before-first-release.sql")
-    try database.script(try String(contentsOf: fixture, encoding: .utf8))
+    try database.script(try Self.fixture("before-first-release.sql"))
     try body(database.path)
   }
 
@@ -101,9 +128,65 @@ import Testing
     }
   }
 
+  /// The columns of all tables, and the names of indexes and triggers.
+  private func shape(_ database: Database) throws -> [String] {
+    try database.fetchAll(
+      """
+      SELECT t.name || ' ' || c.name || ' ' || c.type || c.[notnull] || c.pk || ifnull(c.dflt_value, '')
+      FROM pragma_table_list t, pragma_table_xinfo(t.name) c
+      WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'
+      UNION ALL SELECT type || ' ' || name FROM sqlite_schema WHERE type <> 'table' AND name NOT LIKE 'sqlite_%'
+      ORDER BY 1
+      """
+    ) { $0.text(0) }
+  }
+
+  /// The number of rows of each table.
+  private func rows(_ database: Database) throws -> [String: Int] {
+    let tables = try database.fetchAll(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'migrations'"
+    ) { $0.text(0) }
+    return Dictionary(
+      uniqueKeysWithValues: try tables.map { table in (table, try database.int("SELECT count(*) FROM \(table)")) })
+  }
+
+  @Test("an installation of the first release is brought up to date, with everything in it")
+  func upgrade() throws {
+    try withFormerBuild { path in
+      let database = try Database(path: path)
+      defer { database.close() }
+      // The tables are those of the first release (see above), but other steps made them.
+      try database.script("DELETE FROM apps; DELETE FROM migrations;")
+      try database.run("INSERT INTO migrations(id, applied_at) VALUES (?, 0)", Schema.firstRelease.id)
+      try database.script(try Self.fixture("first-release-rows.sql"))
+      let before = try rows(database)
+      #expect(before.values.count { $0 > 0 } >= 30)
+      try Schema.migrator.migrate(database, at: noon.milliseconds)
+      let after = try rows(database)
+      for (table, count) in before { #expect(after[table] == count, "\(table)") }
+      #expect(try database.integrityCheck() == [])
+      let (found, wanted) = (try shape(database), try freshShape())
+      #expect(found == wanted)
+
+      let log = try AuditChain.check(database)
+      #expect(log.entries == 3 && log.faults.isEmpty)
+      let phone = try Device.get(database, id: 1)
+      #expect(phone.alias == "usr_1" && phone.tags == ["vip"] && phone.state == .active)
+      #expect(try Push.find(database, uid: "p2")?.state == .queued)
+      #expect(try User.find(database, name: "anna@example.com")?.role == .admin)
+      #expect(try database.fetchAll("SELECT name FROM audience_uses") { $0.text(0) } == ["vip"])
+    }
+  }
+
+  private func freshShape() throws -> [String] {
+    var found: [String] = []
+    try withDatabase { found = try shape($0) }
+    return found
+  }
+
   @Test("a later step brings a file that is in use up to date")
   func laterStep() throws {
-    try withDatabase { database in
+    try withNewDatabase { database in
       _ = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
       let later = Migration(id: "2999 later", sql: "ALTER TABLE apps ADD COLUMN note TEXT NOT NULL DEFAULT 'none'")
       let next = Migrator(applicationID: Schema.applicationID, Schema.migrator.migrations + [later])

@@ -35,10 +35,13 @@ struct ChoiceView: View {
   var isDisabled = false
   /// The first of a group that came back with an error: the focus goes there.
   var isFocused = false
+  /// Its label is its value: an `option` then needs no other.
+  var isPlain = false
 
   static let fields: [Field<Self>] = [
     .text("value") { $0.value },
     .text("label") { $0.label },
+    .flag("plain") { $0.isPlain },
     .flag("selected") { $0.isSelected },
     .flag("production") { $0.isProduction },
     .flag("disabled") { $0.isDisabled },

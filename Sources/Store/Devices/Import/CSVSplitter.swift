@@ -24,7 +24,7 @@ struct CSVSplitter {
   private var begin = 1
   private var isFirst = true
 
-  mutating func push(_ bytes: some Sequence<UInt8>) -> [Record] {
+  mutating func push(_ bytes: [UInt8]) -> [Record] {
     var records: [Record] = []
     for byte in bytes {
       if byte == 0x0a, isAtBlankLine {
@@ -145,9 +145,9 @@ struct LineSplitter {
   private var isTooLong = false
   private var isFirst = true
 
-  mutating func push(_ bytes: some Sequence<UInt8>) -> [Line] {
+  mutating func push(_ bytes: [UInt8]) -> [Line] {
     var lines: [Line] = []
-    var piece = Array(bytes)[...]
+    var piece = bytes[...]
     while let end = piece.firstIndex(of: 0x0a) {
       append(piece[..<end])
       lines.append(take())

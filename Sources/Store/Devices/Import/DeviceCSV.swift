@@ -20,7 +20,7 @@ enum DeviceCSV {
 
   /// The object of a line. Empty cells are absent members.
   static func json(_ header: [String], _ cells: [String]) throws(Problem) -> JSONValue {
-    var members: [String: JSONValue] = [:]
+    var members = [String: JSONValue](minimumCapacity: header.count)
     for (name, written) in zip(header, cells) where !written.isEmpty {
       let cell = SpreadsheetText.unguarded(written)
       if name != "tags" {

@@ -1,0 +1,44 @@
+// An import shows how much of its file was read: the server registers devices while their lines arrive.
+
+document.addEventListener('submit', (event) => {
+  const form = event.target;
+  if (!form.matches('[data-import]') || !form.elements.file.files.length) return;
+  event.preventDefault();
+  const [progress, lost] = ['progress', 'lost'].map((name) => form.querySelector(`[data-import-${name}]`));
+  const button = form.querySelector('.button.primary');
+  const bar = progress.querySelector('progress');
+  const wait = (yes) => {
+    progress.hidden = !yes;
+    button.disabled = yes;
+  };
+  const request = new XMLHttpRequest();
+  request.upload.addEventListener('progress', ({ loaded, total }) => {
+    bar.value = loaded / total;
+    const share = bar.value.toLocaleString(document.documentElement.lang, { style: 'percent' });
+    progress.querySelector('[data-percent]').textContent = share;
+  });
+  request.addEventListener('load', () => {
+    // Signed out meanwhile: another page has answered.
+    if (request.responseURL === form.action) show(request.responseText);
+    else location.assign(request.responseURL);
+  });
+  request.addEventListener('error', () => {
+    wait(false);
+    lost.hidden = false;
+  });
+  lost.hidden = true;
+  wait(true);
+  request.open('POST', form.action);
+  request.send(new FormData(form));
+});
+
+/** Shows the page that answered: the report, or the form with its errors. */
+function show(text) {
+  const page = new DOMParser().parseFromString(text, 'text/html');
+  const main = document.importNode(page.querySelector('main'), true);
+  document.querySelector('main').replaceWith(main);
+  document.title = page.title;
+  main.dispatchEvent(new CustomEvent('refreshed', { bubbles: true }));
+  (main.querySelector('[autofocus]') ?? main).focus();
+  scrollTo(0, 0);
+}
