@@ -6,7 +6,7 @@ import JSON
 import Providers
 import Model
 import SQLite
-package import Store
+import Store
 
 /// `/api/v1/apps/{app}/credentials`.
 enum CredentialsAPI {
@@ -137,27 +137,5 @@ enum CredentialsAPI {
       try AuditEntry.add(database, audit, now: call.now)
     }
     return APIContext.nothing
-  }
-}
-
-extension Credential {
-  fileprivate var audited: JSONValue {
-    [
-      "certificate": certificateID.map { .integer($0) } ?? .null, "endpoint": .string(endpoint),
-      "trust": .optional(trustPEM), "proxy": .optional(proxy?.text),
-    ]
-  }
-}
-
-extension NewAuditEntry {
-  /// The same, with what changed about a credential; nil: there was or is none.
-  package func changing(_ before: Credential?, to after: Credential?) -> NewAuditEntry {
-    let place = after ?? before
-    var entry = self
-    entry.detail = [
-      "provider": .optional(place?.provider.rawValue), "environment": .optional(place?.environment.rawValue),
-      "before": before?.audited ?? .null, "after": after?.audited ?? .null,
-    ]
-    return entry
   }
 }

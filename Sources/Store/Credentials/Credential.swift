@@ -1,4 +1,5 @@
 package import Foundation
+import JSON
 package import Model
 internal import SQLite
 import Text
@@ -125,4 +126,26 @@ extension ProviderKind {
 extension Credential {
   /// Nil if the endpoint is malformed.
   package var place: CredentialPlace? { CredentialPlace(endpoint, provider) }
+}
+
+extension Credential {
+  fileprivate var audited: JSONValue {
+    [
+      "certificate": certificateID.map { .integer($0) } ?? .null, "endpoint": .string(endpoint),
+      "trust": .optional(trustPEM), "proxy": .optional(proxy?.text),
+    ]
+  }
+}
+
+extension NewAuditEntry {
+  /// The same, with what changed about a credential; nil: there was or is none.
+  package func changing(_ before: Credential?, to after: Credential?) -> NewAuditEntry {
+    let place = after ?? before
+    var entry = self
+    entry.detail = [
+      "provider": .optional(place?.provider.rawValue), "environment": .optional(place?.environment.rawValue),
+      "before": before?.audited ?? .null, "after": after?.audited ?? .null,
+    ]
+    return entry
+  }
 }
