@@ -53,6 +53,7 @@ let package = Package(
     .systemLibrary(name: "CEpoll"),
 
     // Tools: know nothing of push
+    // JSON and Mustache declare as public what other rooms use: the compiler inlines across rooms only what is public.
     room("Text", hot: true),
     room("Calendar", knows: ["Text"]),
     room("JSON", knows: ["Text"], hot: true),

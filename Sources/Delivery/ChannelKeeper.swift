@@ -16,7 +16,7 @@ package struct ChannelKeeper: Sendable {
 
   package init(store: Store, ask: @escaping Ask) { (self.store, self.ask) = (store, ask) }
 
-  /// Creates a channel.
+  /// Creates it at Apple first, then here.
   ///
   /// - Throws: `ServiceRefusal`, ``NoRoute``.
   package func create(
@@ -86,5 +86,18 @@ package struct ChannelKeeper: Sendable {
         actor: author.actor, action: "channel.\(verb)", subject: "app \(app.bundleID)",
         detail: ["environment": .string(environment.rawValue), "channel": .string(id)], address: author.address),
       now: author.now)
+  }
+}
+
+/// Who changes something at a push service, and when, for the activity log. ``ChannelKeeper``, ``TopicKeeper`` and
+/// ``JPushKeeper`` ask for it.
+package struct KeeperAuthor: Sendable {
+  let actor: String
+  /// The client's; nil: this machine.
+  let address: String?
+  let now: Date
+
+  package init(_ actor: String, from address: String? = nil, now: Date) {
+    (self.actor, self.address, self.now) = (actor, address, now)
   }
 }

@@ -11,32 +11,32 @@ extension JSONWritable {
 }
 
 extension String: JSONWritable {
-  /// One value.
+  /// A string, escaped.
   public func write(to json: inout JSONWriter) { json.string(self) }
 }
 
 extension Bool: JSONWritable {
-  /// One value.
+  /// `true` or `false`.
   public func write(to json: inout JSONWriter) { json.bool(self) }
 }
 
 extension Int: JSONWritable {
-  /// One value.
+  /// A number.
   public func write(to json: inout JSONWriter) { json.integer(Int64(self)) }
 }
 
 extension Int64: JSONWritable {
-  /// One value.
+  /// A number.
   public func write(to json: inout JSONWriter) { json.integer(self) }
 }
 
 extension Double: JSONWritable {
-  /// One value.
+  /// A number.
   public func write(to json: inout JSONWriter) { json.double(self) }
 }
 
 extension Optional: JSONWritable where Wrapped: JSONWritable {
-  /// Nil is null.
+  /// Nil is `null`.
   @inlinable
   public func write(to json: inout JSONWriter) {
     if let self { self.write(to: &json) } else { json.null() }
@@ -44,7 +44,7 @@ extension Optional: JSONWritable where Wrapped: JSONWritable {
 }
 
 extension Array: JSONWritable where Element: JSONWritable {
-  /// Nil is null.
+  /// An array of its elements.
   @inlinable
   public func write(to json: inout JSONWriter) {
     json.array { json in for element in self { json.element(element) } }

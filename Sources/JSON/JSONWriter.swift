@@ -56,14 +56,14 @@ public struct JSONWriter: ~Copyable {
     append(UInt8(ascii: "]"))
   }
 
-  /// Nil is null.
+  /// Writes a member; nil is `null`.
   @inlinable
   public mutating func member<Value: JSONWritable>(_ name: StaticString, _ value: Value) {
     key(name)
     value.write(to: &self)
   }
 
-  /// Nil is null.
+  /// Writes a member that is an object.
   @inlinable
   public mutating func object(_ name: StaticString, _ members: (inout JSONWriter) throws -> Void) rethrows {
     key(name)
@@ -84,7 +84,7 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
-  /// Nil is null.
+  /// Writes an element of an array; nil is `null`.
   @inlinable
   public mutating func element<Value: JSONWritable>(_ value: Value) {
     separate()
@@ -110,7 +110,7 @@ public struct JSONWriter: ~Copyable {
     append(UInt8(ascii: ":"))
   }
 
-  /// Writes the members of an object; nothing for other values.
+  /// Writes the members of an object, by their names; nothing for other values.
   public mutating func members(of value: JSONValue) {
     for (name, member) in (value.object ?? [:]).sorted(by: { $0.key < $1.key }) {
       key(dynamic: name)

@@ -19,7 +19,7 @@ public struct RawJSON: JSONWritable, Sendable {
     self.members = members.map { Member(name: $0.name, value: $0.value) }
   }
 
-  /// Nil is null.
+  /// Writes the text as it is.
   public func write(to json: inout JSONWriter) {
     var text = text
     text.withUTF8 { json.raw(UnsafeRawBufferPointer($0)) }

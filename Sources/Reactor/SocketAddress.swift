@@ -145,3 +145,14 @@ extension SocketAddress {
     [0xfd, 0x20, 0x00, 0xce] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54],
   ]
 }
+
+/// Whether a host is this machine.
+package enum Loopback {
+  /// Such as `localhost`, `127.0.0.1`, `::1` or `[::1]`.
+  package static func isLoopback(_ host: String) -> Bool {
+    let host = host.lowercased()
+    if ["localhost", "::1", "[::1]"].contains(host) { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+}

@@ -1,6 +1,7 @@
-import OpenSSL
 package import Model
+import OpenSSL
 import Reactor
+package import SQLite
 package import Store
 
 /// What may send an app's pushes. Pure; used by the page, the API and the command line.
@@ -172,5 +173,26 @@ package enum CredentialMessage: String, MessageSet {
         + "@ and : in user and password are percent-encoded."
     case .host: "Must be {service}, simulator, or a host with a port from 1 to 65535, e.g. 127.0.0.1:2197."
     }
+  }
+}
+
+extension CredentialScope {
+  /// The scope of a stored file; nil if it cannot send to APNs.
+  package init?(_ details: TrackedCertificate.Details) {
+    guard let kind = CertificateKind(rawValue: details.kind), kind == .apnsKey || kind.isForAPNs else { return nil }
+    // The scope of a certificate whose subject names no topic is unknown.
+    guard kind == .apnsKey || !details.topics.isEmpty else { return nil }
+    self.init(name: details.name, topics: kind == .apnsKey ? nil : details.topics, notAfter: details.notAfter)
+  }
+
+  /// The scope of an app's key or certificate for an environment; nil if there is none, as for the simulator.
+  package static func find(
+    _ database: Database, app: Int64, environment: Environment
+  ) throws -> CredentialScope? {
+    let credential = try Credential.find(database, app: app, provider: .apns, environment: environment)
+    guard let id = credential?.certificateID, let kept = try TrackedCertificate.find(database, id: id) else {
+      return nil
+    }
+    return CredentialScope(kept.details)
   }
 }

@@ -78,3 +78,13 @@ package struct CertificateAnswer: JSONWritable, Sendable {
     json.member("forecast_repeating", Forecast.overruns(planned.schedules, notAfter: details.notAfter, now: now))
   }
 }
+
+extension Acknowledgement: JSONWritable {
+  /// The schema `Acknowledgement`.
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("by", by)
+      json.member("until", until)
+    }
+  }
+}

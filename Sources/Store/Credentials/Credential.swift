@@ -1,4 +1,5 @@
 package import Foundation
+import JSON
 package import Model
 internal import JSON
 internal import SQLite

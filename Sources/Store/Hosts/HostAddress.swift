@@ -34,8 +34,6 @@ package struct HostAddress: Sendable, Hashable, CustomStringConvertible {
   package var serverName: String
   package var startProtocol: StartProtocol
 
-  /// Creates an address.
-  ///
   /// - Parameter serverName: nil: the host.
   package init(host: String, port: UInt16, serverName: String? = nil, startProtocol: StartProtocol = .tls) {
     self.host = host
