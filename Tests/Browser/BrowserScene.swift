@@ -7,14 +7,23 @@ import Testing
 
 @testable import signalbox
 
-/// What people do in a browser, one flow after the other: each has a whole Chromium to itself, and at most the two of
-/// ``PagesInBrowser`` are beside it.
+/// What people do in a browser while they send, one flow after the other: each has a whole Chromium to itself, and at
+/// most three others beside it.
+///
+/// Two chains of flows and the two walks of ``PagesInBrowser``: whatever runs one after the other waits for all other
+/// tests between two steps, so that a single chain would leave a core idle at the end.
 @Suite(
-  "In a browser", .serialized, .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
+  "Sending in a browser", .serialized,
+  .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
 enum InBrowser {}
 
-/// How every page looks to those who see or hear it otherwise: two long walks beside the flows. Whatever runs one after
-/// the other waits for all other tests between two steps, so that a chain would leave a core idle at the end.
+/// What people do in a browser while they set up and look after an installation, one flow after the other.
+@Suite(
+  "Administration in a browser", .serialized,
+  .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
+enum AdministrationInBrowser {}
+
+/// How every page looks to those who see or hear it otherwise: two long walks beside the flows.
 @Suite(
   "Pages in a browser", .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
 enum PagesInBrowser {}

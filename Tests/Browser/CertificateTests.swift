@@ -6,7 +6,7 @@ import Testing
 
 @testable import signalbox
 
-extension InBrowser {
+extension AdministrationInBrowser {
   @Suite("Certificates")
   struct CertificateTests {
     private func kept(_ scene: BrowserScene) async throws -> [String] {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import signalbox
 
-extension InBrowser {
+extension AdministrationInBrowser {
   @Suite("First steps")
   struct FirstRunTests {
     @Test("from signing in to a push on the phone, and to why the second failed: two clicks", arguments: [true, false])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import signalbox
 
-extension InBrowser {
+extension AdministrationInBrowser {
   @Suite("Incidents")
   struct IncidentTests {
     /// Devices whose tokens are of the other environment, and a push that they refused.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import signalbox
 
-extension InBrowser {
+extension AdministrationInBrowser {
   @Suite("Layout")
   struct LayoutTests {
     /// The links, buttons and boxes of the page that are smaller than 24 px, and those that something else covers.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import signalbox
 
-extension InBrowser {
+extension AdministrationInBrowser {
   @Suite("Mail")
   struct MailTests {
     @Test("a mail server is set up and tried: each refusal is told in the server's own words, and the mail arrives")

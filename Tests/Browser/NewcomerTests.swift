@@ -3,7 +3,7 @@ import Testing
 
 @testable import signalbox
 
-extension InBrowser {
+extension AdministrationInBrowser {
   @Suite("A newcomer's path")
   struct NewcomerTests {
     @Test("an Android phone is added to the demo, a push reaches every phone, and their receipts come in")

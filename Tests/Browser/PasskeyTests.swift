@@ -5,7 +5,7 @@ import Testing
 
 @testable import signalbox
 
-extension InBrowser {
+extension AdministrationInBrowser {
   @Suite("Passkeys and two-step verification")
   struct PasskeyTests {
     /// The console by its name: passkeys need one.

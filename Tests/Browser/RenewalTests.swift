@@ -6,7 +6,7 @@ import Testing
 
 @testable import signalbox
 
-extension InBrowser {
+extension AdministrationInBrowser {
   @Suite("A successor in place")
   struct RenewalTests {
     @Test("brought, previewed, tried with the simulator, switched, undone; a request made and downloaded")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import signalbox
 
-extension InBrowser {
+extension AdministrationInBrowser {
   @Suite("Signing in")
   struct SignInTests {
     private func signIn(_ scene: BrowserScene, _ password: String) async throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import signalbox
 
-extension InBrowser {
+extension AdministrationInBrowser {
   @Suite("Webhooks")
   struct WebhookTests {
     private static let names = [
