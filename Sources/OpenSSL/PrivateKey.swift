@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+import Synchronization
 
 /// A key pair. Its descriptions never show the secret.
 ///
@@ -7,6 +8,7 @@ import Foundation
 /// own caches and reference counts (openssl-threads(7)).
 package final class PrivateKey: @unchecked Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   let handle: OpaquePointer
+  private let publicHalf = Mutex<PublicKey?>(nil)
 
   /// Takes ownership of a reference.
   init(owning handle: OpaquePointer) { self.handle = handle }
@@ -38,9 +40,15 @@ package final class PrivateKey: @unchecked Sendable, CustomStringConvertible, Cu
 
   package var algorithm: KeyAlgorithm { KeyAlgorithm(handle) }
 
+  /// Made when it is first asked for, because OpenSSL collects its encoders for it.
   package var publicKey: PublicKey {
-    EVP_PKEY_up_ref(handle)
-    return PublicKey(owning: handle)
+    publicHalf.withLock { half in
+      if let half { return half }
+      EVP_PKEY_up_ref(handle)
+      let made = PublicKey(owning: handle)
+      half = made
+      return made
+    }
   }
 
   /// Whether `certificate` is for this key.

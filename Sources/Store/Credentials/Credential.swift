@@ -1,6 +1,7 @@
 package import Foundation
 import JSON
 package import Model
+internal import JSON
 internal import SQLite
 import Text
 

@@ -26,7 +26,8 @@ let package = Package(
       linkerSettings: [
         // See CFuzzer.c.
         .unsafeFlags(
-          ["8bit_counters", "pcs"].flatMap { ["-Xlinker", "--wrap=__sanitizer_cov_\($0)_init"] })
+          ["8bit_counters_init", "pcs_init", "trace_cmp1", "trace_cmp2", "trace_const_cmp1", "trace_const_cmp2"]
+            .flatMap { ["-Xlinker", "--wrap=__sanitizer_cov_\($0)"] })
       ]),
   ]
 )
