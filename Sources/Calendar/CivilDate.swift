@@ -1,4 +1,7 @@
 /// A day of the Gregorian calendar without a time zone.
+///
+/// By hand because Foundation's days belong to a time zone, and its `Calendar` asks ICU, which costs too much for each
+/// row of a list (docs/performance.md).
 package struct CivilDate: Sendable, Hashable, Comparable {
   /// Days since 1970-01-01.
   package let number: Int

@@ -34,6 +34,7 @@ extension CredentialRoutes {
     }
     defer { provider.stop() }
     provider.probe(topic: trial.topic)
+    // Cancelled below.
     let timer = Task {
       do { try await Task.sleep(for: Self.trialTime) } catch { return }
       hand.yield(.undecided(reason: "no answer within 15 seconds"))
@@ -59,6 +60,7 @@ extension CredentialRoutes {
     defer { provider.stop() }
     let requests = provider.validate(push, devices)
     guard requests > 0 else { return nil }
+    // Cancelled below.
     let timer = Task {
       do { try await Task.sleep(for: Self.trialTime) } catch { return }
       hand.yield(.notSent(reason: OwnReason.timedOut.rawValue))

@@ -3,7 +3,7 @@ import Glibc
 /// Writes JSON (RFC 8259) into one buffer: members in order, no blanks, slashes not escaped.
 ///
 /// The API's answers are written with it member by member, without dictionaries, and without strings for numbers and
-/// times.
+/// times. By hand because Foundation's encoder doubles the cost of a small answer (docs/performance.md).
 public struct JSONWriter: ~Copyable {
   private var base: UnsafeMutablePointer<UInt8>
   private var capacity: Int

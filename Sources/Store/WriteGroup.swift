@@ -43,6 +43,7 @@ package final class WriteGroup<Input: Sendable, Output: Sendable>: Sendable {
         return (true, !state.isRunning)
       }
       guard isTaken else { return continuation.resume(throwing: WriteGroupFull()) }
+      // Ends when nobody waits; each of those who wait hears of an error.
       if starts { Task { await run() } }
     }
   }

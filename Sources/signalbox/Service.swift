@@ -204,6 +204,7 @@ final class Service: Sendable {
     }
     workers = WorkerGroup(all, log: log)
     let workers = workers
+    // Outlives this initializer: ``stop()`` ends it, and ``wait(for:)`` hears of a worker that is lost.
     Task { await workers.run() }
     log.notice("listening", ["address": url])
   }

@@ -19,7 +19,7 @@ extension FuzzTarget {
         do throws(FileProblem) {
           let file = try CertificateFile.inspect(
             data: Data(bytes), fileName: "AuthKey_ABC123DEFG.p8", password: password)
-          return isJSON(JSONWriter.bytes(of: InspectedFileAnswer(file, now: noon)))
+          return isJSON(JSONWriter.bytes(of: CertificateFileAnswer(file, now: noon)))
         } catch {
           precondition(!"\(error)".isEmpty)
           // For other files the password does not matter.

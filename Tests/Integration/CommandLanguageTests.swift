@@ -49,7 +49,7 @@ struct CommandLanguageTests {
   }()
 
   private static func literals() throws -> [SwiftLiterals.Literal] {
-    let below = ["Calendar/ExpiryReport+Text.swift", "Inspecting/InspectedFile+Text.swift"]
+    let below = ["Calendar/ExpiryReport+Text.swift", "Inspecting/CertificateFile+Text.swift"]
     let files =
       try sources("Sources/signalbox") + sources("Sources/Arguments")
       + sources("Sources/Certificates").filter { below.contains($0.name) }

@@ -53,7 +53,7 @@ struct FCMDeliveryTests {
     ]
   }
 
-  private static func file(_ key: PrivateKey, port: UInt16) throws -> InspectedFile {
+  private static func file(_ key: PrivateKey, port: UInt16) throws -> CertificateFile {
     try CertificateFile.inspect(data: json(key, port: port).data(), fileName: "shop.json", password: nil)
   }
 

@@ -76,6 +76,17 @@ struct FolderTests {
       let inside = try Set(tree.folders(in: "Tests/" + room)).subtracting(beside)
       #expect(inside.subtracting(try tree.folders(in: "Sources/" + room)) == [], "in Tests/\(room), not in Sources")
     }
+    for room in rooms {
+      // `PhoneBookTests.swift` is in `Phones`, as `PhoneBook.swift` is.
+      let sources = try tree.files(in: "Sources/" + room).map { $0.path.dropFirst("Sources/\(room)/".count) }
+      let above = Set(sources.filter { !$0.contains("/") }.compactMap { $0.split(separator: ".").first })
+      let below = Set(sources.filter { $0.contains("/") }.compactMap { $0.split(separator: "/").last?.dropLast(6) })
+      let tests = try tree.files(in: "Tests/" + room).filter { $0.name.hasSuffix("Tests.swift") }
+      for file in tests where file.path == "Tests/\(room)/\(file.name)" {
+        let subject = file.name.dropLast("Tests.swift".count)
+        #expect(!below.contains(subject) || above.contains(subject), "\(file.path) is not in the folder of its subject")
+      }
+    }
     let tested = try Set(tree.folders(in: "Tests"))
     for room in rooms where try !tree.files(in: "Sources/" + room).isEmpty && room != "signalbox" {
       #expect(tested.contains(room), "Sources/\(room) has no tests; only commands are tested by Tests/Integration")

@@ -142,12 +142,13 @@ def git(*words):
 
 
 def unchanged():
-    """The files of tests that are as they were when all were checked."""
+    """The files of tests that are as they were when all were checked, wherever they lay."""
     with open(CHECKED, encoding="utf-8") as file:
         commit = file.read().strip()
-    known = git("ls-tree", "-r", "--name-only", commit, "Tests").split("\n")
-    changed = set(git("diff", "--name-only", commit, "--", "Tests").split("\n"))
-    return {os.path.abspath(file) for file in known if file.endswith(".swift") and file not in changed}
+    known = {line.split()[2] for line in git("ls-tree", "-r", commit, "Tests").splitlines()}
+    files = [file for file in git("ls-files", "Tests").splitlines() if file.endswith(".swift") and os.path.exists(file)]
+    contents = git("hash-object", *files).splitlines()
+    return {os.path.abspath(file) for file, content in zip(files, contents) if content in known}
 
 
 def run(call, files, checked=frozenset()):

@@ -1,68 +1,130 @@
 package import Foundation
-import OpenSSL
-import Model
-import Providers
+package import OpenSSL
+package import Model
+package import Providers
 import Text
 
-/// Determines the kind of a file by its content, never by its extension.
-package enum CertificateFile {
-  /// Larger files are refused unread. Real ones have a few thousand bytes; a provisioning profile with many devices a
-  /// few hundred thousand.
-  package static let maximumBytes = 1 << 20
+/// The content of a file that was uploaded on the Certificates page or passed to `signalbox inspect`.
+package struct CertificateFile: Sendable {
+  package enum Format: String, Sendable, Hashable, Codable {
+    case pkcs12 = "p12"
+    case pem
+    case der
+    case mobileProvision = "mobileprovision"
+    case json
+    case text
+  }
 
-  /// Inspects a file.
-  ///
-  /// Encrypted files can take seconds: call on a thread that may block.
-  ///
-  /// - Parameters:
-  ///   - fileName: supplies the key ID of a `.p8`, and shows that a key is meant for APNs; not used otherwise.
-  ///   - password: for encrypted files; ignored for others.
-  ///   - take: selects one of several certificates by serial number or fingerprint, or by a prefix of it.
-  /// - Throws: ``FileProblem``.
-  package static func inspect(
-    data: Data, fileName: String? = nil, password: String? = nil, take: String? = nil
-  ) throws(FileProblem) -> InspectedFile {
-    guard !data.isEmpty else { throw .empty }
-    guard data.count <= maximumBytes else { throw .tooLarge(bytes: data.count) }
-    let inspection = FileInspection(fileName: fileName, password: password, take: take)
-    do {
-      return try inspection.any(Data(data))
-    } catch .wrongPassword {
-      // Blanks or line breaks may have been copied with the password. Tried only after a failure: it doubles the work.
-      if let password, let trimmed = password.trimmedAtEnds,
-        (try? FileInspection(fileName: fileName, password: trimmed, take: take).any(Data(data))) != nil
-      {
-        throw .passwordHasBlanks
-      }
-      throw .wrongPassword
+  /// The reason why one of several certificates was chosen.
+  package enum Choice: String, Sendable, Hashable {
+    /// The only certificate whose key is in the file.
+    case onlyWithKey = "only_with_key"
+    /// The only one that sends pushes to apps.
+    case onlyForPush = "only_for_push"
+    /// It expires last.
+    case endsLast = "ends_last"
+    /// The caller selected it.
+    case asked
+  }
+
+  package let format: Format
+  package let kind: CertificateKind
+  /// Nil for keys and profiles.
+  package let role: CertificateRole?
+  /// The name of the certificate or profile, or the key's ID.
+  package let name: String
+  /// Allowed topics. Empty for keys, which may send to every topic of their team.
+  package let topics: [AppleExtensions.Topic]
+  /// The APNs environments in which it is valid.
+  package let environments: [Model.Environment]
+  /// Nil if the file does not contain it, as in a `.p8`.
+  package let teamID: String?
+  /// The key ID of a `.p8`, from the file name.
+  package let keyID: String?
+  /// The certificate that the file is about.
+  package let certificate: Certificate?
+  /// Of ``certificate``.
+  package let summary: CertificateSummary?
+  /// The other certificates: issuers, or further ones.
+  package let otherCertificates: [Certificate]
+  /// Matches ``certificate``. A secret.
+  package private(set) var privateKey: PrivateKey?
+  package let profile: ProvisioningProfile?
+  package private(set) var serviceAccount: ServiceAccount?
+  package private(set) var keyPair: JPushKeyPair?
+  /// Whether the file name says that Apple made the key for another service than APNs.
+  package private(set) var isForOtherService = false
+  /// Nil if there is only one certificate.
+  package internal(set) var choice: Choice?
+  /// Names such as `PBE-SHA1-RC2-40`; empty if the file is not encrypted.
+  package internal(set) var encryption: [String] = []
+
+  /// - Parameter name: nil: the certificate's.
+  init(
+    format: Format, kind: CertificateKind, role: CertificateRole?, name: String?, topics: [AppleExtensions.Topic],
+    environments: [Model.Environment], teamID: String?, keyID: String?, certificate: Certificate?,
+    otherCertificates: [Certificate], privateKey: PrivateKey?, profile: ProvisioningProfile?,
+    serviceAccount: ServiceAccount? = nil, keyPair: JPushKeyPair? = nil, isForOtherService: Bool = false
+  ) {
+    self.format = format
+    self.kind = kind
+    self.role = role
+    summary = certificate.map(CertificateSummary.init)
+    self.name = (name ?? summary?.name ?? "").singleLine.cut(to: 200)
+    self.topics = topics.map { .init(name: $0.name.singleLine, kinds: $0.kinds) }
+    self.environments = environments
+    self.teamID = teamID
+    self.keyID = keyID
+    self.certificate = certificate
+    self.otherCertificates = otherCertificates
+    self.privateKey = privateKey
+    self.profile = profile
+    self.serviceAccount = serviceAccount
+    self.keyPair = keyPair
+    self.isForOtherService = isForOtherService
+  }
+
+  /// Whether it can send pushes, regardless of dates.
+  package var canSend: Bool {
+    switch kind {
+    case .fcmServiceAccount, .jpushKeyPair: true
+    default: privateKey != nil && (kind == .apnsKey || kind.isForAPNs)
     }
+  }
+  /// Whether the file has the secret half: a private key, or the master secret of JPush's pair.
+  package var hasPrivateKey: Bool { privateKey != nil || keyPair != nil }
+  /// The secret to seal, or empty; clear it with ``PrivateKey/wipe(_:)``.
+  package var material: [UInt8] {
+    serviceAccount?.material ?? keyPair?.material ?? privateKey?.pkcs8PEMBytes ?? []
+  }
+  /// The first second of validity; nil for keys.
+  package var notBefore: Date? { certificate?.notBefore ?? profile?.creationDate }
+  /// The last second of validity; nil for keys.
+  package var notAfter: Date? { certificate?.notAfter ?? profile?.expirationDate }
+  /// SHA-256 of the certificate, of a key's public half, or of JPush's keys, as `AB:CD:…`; nil for profiles.
+  package var sha256: String? {
+    if let certificate { return certificate.sha256Fingerprint }
+    // The secret has 96 random bits, so the digest does not reveal it.
+    let bytes = privateKey.map { Array($0.publicKey.der) } ?? keyPair?.material
+    return bytes.map { Hexadecimal.encode(Digest.sha256($0), separator: ":", uppercase: true) }
+  }
+
+  /// A copy with the private key that matches the certificate.
+  package func joined(with key: PrivateKey) -> CertificateFile {
+    var file = self
+    file.privateKey = key
+    return file
+  }
+
+  /// The file to keep until somebody decides: an opened `.p12` or `.p8` as PEM, so that its password is not needed
+  /// again. The other kinds are not encrypted as a whole and stay as they are.
+  package func opened(original: Data) -> Data {
+    guard certificate != nil || kind == .apnsKey else { return original }
+    let chain = ([certificate].compactMap(\.self) + otherCertificates).map(\.pem).joined()
+    return Data(chain.utf8) + material
   }
 }
 
-extension String {
-  /// Trimmed; nil if there is nothing to trim.
-  fileprivate var trimmedAtEnds: String? {
-    let trimmed = trimmingCharacters(in: .whitespacesAndNewlines)
-    return trimmed == self ? nil : trimmed
-  }
-}
-
-extension FileInspection {
-  /// Binary or text. Text can be UTF-16, have a byte order mark, or be the Base64 of the real file.
-  func any(_ data: Data, isDecoded: Bool = false) throws(FileProblem) -> InspectedFile {
-    guard let text = FileText(data) else {
-      // Every binary format begins with a SEQUENCE.
-      if data.first == 0x30 { return try binary(data) }
-      throw .notACertificateFile(FileProblem.Found(lookingAt: Array(data.prefix(4096))))
-    }
-    // An RTF document can contain a pasted certificate, but with formatting codes in between.
-    if text.bytes.starts(with: Data("{\\rtf".utf8)) { throw .notACertificateFile(.wordDocument) }
-    if text.bytes.holds("-----BEGIN PGP ") { throw .notACertificateFile(.pgpKey) }
-    // Before PEM: a service account's JSON contains its key in PEM.
-    if let file = try json(text) { return file }
-    if text.bytes.holds("-----BEGIN ") { return try pem(text) }
-    if let file = try keyPair(text) { return file }
-    if !isDecoded, let decoded = text.base64 { return try any(decoded, isDecoded: true) }
-    throw .notACertificateFile(FileProblem.Found(text))
-  }
+extension CertificateKind {
+  package var isForAPNs: Bool { self == .apnsCertificate || self == .voipCertificate }
 }

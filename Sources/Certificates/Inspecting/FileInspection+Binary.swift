@@ -4,7 +4,7 @@ import Text
 
 extension FileInspection {
   /// Tries the binary formats in turn.
-  func binary(_ whole: Data) throws(FileProblem) -> InspectedFile {
+  func binary(_ whole: Data) throws(FileProblem) -> CertificateFile {
     let data = Self.withoutPadding(whole)
     if let file = try pkcs12(data) { return file }
     if let file = try profile(data) { return file }
@@ -24,7 +24,7 @@ extension FileInspection {
   }
 
   /// Nil if the data has another format.
-  private func pkcs12(_ data: Data) throws(FileProblem) -> InspectedFile? {
+  private func pkcs12(_ data: Data) throws(FileProblem) -> CertificateFile? {
     let content: PKCS12
     do {
       content = try PKCS12.open(data, password: password)
@@ -85,7 +85,7 @@ extension FileInspection {
   }
 
   /// Nil if the data has another format.
-  private func profile(_ data: Data) throws(FileProblem) -> InspectedFile? {
+  private func profile(_ data: Data) throws(FileProblem) -> CertificateFile? {
     let message: CMSMessage
     do {
       message = try CMSMessage(der: data)
@@ -105,7 +105,7 @@ extension FileInspection {
       }
       throw .notAProfile(detail: error.description)
     }
-    return InspectedFile(
+    return CertificateFile(
       format: .mobileProvision, kind: .provisioningProfile, role: nil, name: profile.name,
       topics: profile.bundleID.map { [.init(name: $0, kinds: ["app"])] } ?? [],
       environments: profile.apsEnvironment.map { [$0] } ?? [], teamID: profile.teamID, keyID: nil, certificate: nil,

@@ -7,11 +7,11 @@ extension FileInspection {
   /// Order of preference: a certificate whose key is in the file, one that sends pushes to apps, the latest expiry. Two
   /// push certificates for different topics are an error: only the owner knows which one is meant.
   func choose(
-    _ certificates: [Certificate], _ keys: [PrivateKey], format: InspectedFile.Format
-  ) throws(FileProblem) -> InspectedFile {
+    _ certificates: [Certificate], _ keys: [PrivateKey], format: CertificateFile.Format
+  ) throws(FileProblem) -> CertificateFile {
     guard keys.allSatisfy(\.isSound) else { throw .unsoundKey }
     let halves = Dictionary(keys.map { ($0.publicKey.der, $0) }) { first, _ in first }
-    func result(_ taken: Certificate, _ choice: InspectedFile.Choice?) -> InspectedFile {
+    func result(_ taken: Certificate, _ choice: CertificateFile.Choice?) -> CertificateFile {
       var rest = certificates
       if let index = rest.firstIndex(of: taken) { rest.remove(at: index) }
       var file = certificate(taken, key: halves[taken.publicKeyDER], others: rest, format: format)

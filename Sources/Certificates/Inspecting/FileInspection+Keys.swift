@@ -10,7 +10,7 @@ extension FileInspection {
   private static let maximumKeyFile = 64 * 1024
 
   /// A JSON file; nil if the text is not JSON.
-  func json(_ text: FileText) throws(FileProblem) -> InspectedFile? {
+  func json(_ text: FileText) throws(FileProblem) -> CertificateFile? {
     guard let first = text.head.utf8.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
     guard text.bytes.count <= Self.maximumKeyFile else { throw .notACertificateFile(.json) }
     let value: JSONValue
@@ -39,7 +39,7 @@ extension FileInspection {
 
   /// JPush keys: `AppKey: …` and `Master Secret: …` on separate lines, or `appKey:masterSecret`, the user and password
   /// of JPush's API. Nil if the text is something else.
-  func keyPair(_ text: FileText) throws(FileProblem) -> InspectedFile? {
+  func keyPair(_ text: FileText) throws(FileProblem) -> CertificateFile? {
     guard text.bytes.count <= 4096 else { return nil }
     var named: [String: String] = [:]
     for line in text.head.split(whereSeparator: \.isNewline) {
@@ -57,7 +57,7 @@ extension FileInspection {
   /// Makes `App Key`, `app_key` and `AppKey` equal.
   private static func plain(_ name: String) -> String { name.lowercased().filter { $0.isLetter } }
 
-  private func keyPair(_ named: [String: String]) throws(FileProblem) -> InspectedFile? {
+  private func keyPair(_ named: [String: String]) throws(FileProblem) -> CertificateFile? {
     let (appKey, secret) = (named["appkey"], named["mastersecret"])
     guard appKey != nil || secret != nil else { return nil }
     guard let appKey else { throw .keyPair("app_key") }
@@ -67,15 +67,15 @@ extension FileInspection {
     }
   }
 
-  private func file(_ pair: JPushKeyPair) -> InspectedFile {
-    InspectedFile(
+  private func file(_ pair: JPushKeyPair) -> CertificateFile {
+    CertificateFile(
       format: .text, kind: .jpushKeyPair, role: nil, name: pair.description, topics: [], environments: [],
       teamID: nil, keyID: pair.appKey, certificate: nil, otherCertificates: [], privateKey: nil, profile: nil,
       keyPair: pair)
   }
 
-  private func serviceAccount(_ account: ServiceAccount) -> InspectedFile {
-    InspectedFile(
+  private func serviceAccount(_ account: ServiceAccount) -> CertificateFile {
+    CertificateFile(
       format: .json, kind: .fcmServiceAccount, role: nil, name: account.clientEmail, topics: [], environments: [],
       teamID: nil, keyID: account.privateKeyID, certificate: nil, otherCertificates: [], privateKey: account.key,
       profile: nil, serviceAccount: account)

@@ -6,7 +6,7 @@ extension FileInspection {
   static let maximumParts = 64
 
   /// PEM blocks in any order, with anything between them.
-  func pem(_ text: FileText) throws(FileProblem) -> InspectedFile {
+  func pem(_ text: FileText) throws(FileProblem) -> CertificateFile {
     let blocks = try blocks(text)
     if let whole = blocks.first(where: { $0.label == "PKCS12" || $0.label == "PFX" }) {
       return try binary(whole.content)

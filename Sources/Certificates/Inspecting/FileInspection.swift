@@ -12,10 +12,10 @@ struct FileInspection {
 
   /// A certificate, with or without its key.
   func certificate(
-    _ certificate: Certificate, key: PrivateKey?, others: [Certificate], format: InspectedFile.Format
-  ) -> InspectedFile {
+    _ certificate: Certificate, key: PrivateKey?, others: [Certificate], format: CertificateFile.Format
+  ) -> CertificateFile {
     let (role, environments) = CertificateRole.of(certificate)
-    return InspectedFile(
+    return CertificateFile(
       format: format, kind: role.kind, role: role, name: nil, topics: topics(of: certificate),
       environments: environments,
       teamID: role == .other ? nil : certificate.organizationalUnit.flatMap(teamID), keyID: nil,
@@ -23,7 +23,7 @@ struct FileInspection {
   }
 
   /// A single key, which must be for APNs.
-  func key(_ key: PrivateKey, format: InspectedFile.Format) throws(FileProblem) -> InspectedFile {
+  func key(_ key: PrivateKey, format: CertificateFile.Format) throws(FileProblem) -> CertificateFile {
     guard key.algorithm == .p256 else {
       // RSA keys belong to push certificates: without one, a file is incomplete, unless it is named like a `.p8`.
       if case .rsa = key.algorithm, !isNamedLikeKey { throw .noCertificate }
@@ -31,7 +31,7 @@ struct FileInspection {
     }
     guard key.isSound else { throw .unsoundKey }
     let keyID = keyID
-    return InspectedFile(
+    return CertificateFile(
       format: format, kind: .apnsKey, role: nil, name: keyID.map { "AuthKey_\($0)" } ?? "APNs key", topics: [],
       environments: [.development, .production], teamID: nil, keyID: keyID, certificate: nil, otherCertificates: [],
       privateKey: key, profile: nil, isForOtherService: isNamedForOtherService)

@@ -17,7 +17,7 @@ package enum FileWarning: Sendable, Hashable, CustomStringConvertible {
   /// The file name is that of a key for in-app purchase or App Store Connect.
   case keyOfOtherService
   /// The number of leaf certificates, the one that was chosen, and why.
-  case severalCertificates(count: Int, taken: String, InspectedFile.Choice)
+  case severalCertificates(count: Int, taken: String, CertificateFile.Choice)
   case issuerExpiresEarlier(name: String, Date)
   /// A signing certificate, which cannot send.
   case signingInsteadOfPush
@@ -131,7 +131,7 @@ extension CertificateKind {
   }
 }
 
-extension InspectedFile.Choice {
+extension CertificateFile.Choice {
   fileprivate var reason: String {
     switch self {
     case .onlyWithKey: "because it is the end of the chain or the only one with its key"

@@ -38,7 +38,7 @@ package enum CertificateTracker {
   /// - Throws: `Problems` if a key comes without its IDs, or the file is stored already; then nothing is stored.
   @discardableResult
   package static func keep(
-    _ database: Database, _ file: InspectedFile, _ labels: Labels, sealer: any Sealer, by user: String, now: Date
+    _ database: Database, _ file: CertificateFile, _ labels: Labels, sealer: any Sealer, by user: String, now: Date
   ) throws -> TrackedCertificate {
     let (file, request) = try KeyFinder.joined(database, file, sealer: sealer)
     let details = try details(file, labels)
@@ -67,7 +67,7 @@ package enum CertificateTracker {
 
   /// Adds the key to a certificate that was stored without one. Earlier labels stay unless new ones are given.
   private static func complete(
-    _ database: Database, _ id: Int64, _ file: InspectedFile, _ details: TrackedCertificate.Details,
+    _ database: Database, _ id: Int64, _ file: CertificateFile, _ details: TrackedCertificate.Details,
     _ notes: CertificateContents.Notes, _ material: [UInt8], sealer: any Sealer, now: Date
   ) throws {
     try TrackedCertificate.refill(
@@ -84,7 +84,8 @@ package enum CertificateTracker {
   /// The columns that are stored next to the secret.
   ///
   /// - Throws: `Problems` if a key comes without its IDs.
-  package static func details(_ file: InspectedFile, _ labels: Labels) throws(Problems) -> TrackedCertificate.Details {
+  package static func details(_ file: CertificateFile, _ labels: Labels) throws(Problems) -> TrackedCertificate.Details
+  {
     var details = TrackedCertificate.Details(kind: file.kind.rawValue, name: file.name, fileName: labels.fileName)
     details.appID = labels.appID
     details.subject = file.summary?.subject

@@ -15,8 +15,8 @@ package enum KeyFinder {
   ///
   /// - Returns: also the signing request that the certificate fulfils, if there is one.
   package static func joined(
-    _ database: Database, _ file: InspectedFile, sealer: any Sealer
-  ) throws -> (file: InspectedFile, request: SigningRequest?) {
+    _ database: Database, _ file: CertificateFile, sealer: any Sealer
+  ) throws -> (file: CertificateFile, request: SigningRequest?) {
     guard let certificate = file.certificate else { return (file, nil) }
     let fingerprint = fingerprint(certificate.publicKeyDER)
     guard file.privateKey == nil else {

@@ -12,7 +12,7 @@ package struct Renewal: Sendable {
   /// The credentials that use the old certificate and will move.
   package let uses: [TrackedCertificate.Use]
   /// The new file, with its key if one was found here.
-  package let file: InspectedFile
+  package let file: CertificateFile
   /// The columns to store for the new file.
   package let details: TrackedCertificate.Details
   /// The same file if it is stored already; then it is used.
@@ -41,7 +41,7 @@ package struct Renewal: Sendable {
   ///
   /// - Throws: `StoreError.notFound`, `Problems` if a key comes without its IDs, or a note is too long.
   package init(
-    _ database: Database, replacing id: Int64, with file: InspectedFile, _ labels: CertificateTracker.Labels,
+    _ database: Database, replacing id: Int64, with file: CertificateFile, _ labels: CertificateTracker.Labels,
     sealer: any Sealer, now: Date
   ) throws {
     old = try TrackedCertificate.get(database, id: id)

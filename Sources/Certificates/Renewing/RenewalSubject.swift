@@ -41,7 +41,7 @@ package struct RenewalSubject: Sendable, Hashable {
   }
 
   /// From an inspected file.
-  package init(_ file: InspectedFile, _ details: TrackedCertificate.Details) {
+  package init(_ file: CertificateFile, _ details: TrackedCertificate.Details) {
     self.init(
       kind: file.kind, name: details.name,
       topics: Dictionary(file.topics.map { ($0.name, Set($0.kinds)) }) { $0.union($1) },

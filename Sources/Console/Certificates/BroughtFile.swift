@@ -36,7 +36,7 @@ struct BroughtFile: Sendable {
   /// Inspects the file with the typed password.
   ///
   /// - Throws: `FileProblem`.
-  func inspect(_ page: PageContext, take: String? = nil) async throws -> InspectedFile {
+  func inspect(_ page: PageContext, take: String? = nil) async throws -> CertificateFile {
     let (name, content, password) = (name, content, page.form.raw("password"))
     // Opening a .p12 derives keys: run it on the pool, not on the event loop.
     return try await page.console.pools.certificates.run {
@@ -49,7 +49,7 @@ struct BroughtFile: Sendable {
   ///
   /// - Parameter file: what it holds; then its password need not be typed again either. Nil: it could not be opened.
   /// - Returns: the ID of the held upload; nil if the file is too large or nothing can be sealed now.
-  func wait(_ page: PageContext, opened file: InspectedFile? = nil) async throws -> String? {
+  func wait(_ page: PageContext, opened file: CertificateFile? = nil) async throws -> String? {
     // With several certificates, another one may still be chosen, and its key is only in the original.
     let isOpened = page.form.filled("password") != nil && file?.choice == nil
     let kept = isOpened ? file?.opened(original: content) : nil

@@ -93,7 +93,7 @@ struct CertificateForm: Sendable {
   /// Inspects the file.
   ///
   /// - Throws: `Problems`.
-  func inspect(_ call: APIContext) async throws -> InspectedFile {
+  func inspect(_ call: APIContext) async throws -> CertificateFile {
     let (data, fileName, password, take) = (data, fileName, texts["password"], texts["take"])
     return try await call.console.pools.certificates.run {
       do throws(FileProblem) {

@@ -202,7 +202,7 @@ struct WatchHostView: View {
 }
 
 /// `/certificates` after “Inspect”: shows what a file contains without saving it.
-struct InspectedFileView: PageView {
+struct CertificateFileView: PageView {
   static let template = "certificates/inspected"
   static let section: Section? = .certificates
 

@@ -10,7 +10,7 @@ import Store
 enum CertificatePages {
   static let views: [any PageView.Type] =
     [
-      CertificateListView.self, InspectedFileView.self, CertificateView.self, CertificateRemovalView.self,
+      CertificateListView.self, CertificateFileView.self, CertificateView.self, CertificateRemovalView.self,
       SuccessorView.self, RenewalUndoView.self, SealingView.self,
     ] + SigningRequestPages.views
 
@@ -80,7 +80,7 @@ enum CertificatePages {
   /// Opens the file that was sent, and answers with what `body` makes of it; with the list and its form if it does not
   /// open.
   private static func opening(
-    _ page: PageContext, _ body: (PageContext, InspectedFile, BroughtFile?) async throws -> Response
+    _ page: PageContext, _ body: (PageContext, CertificateFile, BroughtFile?) async throws -> Response
   ) async throws -> Response {
     do {
       let (file, brought) = try await CertificateUploadForm.inspect(page)
@@ -91,7 +91,7 @@ enum CertificatePages {
   }
 
   private static func inspectedPage(
-    _ page: PageContext, _ file: InspectedFile, _ brought: BroughtFile?
+    _ page: PageContext, _ file: CertificateFile, _ brought: BroughtFile?
   ) async throws -> Response {
     let now = page.now
     let (apps, known, reach) = try await page.store.read { database in
@@ -108,7 +108,7 @@ enum CertificatePages {
     let isRepeatable = form.locked != nil && (page.form.filled("password") == nil || file.choice == nil)
     let stored = known.map { "/certificates/\($0.id)" }
     return page.answer(
-      InspectedFileView(
+      CertificateFileView(
         name: file.name,
         details: FileDetails(
           file, keyID: page.form.filled("key_id"), teamID: page.form.filled("team_id")
@@ -129,7 +129,7 @@ enum CertificatePages {
   static let noApp = Problem("app", code: "certificate.no_app", "This app no longer exists. Choose another one.")
 
   private static func keep(
-    _ page: PageContext, _ file: InspectedFile, _ brought: BroughtFile?
+    _ page: PageContext, _ file: CertificateFile, _ brought: BroughtFile?
   ) async throws -> Response {
     let app = Int64(page.form["app"])
     let isKnown = try await page.store.read { database in try app.map { try App.find(database, id: $0) != nil } }

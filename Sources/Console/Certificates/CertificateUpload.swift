@@ -42,7 +42,7 @@ struct CertificateUpload {
   }
 
   /// Answers what the file contains, without storing it.
-  private func look(_ file: InspectedFile) async throws -> Response {
+  private func look(_ file: CertificateFile) async throws -> Response {
     let (call, texts, fileName) = (call, form.texts, form.fileName)
     let app = try await call.store.read { try Self.app($0, call, texts) }
     return APIContext.answer(
@@ -51,7 +51,7 @@ struct CertificateUpload {
         now: call.now))
   }
 
-  private func keep(_ file: InspectedFile, _ idempotency: Idempotency) async throws -> Response {
+  private func keep(_ file: CertificateFile, _ idempotency: Idempotency) async throws -> Response {
     let (call, texts, fileName, sealer) = (call, form.texts, form.fileName, call.store.sealer)
     let warnings = file.warnings(now: call.now, keyID: texts["key_id"]).map(\.description)
     let answer = try await call.store.write { database in

@@ -38,7 +38,7 @@ struct CertificateUploadForm {
   /// Inspects the uploaded file or the typed JPush keys.
   ///
   /// - Throws: ``Refusal``.
-  static func inspect(_ page: PageContext) async throws -> (file: InspectedFile, brought: BroughtFile?) {
+  static func inspect(_ page: PageContext) async throws -> (file: CertificateFile, brought: BroughtFile?) {
     let form = page.form
     if form.file("file") == nil, form.filled("app_key") != nil || form.filled("master_secret") != nil {
       do {

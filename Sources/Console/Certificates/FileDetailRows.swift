@@ -9,7 +9,7 @@ struct FileDetailRows {
   private let kind: CertificateKind?
   private let environments: [Environment]
 
-  /// - Parameter says: the values of ``InspectedFile/facts``.
+  /// - Parameter says: the values of ``CertificateFile/facts``.
   init(_ says: JSONValue, kind: CertificateKind?, environments: [Environment]) {
     self.says = says
     self.kind = kind

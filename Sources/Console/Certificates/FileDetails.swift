@@ -22,7 +22,7 @@ struct FileDetails {
   /// - Parameters:
   ///   - keyID: the key ID typed with the file.
   ///   - teamID: the team ID typed with it.
-  init(_ file: InspectedFile, keyID: String? = nil, teamID: String? = nil) {
+  init(_ file: CertificateFile, keyID: String? = nil, teamID: String? = nil) {
     kind = file.kind
     environments = file.environments
     topics = file.topics.map { ($0.name, $0.kinds) }

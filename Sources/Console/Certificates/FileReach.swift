@@ -17,7 +17,7 @@ struct FileReach: Sendable {
   let places: [Place]
 
   /// Nil for a file that cannot send.
-  init?(_ database: Database, _ file: InspectedFile, now: Date) throws {
+  init?(_ database: Database, _ file: CertificateFile, now: Date) throws {
     guard file.canSend, let provider = CredentialRule.provider(file.kind) else { return nil }
     var details = TrackedCertificate.Details(kind: file.kind.rawValue, name: file.name, fileName: "")
     (details.environments, details.topics) = (file.environments, file.topics.map(\.name))

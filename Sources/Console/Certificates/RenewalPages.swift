@@ -45,7 +45,7 @@ enum RenewalPages {
       return try await CertificatePage.show(page, .init(errors: errors))
     }
     let (name, data) = (brought.name, brought.content)
-    let file: InspectedFile
+    let file: CertificateFile
     do {
       file = try await brought.inspect(page)
     } catch let problem as FileProblem {
@@ -62,7 +62,7 @@ enum RenewalPages {
 
   /// Holds the file for the preview, or shows what must be corrected first.
   private static func hold(
-    _ page: PageContext, _ file: InspectedFile, name: String, data: Data, _ brought: BroughtFile? = nil
+    _ page: PageContext, _ file: CertificateFile, name: String, data: Data, _ brought: BroughtFile? = nil
   ) async throws -> Response {
     let id = try page.id()
     let labels = CertificateTracker.Labels(

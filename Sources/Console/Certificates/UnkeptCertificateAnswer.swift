@@ -6,7 +6,7 @@ import Model
 
 /// The schema `Certificate` for a file that is not stored: its ID is 0.
 struct UnkeptCertificateAnswer: JSONWritable {
-  let file: InspectedFile
+  let file: CertificateFile
   /// The app's bundle ID.
   let app: String?
   /// From the form, not from the file.

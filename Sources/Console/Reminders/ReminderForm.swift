@@ -48,7 +48,7 @@ extension ReminderSettings {
 
   var revision: Revision { Revision(json.text()) }
 
-  /// For the audit log and the API.
+  /// For the activity log.
   var json: JSONValue {
     ["days": .array(ladder.days.map { .number($0) }), "hour": .number(hour), "zone": .string(zoneName)]
   }

@@ -36,7 +36,9 @@ enum ReminderSettingsAPI {
     func write(to json: inout JSONWriter) {
       let late = Set(Watchman.late(runs, now: now))
       json.object { json in
-        json.members(of: settings.json)
+        json.member("days", settings.ladder.days)
+        json.member("hour", settings.hour)
+        json.member("zone", settings.zoneName)
         json.array("checks", runs) { json, run in
           json.object { json in
             json.member("source", run.source.rawValue)

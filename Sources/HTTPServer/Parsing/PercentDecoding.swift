@@ -1,4 +1,5 @@
-/// Percent-decoding (RFC 3986 section 2.1) of untrusted bytes.
+/// Percent-decoding (RFC 3986 section 2.1) of untrusted bytes. By hand because Foundation's refuses what is no UTF-8, and
+/// takes NUL.
 enum PercentDecoding {
   /// Decodes a piece of a target or a form.
   ///

@@ -1,7 +1,7 @@
 package import Foundation
 package import JSON
 
-/// Which page of an app a tap opens, by the type in the payload's key `link` (docs/protocols.md §6, S000). The app
+/// Which page of an app a tap opens, by the type in the payload's key `link` (docs/protocols.md §6). The app
 /// decides by itself; the rules are what its developers and the senders agreed on.
 package struct PageRules: Sendable, Hashable {
   package struct Rule: Sendable, Hashable {

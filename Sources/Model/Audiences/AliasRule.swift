@@ -17,7 +17,8 @@ package enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
   /// Bytes: JPush's limit, and ours for other apps.
   package var limit: Int { self == .jpush ? JPushName.limit : 255 }
 
-  /// The result of JPush's client library. It checks the length before the characters (S002: 41 bytes with `-` → 6004).
+  /// The result of JPush's client library. It checks the length before the characters: 41 bytes with `-` → 6004
+  /// (docs/protocols.md §4.7).
   package static func resultCode(for alias: String) -> ResultCode {
     if alias.utf8.count > JPushName.limit { return .tooLong }
     return JPushName.firstForbidden(in: alias) == nil ? .accepted : .invalidCharacters
@@ -36,9 +37,9 @@ package enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
     }
   }
 
-  /// The form that S002's app gives a user ID so that JPush accepts it: `user-` becomes `usr-`, then `-` becomes `_`.
+  /// The form that an app gives a user ID so that JPush accepts it: `user-` becomes `usr-`, then `-` becomes `_`.
   ///
-  /// The server must derive it exactly as the app does.
+  /// The server must derive it exactly as the app does (docs/protocols.md §6).
   package static func usr(_ alias: String) -> String {
     alias.replacing("user-", with: "usr-").replacing("-", with: "_")
   }

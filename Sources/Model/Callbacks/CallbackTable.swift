@@ -1,6 +1,6 @@
 /// Which of an app's methods iOS calls for a payload, when, and how often.
 ///
-/// The nineteen rows of docs/protocols.md §5, from the project's five founding documents (S000…S004) and Apple's pages.
+/// The nineteen rows of docs/protocols.md §5, from the founding documents and Apple's pages.
 /// Where they disagree, Apple wins; the cell is resolved as §5 says, and lists the contradiction.
 package struct CallbackTable: Sendable, Hashable {
   /// Three generations × three states × background mode off and on, in this order.

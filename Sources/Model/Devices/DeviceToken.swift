@@ -226,7 +226,7 @@ extension DeviceToken {
     character.isASCII && (character.isLetter || character.isNumber || "_-:.%~".contains(character))
   }
 
-  /// Removes blanks and quotation marks around, and `deviceToken=`, `token: ` or `Optional(…)` from logs (S002).
+  /// Removes blanks and quotation marks around, and `deviceToken=`, `token: ` or `Optional(…)` from logs.
   private static func unwrapped(_ text: String) -> String {
     var text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     if let value = value(labeled: text) { text = String(value) }

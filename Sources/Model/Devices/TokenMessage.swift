@@ -54,7 +54,7 @@ package enum TokenMessage: String, MessageSet {
 
 /// The ID that a push service, or Signalbox, gave one installation of an app.
 package enum RegistrationID {
-  /// Characters. JPush's have 11 or 19 hexadecimal digits (`13165ffa4e0b5fb6ba3`, S002).
+  /// Characters. JPush's have 11 or 19 hexadecimal digits (`13165ffa4e0b5fb6ba3`; docs/protocols.md §2).
   package static let limit = 64
 
   package static func problem(with id: String) -> Problem? {

@@ -5,7 +5,7 @@ package import JSON
 ///
 /// Besides Apple's `aps` the payload contains the draft's extras and four optional keys of ours: `link` (which page a
 /// tap opens), `image` (the address of a picture, for the app's service extension), `sbid`, the push's ID, by which an
-/// app drops the duplicates that iOS makes of one push (docs/protocols.md §5, S004), and `sbsig`, with which it reports
+/// app drops the duplicates that iOS makes of one push (docs/protocols.md §5), and `sbsig`, with which it reports
 /// what became of the push (docs/protocols.md §8). A raw payload is sent unchanged, without them.
 package struct APNsPayload: Sendable, Hashable {
   /// The push's ID.

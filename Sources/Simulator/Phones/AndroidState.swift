@@ -47,7 +47,7 @@ extension SimulatedPhone {
   static func newToken(_ provider: ProviderKind, installation: String? = nil) -> DeviceToken {
     switch provider {
     case .apns: return DeviceToken(bytes: Random.bytes(32))
-    // 19 hexadecimal digits, the first of them 1 (`13165ffa4e0b5fb6ba3`, S002).
+    // 19 hexadecimal digits, the first of them 1 (docs/protocols.md §2).
     case .jpush: return DeviceToken(bytes: Array("1\(DeviceToken(bytes: Random.bytes(9)).hexadecimal)".utf8))
     case .fcm: break
     }

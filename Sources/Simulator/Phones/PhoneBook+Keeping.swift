@@ -52,6 +52,7 @@ extension PhoneBook {
       return true
     }
     guard starts else { return }
+    // Ends when everything is stored; those who wait for that, or the log, hear of an error.
     Task { await keepAll(in: storage) }
   }
 

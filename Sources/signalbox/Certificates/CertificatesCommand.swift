@@ -196,7 +196,7 @@ enum CertificatesCommand {
 
   /// Tries a service account with Google, or keys with JPush, before they are used.
   private static func tryOut(
-    _ wanted: Credential, _ bundleID: String, _ inspected: InspectedFile, _ values: Parsed, _ io: CommandIO
+    _ wanted: Credential, _ bundleID: String, _ inspected: CertificateFile, _ values: Parsed, _ io: CommandIO
   ) async throws {
     guard wanted.place != .simulator else { return }
     let store = try DataDirectory(values, io).open(now: io.now())

@@ -36,7 +36,7 @@ enum InspectCommand {
       let now = io.now()
       io.print(
         isJSON
-          ? InspectedFileAnswer(file, now: now).prettyJSON
+          ? CertificateFileAnswer(file, now: now).prettyJSON
           : file.lines(now: now, in: io.translation).joined(separator: "\n"))
       return ExitCode.done
     } catch {
@@ -50,7 +50,7 @@ enum InspectCommand {
   /// - Throws: ``CommandFailure`` with path and remedy.
   static func read(
     path: String, password: String?, take: String? = nil, _ io: CommandIO
-  ) throws -> InspectedFile {
+  ) throws -> CertificateFile {
     do {
       // One byte over the limit is enough to refuse the input.
       let (data, name) =

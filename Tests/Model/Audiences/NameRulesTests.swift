@@ -5,7 +5,7 @@ import Testing
 @Suite("Rules for names")
 struct NameRulesTests {
   @Test(
-    "JPush's answers to aliases, as S002 recorded them, and their neighbours",
+    "JPush's answers to aliases, as docs/protocols.md §4.7 has them, and their neighbours",
     arguments: [
       ("user-e6882cab-cedf-4335-9b7c-612cd5b4d37d", AliasRule.ResultCode.tooLong),
       ("e6882cab-cedf-4335-9b7c-612cd5b4d37d", .invalidCharacters),

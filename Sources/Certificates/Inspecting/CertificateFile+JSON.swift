@@ -5,11 +5,11 @@ import Model
 import Providers
 
 /// The API's answer about a file. Contains no secrets.
-package struct InspectedFileAnswer: JSONWritable {
-  private let file: InspectedFile
+package struct CertificateFileAnswer: JSONWritable {
+  private let file: CertificateFile
   private let now: Date
 
-  package init(_ file: InspectedFile, now: Date) {
+  package init(_ file: CertificateFile, now: Date) {
     self.file = file
     self.now = now
   }
@@ -29,7 +29,7 @@ package struct InspectedFileAnswer: JSONWritable {
   }
 }
 
-extension InspectedFile {
+extension CertificateFile {
   /// The facts that do not depend on the time. Contains no secrets.
   package var facts: JSONValue {
     [

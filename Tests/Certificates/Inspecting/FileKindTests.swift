@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Every kind of file")
 struct FileKindTests {
-  static func inspect(_ kind: FileKind, _ data: Data? = nil) throws -> InspectedFile {
+  static func inspect(_ kind: FileKind, _ data: Data? = nil) throws -> CertificateFile {
     try CertificateFile.inspect(
       data: data ?? kind.data, fileName: kind.fileName, password: kind.password, take: kind.take)
   }
@@ -29,7 +29,7 @@ struct FileKindTests {
     }
   }
 
-  private static func truth(of file: InspectedFile) -> FileKind.Truth {
+  private static func truth(of file: CertificateFile) -> FileKind.Truth {
     var truth = FileKind.Truth(file.kind.rawValue, role: file.role?.rawValue)
     truth.environments = file.environments.map(\.rawValue)
     truth.topics = file.topics.map(\.name)
@@ -51,7 +51,7 @@ struct FileKindTests {
         let file = try Self.inspect(kind)
         shown =
           file.lines(now: noon) + [
-            JSONValue(written: InspectedFileAnswer(file, now: noon)).text(), "\(file)", String(reflecting: file),
+            JSONValue(written: CertificateFileAnswer(file, now: noon)).text(), "\(file)", String(reflecting: file),
             file.name,
           ]
         shown += file.warnings(now: noon).map { "\($0) \($0.problem)" }

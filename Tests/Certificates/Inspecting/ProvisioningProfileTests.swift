@@ -40,7 +40,8 @@ struct ProvisioningProfileTests {
       #expect(profile.isIntact)
       #expect(file.warnings(now: noon) == [])
       #expect(
-        JSONValue(written: InspectedFileAnswer(file, now: noon))["profile"]?["aps_environment"]?.string == "development"
+        JSONValue(written: CertificateFileAnswer(file, now: noon))["profile"]?["aps_environment"]?.string
+          == "development"
       )
     }
   }

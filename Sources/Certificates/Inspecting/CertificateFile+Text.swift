@@ -4,7 +4,7 @@ import Model
 import Providers
 package import Text
 
-extension InspectedFile {
+extension CertificateFile {
   /// A description for a terminal: one fact per line, then the warnings.
   ///
   /// - Parameters:

@@ -1,7 +1,7 @@
 package import Foundation
 import OpenSSL
 
-extension InspectedFile {
+extension CertificateFile {
   /// Warnings, the most important first.
   ///
   /// - Parameter keyID: the key ID entered with the file; the file name then need not contain it.

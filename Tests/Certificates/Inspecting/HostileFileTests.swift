@@ -23,9 +23,9 @@ struct HostileFileTests {
 
   /// Looks at a file, and says how long that took. What took too long is looked at again: a neighbour on the same core
   /// takes time from everybody now and then, and what is slow is slow each time.
-  private static func look(_ kind: FileKind, _ data: Data, limit: Double) -> (file: InspectedFile?, seconds: Double) {
+  private static func look(_ kind: FileKind, _ data: Data, limit: Double) -> (file: CertificateFile?, seconds: Double) {
     var quickest = Double.infinity
-    var file: InspectedFile?
+    var file: CertificateFile?
     for _ in 0..<3 where quickest >= limit {
       let before = cpu()
       file = try? FileKindTests.inspect(kind, data)
@@ -80,7 +80,7 @@ struct HostileFileTests {
         #expect(seconds < Self.costlyLimit, "\(kind), change \(round)")
         guard let file else { continue }
         _ = (
-          file.lines(now: noon), JSONValue(written: InspectedFileAnswer(file, now: noon)).text(),
+          file.lines(now: noon), JSONValue(written: CertificateFileAnswer(file, now: noon)).text(),
           file.warnings(now: noon)
         )
       }

@@ -56,7 +56,7 @@ struct FileProblemTests {
         // Most are refused; what is read is shown in every form.
         guard let file = try? CertificateFile.inspect(data: changed, password: "x") else { continue }
         _ = (
-          file.lines(now: noon), JSONValue(written: InspectedFileAnswer(file, now: noon)).text(),
+          file.lines(now: noon), JSONValue(written: CertificateFileAnswer(file, now: noon)).text(),
           file.warnings(now: noon)
         )
       }

@@ -81,7 +81,7 @@ struct CertificateFileTests {
   func certificate() throws {
     let made = try Made()
     for (data, format) in [
-      (made.certificate.der, InspectedFile.Format.der), (Data(made.pem.utf8), .pem),
+      (made.certificate.der, CertificateFile.Format.der), (Data(made.pem.utf8), .pem),
       (Data(made.certificate.der.base64EncodedString(options: .lineLength76Characters).utf8), .der),
     ] {
       let file = try CertificateFile.inspect(data: data, fileName: "photo.jpg", password: "ignored")
@@ -113,7 +113,8 @@ struct CertificateFileTests {
     // The secret does not leave by the way of descriptions.
     let secret = try #require(try openssl.text("key.p8").split(separator: "\n").dropFirst().first)
     #expect(
-      !"\(file)".contains(secret) && !JSONValue(written: InspectedFileAnswer(file, now: noon)).text().contains(secret))
+      !"\(file)".contains(secret) && !JSONValue(written: CertificateFileAnswer(file, now: noon)).text().contains(secret)
+    )
   }
 
   @Test("each kind of Apple's certificates is told by its extensions or its name", arguments: roles)
@@ -212,7 +213,7 @@ struct CertificateFileTests {
   func forms() throws {
     let made = try Made()
     let file = try CertificateFile.inspect(data: Data((made.pem + made.keyPEM).utf8))
-    let json = JSONValue(written: InspectedFileAnswer(file, now: noon))
+    let json = JSONValue(written: CertificateFileAnswer(file, now: noon))
     #expect(json["kind"]?.string == "apns_certificate")
     #expect(json["days_left"]?.integer == 100)
     #expect(json["band"]?.string == "fine")

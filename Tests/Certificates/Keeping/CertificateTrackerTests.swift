@@ -47,7 +47,7 @@ struct CertificateTrackerTests {
       let p12 = try p12(until: now.addingTimeInterval(86_400 * 90))
       let whole = try CertificateFile.inspect(data: p12, password: "secret")
       let cer = try CertificateFile.inspect(data: try #require(whole.certificate).der)
-      func keep(_ file: InspectedFile, _ name: String, note: String? = nil) throws -> TrackedCertificate {
+      func keep(_ file: CertificateFile, _ name: String, note: String? = nil) throws -> TrackedCertificate {
         try store.writeSync { database in
           try CertificateTracker.keep(
             database, file, .init(fileName: name, note: note), sealer: store.sealer, by: "anna", now: now)
