@@ -17,28 +17,32 @@ document.addEventListener('submit', (event) => {
     const share = bar.value.toLocaleString(document.documentElement.lang, { style: 'percent' });
     progress.querySelector('[data-percent]').textContent = share;
   });
-  request.addEventListener('load', () => {
-    // Signed out meanwhile: another page has answered.
-    if (request.responseURL === form.action) show(request.responseText);
-    else location.assign(request.responseURL);
-  });
-  request.addEventListener('error', () => {
+  const fail = () => {
     wait(false);
     lost.hidden = false;
+  };
+  request.addEventListener('load', () => {
+    // Signed out meanwhile: another page has answered.
+    if (request.responseURL !== form.action) location.assign(request.responseURL);
+    // A proxy in between that refuses the file answers with a page of its own.
+    else if (!show(request.responseText)) fail();
   });
+  request.addEventListener('error', fail);
   lost.hidden = true;
   wait(true);
   request.open('POST', form.action);
   request.send(new FormData(form));
 });
 
-/** Shows the page that answered: the report, or the form with its errors. */
+/** Shows the page that answered: the report, or the form with its errors. False: it is no page of the console. */
 function show(text) {
   const page = new DOMParser().parseFromString(text, 'text/html');
+  if (!page.querySelector('main')) return false;
   const main = document.importNode(page.querySelector('main'), true);
   document.querySelector('main').replaceWith(main);
   document.title = page.title;
   main.dispatchEvent(new CustomEvent('refreshed', { bubbles: true }));
   (main.querySelector('[autofocus]') ?? main).focus();
   scrollTo(0, 0);
+  return true;
 }

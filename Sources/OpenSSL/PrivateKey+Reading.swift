@@ -80,9 +80,9 @@ extension PrivateKey {
       password == nil
       ? nil : PKCS12Password(password).lend { pki_decrypt_key(context, bytes, bytes.count, $0, $1) }
     defer { PKCS8_PRIV_KEY_INFO_free(info) }
-    guard let key = info.flatMap({ PrivateKey(opened: $0) }) else {
-      throw Self.error(encrypted: true, password: password, truncated: isTruncated)
-    }
+    guard let info else { throw Self.error(encrypted: true, password: password, truncated: isTruncated) }
+    // Only the right password leads to a whole structure: what it contains is no key that is known here.
+    guard let key = PrivateKey(opened: info) else { throw .notAPrivateKey(found: nil) }
     try self.init(sharing: key)
   }
 

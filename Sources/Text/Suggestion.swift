@@ -24,6 +24,7 @@ package enum Suggestion {
   package static func closest(to word: String, among candidates: Candidates) -> String? {
     guard word.utf8.count <= longest else { return nil }
     let plain = plain(word)
+    guard !plain.isEmpty else { return nil }
     if let same = candidates.plain.firstIndex(of: plain) { return candidates.words[same] }
     let letters = letters(plain)
     var found: String?
@@ -41,17 +42,22 @@ package enum Suggestion {
     return found
   }
 
-  /// Lower-case letters and digits only: `timeToLive`, `time-to-live` and `time_to_live` are equal.
+  /// Lower-case letters and digits only: `timeToLive`, `time-to-live` and `time_to_live` are equal. Letters of other
+  /// scripts stay as they are in UTF-8: without them, all Chinese words would be equal.
   package static func plain(_ word: String) -> [UInt8] {
     // Few words need Unicode's rules.
-    let word = word.utf8.allSatisfy { $0 < 0x80 } ? word : word.lowercased()
+    let word = word.utf8.allSatisfy { $0 < 0x80 } ? word : letters(ofAnyScript: word.lowercased())
     return [UInt8](unsafeUninitializedCapacity: word.utf8.count) { plain, count in
-      for byte in word.utf8 where ASCII.isAlphanumeric(byte) {
+      for byte in word.utf8 where byte >= 0x80 || ASCII.isAlphanumeric(byte) {
         // The bit that makes a letter lower case; digits have it anyway.
-        plain[count] = byte | 0x20
+        plain[count] = byte < 0x80 ? byte | 0x20 : byte
         count += 1
       }
     }
+  }
+
+  private static func letters(ofAnyScript word: String) -> String {
+    String(String.UnicodeScalarView(word.unicodeScalars.filter { $0.isASCII || $0.properties.isAlphabetic }))
   }
 
   /// A bit for each character that occurs; some characters share one.

@@ -169,5 +169,24 @@ extension InBrowser {
         #expect(try await scene.browser.complaints() == [])
       }
     }
+
+    @Test("an import that a proxy answers with a page of its own is said to have failed, and can be tried again")
+    func fileRefusedByProxy() async throws {
+      try await BrowserScene.run { scene in
+        let file = scene.folder.appendingPathComponent("devices.csv")
+        try Data("token,environment,platform\n".utf8).write(to: file)
+        try await scene.open("/devices/import")
+        _ = try await scene.browser.run(
+          script: """
+            Object.defineProperty(XMLHttpRequest.prototype, 'responseText', { value: '<h1>413 Too Large</h1>' });
+            """)
+        try await scene.select("app", "com.example.shop")
+        try await scene.browser.find("#file").type(file.path)
+        try await scene.press("Import devices")
+        try await scene.browser.wait(for: "//p[@data-import-lost][not(@hidden)]")
+        try await scene.browser.wait(for: "//button[contains(., 'Import devices')][not(@disabled)]")
+        #expect(try await scene.browser.complaints() == [])
+      }
+    }
   }
 }

@@ -493,6 +493,10 @@ struct AdministrationTests {
       let missing = await inspect(["SIGNALBOX_PASSWORD_FILE": box.folder + "/none"])
       let words = "signalbox: error: SIGNALBOX_PASSWORD_FILE: No such file or directory."
       #expect(missing.code == 64 && missing.errors.hasPrefix(words), "\(missing.errors)")
+      let large = try box.file("large", String(repeating: "x", count: 1 << 21))
+      let refused = await inspect(["SIGNALBOX_PASSWORD_FILE": large])
+      let reason = "signalbox: error: SIGNALBOX_PASSWORD_FILE: The file is too large."
+      #expect(refused.code == 64 && refused.errors.hasPrefix(reason), "\(refused.errors)")
     }
   }
 

@@ -86,6 +86,22 @@ struct PrivateKeyTests {
     }
   }
 
+  @Test("of an encrypted key whose kind nobody knows, the right password is not called wrong")
+  func unknownKind() throws {
+    // An Ed25519 key under the object identifier 1.3.101.127, encrypted with "secret" by PBES2.
+    let text = """
+      MIGNMEkGCSqGSIb3DQEFDTA8MBsGCSqGSIb3DQEFDDAOBAgxMjM0NTY3OAICCAAw
+      HQYJYIZIAWUDBAECBBAwMDAwMDAwMDAwMDAwMDAwBEDpaYDO2GI/6ZbBlJ4ps92J
+      hc8fFTCyslDJEnfxJb57hP9ROzaBMjRxMRiUJ1ukWGxhQ2U4OsF6N4w2RxmJUPnQ
+      """
+    let pem = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n\(text)\n-----END ENCRYPTED PRIVATE KEY-----\n"
+    let der = try #require(Data(base64Encoded: text, options: .ignoreUnknownCharacters))
+    for (password, error) in [("secret", PrivateKeyError.notAPrivateKey(found: nil)), ("wrong", .wrongPassword)] {
+      #expect(throws: error) { try PrivateKey(der: der, password: password) }
+      #expect(throws: error) { try PrivateKey(pem: pem, password: password) }
+    }
+  }
+
   @Test("a .p8 with other contents is refused with their kind")
   func otherThanP8() throws {
     let openssl = try OpenSSLCommand()

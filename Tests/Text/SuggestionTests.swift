@@ -31,6 +31,17 @@ struct SuggestionTests {
   }
 
   @Test(
+    "words of other scripts are told apart, and slips in them are forgiven",
+    arguments: [
+      ("会员", ["新用户", "老用户"], nil), ("会员a", ["新用户A"], nil), ("новости", ["погода"], nil), ("---", ["!!!"], nil),
+      ("新用戶群", ["会员", "新用户群"], "新用户群"), ("新-用户", ["老用户", "新用户"], "新用户"), ("НОВОСТИ", ["новости"], "новости"),
+      ("“time–to–live”", ["time_to_live"], "time_to_live"),
+    ] as [(String, [String], String?)])
+  func otherScripts(word: String, candidates: [String], meant: String?) {
+    #expect(Suggestion.closest(to: word, among: candidates) == meant)
+  }
+
+  @Test(
     "the nearest of several is meant, the first of equals; kept candidates say the same",
     arguments: [
       ("rats", ["rate", "rates", "cats"], "rate"), ("rats", ["crates", "rates"], "rates"),

@@ -47,7 +47,7 @@ extension PushResultPage {
   static func inbox(_ push: Push, _ page: PageContext) -> String? {
     var query = NotificationQuery()
     query.push = push.uid
-    guard let phones = page.console.simulator?.phones, !phones.arrivals(query).isEmpty else { return nil }
+    guard let phones = page.console.simulator?.phones, phones.hasArrivals(query) else { return nil }
     return "/phones?q=\(ConsoleRouter.escaped(push.uid))"
   }
 }

@@ -65,6 +65,13 @@ extension PhoneBook {
     }.sorted { $0.notification.id > $1.notification.id }
   }
 
+  /// Whether any notification matches. They are not collected: a push may have thousands.
+  package func hasArrivals(_ query: NotificationQuery) -> Bool {
+    state.withLock { state in
+      state.records.values.contains { query.wants($0.phone) && $0.history.newestFirst.contains(where: query.wants) }
+    }
+  }
+
   /// Waits for `count` matching notifications, at most for `limit`; then there may be fewer.
   package func arrivals(_ query: NotificationQuery, atLeast count: Int, within limit: Duration) async -> [Arrival] {
     // Before the first search, so that no change is missed.

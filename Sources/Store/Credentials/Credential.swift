@@ -1,7 +1,6 @@
 package import Foundation
 import JSON
 package import Model
-internal import JSON
 internal import SQLite
 import Text
 

@@ -1,5 +1,6 @@
 import Arguments
 import Calendar
+import Certificates
 import Foundation
 import Glibc
 import JSON
@@ -76,6 +77,8 @@ extension CommandIO {
         copy.environment[name] = text
       } catch let failure as CommandFailure {
         throw CommandFailure.usage("\(variable): \(failure.message)")
+      } catch is FileProblem {
+        throw CommandFailure.usage("\(variable): The file is too large.")
       }
     }
     return copy
