@@ -319,6 +319,7 @@ enum PushResultPage {
       FactView(texts("details.id"), push.uid),
       FactView(texts("details.app"), app.map { texts.noted($0.name, $0.bundleID) }, href: "/apps/\(push.appID)"),
       FactView(texts("details.audience"), draft?.audience.text(texts)),
+      FactView(texts("pushes.kind"), texts("push_type.\(push.pushType.rawValue)")),
       FactView(
         texts("details.platforms"),
         draft.map { draft in

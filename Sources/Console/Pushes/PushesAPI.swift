@@ -61,7 +61,7 @@ enum PushesAPI {
   // MARK: Lists
 
   private static let filters = [
-    "app", "environment", "state", "outcome", "source", "q", "from", "to", "schedule",
+    "app", "environment", "state", "outcome", "source", "push_type", "q", "from", "to", "schedule",
   ]
 
   private static func list(_ call: APIContext) async throws -> Response {
@@ -73,6 +73,7 @@ enum PushesAPI {
     found.states = query.choice("state", as: PushState.self).map { [$0] } ?? []
     found.outcome = query.choice("outcome", OutcomeKind.allCases.map { ($0.name, $0) })
     found.source = query.choice("source")
+    found.pushType = query.choice("push_type")
     found.search = query.text("q")
     (found.from, found.before) = (query.day("from"), query.day("to", isEnd: true))
     try query.finish()

@@ -299,7 +299,7 @@ import Testing
       var filters = [PushFilter](repeating: PushFilter(), count: 4)
       filters[0].search = "needle"
       (filters[1].app, filters[1].search) = (app.id, "needle")
-      (filters[2].environment, filters[2].source) = (.development, .web)
+      (filters[2].environment, filters[2].source, filters[2].pushType) = (.development, .web, .voip)
       (filters[3].from, filters[3].before) = (noon, noon + 60)
       for filter in filters {
         let query = Push.query(filter, before: .max, limit: 51)
