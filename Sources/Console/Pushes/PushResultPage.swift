@@ -19,8 +19,9 @@ enum PushResultPage {
     let app: App?
     let reasons: [Delivery.ReasonCount]
     let providers: [Delivery.ProviderCounts]
-    /// The platforms of its devices; none until they are counted.
-    let reached: Set<Platform>
+    /// Its devices by platform and service; none until they are counted.
+    let targets: [Reach: Int]
+    var reached: Set<Platform> { Set(targets.keys.map(\.platform)) }
     let jpush: [SentJPushMessage]
     let waiting: [(reason: String, count: Int)]
     let latencies: LatencyHistogram
@@ -33,7 +34,9 @@ enum PushResultPage {
     let isCounted: Bool
     /// On the first page, and where they are asked for.
     let waitingDevices: Page<WaitingDelivery.Listed>
-    let receipts: ReceiptCounts
+    /// What apps reported.
+    let byPlatform: [Platform: ReceiptCounts]
+    var receipts: ReceiptCounts { byPlatform.values.reduce(ReceiptCounts(), +) }
     var progress: PushProgress
     let retry: PushRepeat
     let related: Related
@@ -57,12 +60,12 @@ enum PushResultPage {
       let app = try App.find(database, id: push.appID)
       let reasons = try Delivery.reasonCounts(database, push: push.id)
       let providers = try Delivery.providerCounts(database, push: push.id, reasons)
-      let reached = Set(try Push.targets(database, id: push.id).keys.map(\.platform))
       let deliveries = try Delivery.list(
         database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
         limit: pageSize)
       return Found(
-        push: push, app: app, reasons: reasons, providers: providers, reached: reached,
+        push: push, app: app, reasons: reasons, providers: providers,
+        targets: try Push.targets(database, id: push.id),
         jpush: try SentJPushMessage.all(database, push: push.id),
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
@@ -73,7 +76,7 @@ enum PushResultPage {
           ? try WaitingDelivery.list(
             database, push: push.id, filter, cursor: filter.isWaiting ? pager.cursor : nil, limit: pageSize)
           : Page(items: [], next: nil),
-        receipts: try ReceiptCounts.find(database, push: push.id),
+        byPlatform: try ReceiptCounts.byPlatform(database, push: push.id),
         progress: try PushProgress.find(database, push: push.id),
         retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push, user: user),
         approval: try ApprovalView(database, .push(push.id), "/pushes/\(push.uid)", page),
@@ -140,7 +143,7 @@ enum PushResultPage {
         push: push, app: found.app, counts: found.reasons, waiting: found.waiting, inactive: progress.outlook.inactive,
         tokens: found.tokens
       ).views(texts),
-      providers: found.providers.count > 1 ? ProviderTableView(found.providers) : nil,
+      providers: ProviderTableView(targets: found.targets, found.reasons, receipts: found.byPlatform, texts),
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       remarks: found.remarks.map { FindingView($0, texts) },
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
