@@ -11,27 +11,34 @@ struct ProviderTableView: View {
 
   /// Nil: one service reaches all devices, and the progress says it all.
   init?(
-    targets: [Reach: Int], _ reasons: [Delivery.ReasonCount], receipts: [Platform: ReceiptCounts], _ texts: Texts
+    push uid: String, _ targets: [Reach: Int], _ reasons: [Delivery.ReasonCount], receipts: [Platform: ReceiptCounts],
+    _ texts: Texts
   ) {
     guard targets.count > 1 else { return nil }
-    func line(_ label: String, _ receipts: ReceiptCounts?, _ isPart: (Reach) -> Bool) -> ProviderLineView {
+    func line(
+      _ label: String, _ query: String, _ receipts: ReceiptCounts?, _ isPart: (Reach) -> Bool
+    ) -> ProviderLineView {
       var counts = OutcomeCounts()
       for reason in reasons where isPart(Reach(reason.platform, reason.provider)) {
         counts[reason.outcome] += reason.count
       }
       let target = targets.reduce(0) { isPart($1.key) ? $0 + $1.value : $0 }
-      return ProviderLineView(label: label, target: target, counts: counts, receipts: receipts)
+      return ProviderLineView(
+        label: label, href: "/pushes/\(uid)?\(query)", target: target, counts: counts, receipts: receipts)
     }
     lines = Platform.allCases.flatMap { platform -> [ProviderLineView] in
       let services = platform.providers.filter { targets[Reach(platform, $0)] != nil }
       guard let first = services.first else { return [] }
-      let name = texts("platform.\(platform.rawValue)")
+      let (name, query) = (texts("platform.\(platform.rawValue)"), "platform=\(platform.rawValue)")
       let whole = line(
-        services.count == 1 ? "\(name) · \(first.name)" : name, receipts[platform] ?? ReceiptCounts()
+        services.count == 1 ? "\(name) · \(first.name)" : name, query, receipts[platform] ?? ReceiptCounts()
       ) { $0.platform == platform }
       guard services.count > 1 else { return [whole] }
       // Reports are counted by platform alone.
-      return [whole] + services.map { provider in line(provider.name, nil) { $0 == Reach(platform, provider) } }
+      let parts = services.map { provider in
+        line(provider.name, "\(query)&provider=\(provider.rawValue)", nil) { $0 == Reach(platform, provider) }
+      }
+      return [whole] + parts
     }
   }
 
@@ -50,6 +57,8 @@ struct ProviderTableView: View {
 /// A platform's part of a push, or a push service's.
 struct ProviderLineView: View {
   let label: String
+  /// The list of its devices.
+  let href: String
   let target: Int
   let counts: OutcomeCounts
   /// Nil: not counted for each service.
@@ -57,6 +66,7 @@ struct ProviderLineView: View {
 
   static let fields: [Field<Self>] = [
     .text("label") { $0.label },
+    .text("href") { $0.href },
     .number("target") { $0.target },
     .number("accepted") { $0.counts.accepted },
     .number("failed") { $0.counts.failed },

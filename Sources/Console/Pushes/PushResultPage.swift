@@ -11,10 +11,12 @@ import Store
 
 /// `/pushes/:uid`: the results of a push.
 enum PushResultPage {
-  private static let pageSize = 50
+  static let pageSize = 50
+  /// A scan for the devices of one platform or service reads a million deliveries in a few pages.
+  private static let patience = Duration.milliseconds(250)
 
   /// What the page reads from the store.
-  private struct Found: Sendable {
+  struct Found: Sendable {
     let push: Push
     let app: App?
     let reasons: [Delivery.ReasonCount]
@@ -62,7 +64,7 @@ enum PushResultPage {
       let providers = try Delivery.providerCounts(database, push: push.id, reasons)
       let deliveries = try Delivery.list(
         database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
-        limit: pageSize)
+        limit: pageSize, patience: filter.isOfDevice ? Patience(patience) : Patience())
       return Found(
         push: push, app: app, reasons: reasons, providers: providers,
         targets: try Push.targets(database, id: push.id),
@@ -71,7 +73,8 @@ enum PushResultPage {
         latencies: try LatencyHistogram.find(database, push: push.id),
         deliveries: deliveries, example: try example(database, push, deliveries.items),
         names: try ListedPush(database, push).names,
-        isCounted: !filter.isWaiting && filter.reason == nil && filter.search.isEmpty && push.state.isOver,
+        isCounted: !filter.isWaiting && filter.reason == nil && filter.search.isEmpty && !filter.isOfDevice
+          && push.state.isOver,
         waitingDevices: push.waiting > 0 && (filter.isWaiting || pager.cursor == nil)
           ? try WaitingDelivery.list(
             database, push: push.id, filter, cursor: filter.isWaiting ? pager.cursor : nil, limit: pageSize)
@@ -143,7 +146,8 @@ enum PushResultPage {
         push: push, app: found.app, counts: found.reasons, waiting: found.waiting, inactive: progress.outlook.inactive,
         tokens: found.tokens
       ).views(texts),
-      providers: ProviderTableView(targets: found.targets, found.reasons, receipts: found.byPlatform, texts),
+      providers: ProviderTableView(
+        push: push.uid, found.targets, found.reasons, receipts: found.byPlatform, texts),
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       remarks: found.remarks.map { FindingView($0, texts) },
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
@@ -273,46 +277,10 @@ enum PushResultPage {
   }
 
   private static func steps(_ found: Found, _ pager: Pager, _ page: PageContext) -> DeliverySteps? {
-    let isWhole = pager.cursor == nil && ["q", "outcome", "reason"].allSatisfy { page.filled($0) == nil }
+    let isWhole = pager.cursor == nil && DeliverySearch.names.allSatisfy { page.filled($0) == nil }
     guard found.progress.isFinal, isWhole, let item = found.example else { return nil }
     let name = item.device?.name ?? item.device?.token.abbreviated ?? page.texts("push.removed_device")
     return DeliverySteps(found.push, item, name: name, page.texts)
-  }
-
-  private static func devices(_ found: Found, _ pager: Pager, _ page: PageContext) -> PushDevicesView {
-    let (push, texts, rows) = (found.push, page.texts, found.deliveries.items)
-    let draft = push.draft
-    let export = page.request.query.map { "?\($0)" } ?? ""
-    let chosen = page.query["outcome"] ?? ""
-    let (isWaiting, waiting) = (chosen == DeliverySearch.waiting, found.waitingDevices)
-    let position =
-      found.isCounted
-      ? pager.position(
-        rows.count, size: pageSize,
-        of: OutcomeKind.allCases.first { $0.name == chosen }.map { push.counts[$0] } ?? push.counts.total, texts) : nil
-    return PushDevicesView(
-      search: page.filled("q") ?? "",
-      outcomes: outcomes(push, chosen: chosen, texts), isCounted: push.state.isOver,
-      isFiltered: ["q", "outcome", "reason"].contains { page.filled($0) != nil }, hasStarted: push.startedAt != nil,
-      csv: "/pushes/\(push.uid)/deliveries.csv\(export)", json: "/pushes/\(push.uid)/deliveries.json\(export)",
-      gone: found.detailsGone, isWaiting: isWaiting,
-      waiting: waiting.items.map { WaitingRow(item: $0, push: push.uid, texts: texts, now: page.now) },
-      hasMoreWaiting: !isWaiting && waiting.next != nil,
-      rows: rows.map { DeliveryRow($0, push: push, draft, texts: texts) },
-      shown: position ?? texts("push.shown", count: isWaiting ? waiting.items.count : rows.count),
-      pager: PagerView(pager, next: isWaiting ? waiting.next : found.deliveries.next))
-  }
-
-  private static func outcomes(_ push: Push, chosen: String, _ texts: Texts) -> [ChoiceView] {
-    guard push.state.isOver else {
-      return ChoiceView.list(
-        (OutcomeKind.allCases.map(\.name) + [DeliverySearch.waiting]).map { ($0, texts("words.\($0)")) },
-        chosen: chosen)
-    }
-    let counted = OutcomeKind.allCases.filter { push.counts[$0] > 0 || $0.name == chosen }
-    return ChoiceView.list(
-      [("", "\(texts("push.all_outcomes")) \(push.counts.total.grouped)")]
-        + counted.map { ($0.name, "\(texts("words.\($0.name)")) \(push.counts[$0].grouped)") }, chosen: chosen)
   }
 
   private static func facts(

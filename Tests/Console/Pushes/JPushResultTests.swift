@@ -156,15 +156,15 @@ struct JPushResultTests {
     ]
     var receipts = ReceiptCounts()
     (receipts.devices, receipts.displayed, receipts.opened) = (5, 5, 3)
-    let table = try #require(
-      ProviderTableView(
-        targets: [Reach(.ios, .apns): 7, Reach(.android, .fcm): 3, Reach(.android, .jpush): 4], reasons,
-        receipts: [.android: receipts], texts))
+    let targets = [Reach(.ios, .apns): 7, Reach(.android, .fcm): 3, Reach(.android, .jpush): 4]
+    let table = try #require(ProviderTableView(push: "p1", targets, reasons, receipts: [.android: receipts], texts))
+    #expect(table.lines.map(\.href).first == "/pushes/p1?platform=ios")
+    #expect(table.lines.map(\.href).last == "/pushes/p1?platform=android&provider=jpush")
     #expect(table.lines.map(\.label) == ["iOS · APNs", "Android", "FCM", "JPush"])
     #expect(table.lines.map(\.target) == [7, 7, 3, 4])
     #expect(table.lines.map(\.counts.accepted) == [7, 6, 2, 4] && table.lines.map(\.counts.failed) == [0, 1, 1, 0])
     #expect(table.lines.map { $0.receipts?.opened } == [0, 3, nil, nil])
-    #expect(ProviderTableView(targets: [Reach(.ios, .apns): 7], reasons, receipts: [:], texts) == nil)
+    #expect(ProviderTableView(push: "p1", [Reach(.ios, .apns): 7], reasons, receipts: [:], texts) == nil)
   }
 
   @Test("a push to Android alone is reviewed as FCM gets it")
