@@ -55,6 +55,33 @@ struct ListExportTests {
     }
   }
 
+  @Test(
+    "what belongs to one schedule, smoke test or webhook can be taken away from its page",
+    arguments: [
+      ("schedules", "/schedules", "runs", "missed"), ("smoke-tests", "/smoke-tests", "runs", "not_sent"),
+      ("webhooks", "/settings/webhooks", "deliveries", "test"),
+    ])
+  func parts(kind: String, list: String, part: String, word: String) async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let id = try #require(try await SceneWorld.demo.fill(scene).ids[kind]?.first)
+      var anna = try await scene.signIn(.admin)
+      let path = "\(list)/\(id)/\(part)"
+      let links = ScenePage(try await anna.get("\(list)/\(id)")).links
+      #expect(Set(links).isSuperset(of: [path + ".csv", path + ".json"]), "\(links)")
+      try await scene.served(to: anna) { served in
+        let json = DeviceListExportTests.body(try await served.get(path + ".json"))
+        let items = try #require(try JSONValue(parsing: Data(json.utf8)).array)
+        let csv = DeviceListExportTests.body(try await served.get(path + ".csv"))
+        #expect(!items.isEmpty && csv.contains(word), "\(csv)")
+        for item in items {
+          let id = item["id"] ?? item["at"]
+          #expect(csv.contains(id?.string ?? id?.text() ?? "?"), "\(csv)")
+        }
+      }
+      #expect(try await anna.get("\(list)/999999/\(part).csv").status == 404)
+    }
+  }
+
   @Test("cells hold words, lists of words, and other values as JSON; a formula is guarded")
   func cells() async throws {
     try await ConsoleScene.with { scene in
