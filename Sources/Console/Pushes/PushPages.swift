@@ -12,7 +12,7 @@ import Store
 enum PushPages {
   private static let pageSize = 50
   static let views: [any PageView.Type] = [
-    PushListView.self, PushResultView.self, DeliveryView.self, TokenMoveView.self,
+    PushListView.self, PushResultView.self, DeliveryView.self, TokenMoveView.self, PushRemoveView.self,
   ]
 
   static func add(to routes: inout ConsoleRouter) {
@@ -28,6 +28,7 @@ enum PushPages {
       }
     }
     PushControlPages.add(to: &routes)
+    PushRemovePages.add(to: &routes)
     routes.page(.get, "/pushes/:uid/deliveries.csv") { page in
       try await export(page, "csv").csv()
     }

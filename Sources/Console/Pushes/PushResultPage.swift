@@ -244,7 +244,7 @@ enum PushResultPage {
       canPause: [.queued, .sending].contains(push.state) && may, canResume: push.state == .paused && may,
       retryText: isRetried && may
         ? texts(push.state == .cancelled ? "push.rest" : "push.retry", count: retry.devices) : nil,
-      retryNote: isRetried ? notes.sentences : "")
+      retryNote: isRetried ? notes.sentences : "", mayRemove: found.progress.isFinal && page.may(.admin))
   }
 
   private static func numbers(_ push: Push, _ progress: PushProgress, _ texts: Texts) -> PushProgressView {

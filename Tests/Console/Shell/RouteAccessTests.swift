@@ -21,6 +21,7 @@ struct RouteAccessTests {
     ("GET /pushes/:uid/receipts/events", .viewer),
     ("POST /pushes/:uid/cancel", .operator), ("POST /pushes/:uid/pause", .operator),
     ("POST /pushes/:uid/resume", .operator), ("POST /pushes/:uid/retry", .operator),
+    ("GET /pushes/:uid/remove", .admin), ("POST /pushes/:uid/remove", .admin),
     ("POST /pushes/:uid/approve", .operator), ("POST /pushes/:uid/reject", .operator),
     ("POST /schedules/:uid/approve", .operator), ("POST /schedules/:uid/reject", .operator),
     ("POST /apps/:id/approval", .admin), ("POST /settings/people/:id/production/allow", .admin),
