@@ -21,6 +21,7 @@ struct ListExportTests {
       ("/settings/webhooks", "", "webhook", "push.finished"), ("/apps/1/topics", "", "topic", "news"),
       ("/apps/1/channels", "", "channel", "Match day"), ("/settings/receivers", "", "receiver", "Ops"),
       ("/certificates/requests", "", "certificate_request", "waiting"),
+      ("/codes", "?q=token", "code", "BadDeviceToken"),
     ])
   func lists(path: String, query: String, noun: String, word: String) async throws {
     try await ConsoleScene.with(simulator: true) { scene in
@@ -44,7 +45,7 @@ struct ListExportTests {
         let csv = try await served.get("\(path).csv\(query)")
         for item in items {
           // The first column identifies the item.
-          let id = item["id"] ?? item["bundle_id"] ?? item["name"]
+          let id = item["id"] ?? item["bundle_id"] ?? item["name"] ?? item["code"]
           let cell = (id?.string ?? id?.text() ?? "?").replacing("\"", with: "\"\"")
           #expect(csv.contains(cell), "\(item)")
         }

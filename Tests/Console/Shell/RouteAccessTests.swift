@@ -122,7 +122,7 @@ struct RouteAccessTests {
     ("GET /activity", .operator), ("GET /activity.csv", .operator), ("GET /activity.json", .operator),
     ("GET /search", .viewer), ("GET /docs", .viewer), ("GET /docs/:section", .viewer),
     ("GET /docs/words", .viewer), ("GET /docs/callbacks", .viewer), ("GET /codes", .viewer),
-    ("GET /codes/:code", .viewer),
+    ("GET /codes/:code", .viewer), ("GET /codes.csv", .viewer), ("GET /codes.json", .viewer),
     ("GET /settings/people.csv", .admin), ("GET /settings/people.json", .admin),
     ("GET /settings/tokens.csv", .admin), ("GET /settings/tokens.json", .admin),
     ("GET /settings/webhooks.csv", .admin), ("GET /settings/webhooks.json", .admin),
