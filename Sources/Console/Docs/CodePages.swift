@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import JSON
 import Model
 import Mustache
 import SQLite
@@ -17,12 +18,26 @@ enum CodePages {
   /// Open incidents that are looked through.
   private static let mostIncidents = 500
 
+  private static let export = ListExportRoutes<CodeAnswer>(
+    path: "/codes", action: "code.export", columns: ["code", "source", "status", "who", "retry", "cause", "remedy"]
+  ) { page in
+    let answers = found(page).map { CodeAnswer($0, page.texts) }
+    return { _, _, _ in Page(items: answers, next: nil) }
+  }
+
+  /// The codes of a search; without one, all.
+  private static func found(_ page: PageContext) -> [Reason] {
+    let text = page.filled("q") ?? ""
+    return Reason.listed.filter { text.isEmpty || $0.fits(text) }
+  }
+
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/codes") { page in
-      let text = page.filled("q") ?? ""
-      let rows = Reason.listed.filter { text.isEmpty || $0.fits(text) }.map { CodeRow($0, page.texts) }
-      return page.answer(CodeListView(search: text, rows: rows))
+      let rows = found(page).map { CodeRow($0, page.texts) }
+      return page.answer(
+        CodeListView(search: page.filled("q") ?? "", rows: rows, exports: ExportLinks(page, "/codes")))
     }
+    export.add(to: &routes)
     routes.page(.get, "/codes/:code") { page in try await show(page) }
   }
 
@@ -99,12 +114,14 @@ struct CodeListView: PageView {
 
   let search: String
   let rows: [CodeRow]
+  let exports: ExportLinks
 
   static let fields: [Field<Self>] = [
     .text("q") { $0.search },
     .flag("active") { !$0.search.isEmpty },
     .list("rows") { $0.rows },
     .flag("has_rows") { !$0.rows.isEmpty },
+    .view("exports") { $0.rows.isEmpty ? nil : $0.exports },
     .view("shown") { CountView(count: $0.rows.count) },
   ]
 }
@@ -129,6 +146,29 @@ struct CodeRow: View {
     .text("cause") { $0.cause },
     .text("actor") { $0.actor },
   ]
+}
+
+/// A code for a file, its sentences in the reader's language.
+private struct CodeAnswer: JSONWritable, Sendable {
+  let reason: Reason
+  let cause: String
+  let remedy: String
+
+  init(_ reason: Reason, _ texts: Texts) {
+    (self.reason, cause, remedy) = (reason, texts.cause(reason), texts.remedy(reason))
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("code", reason.code)
+      json.member("source", reason.source.rawValue)
+      json.member("status", reason.status)
+      json.member("who", reason.actor.rawValue)
+      json.member("retry", reason.retry.rawValue)
+      json.member("cause", cause)
+      json.member("remedy", remedy)
+    }
+  }
 }
 
 /// `/codes/:code`.

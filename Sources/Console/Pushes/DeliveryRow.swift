@@ -9,6 +9,10 @@ struct PushDevicesView: View {
   let outcomes: [ChoiceView]
   /// Whether the outcomes are final: then each is shown with its number, and those without devices are left out.
   let isCounted: Bool
+  /// Empty, as the next two: there is nothing to choose.
+  let platforms: [ChoiceView]
+  let providers: [ChoiceView]
+  let receipts: [ChoiceView]
   let isFiltered: Bool
   /// Whether the push was handed to the engine.
   let hasStarted: Bool
@@ -29,6 +33,9 @@ struct PushDevicesView: View {
     .text("q") { $0.search },
     .view("outcome") { FieldView(choices: $0.outcomes) },
     .flag("counted") { $0.isCounted },
+    .view("platform") { $0.platforms.isEmpty ? nil : FieldView(choices: $0.platforms) },
+    .view("provider") { $0.providers.isEmpty ? nil : FieldView(choices: $0.providers) },
+    .view("receipt") { $0.receipts.isEmpty ? nil : FieldView(choices: $0.receipts) },
     .flag("has_choice") { $0.outcomes.count > 2 },
     // Before that there is nothing to look through.
     .flag("has_filters") { $0.hasStarted || $0.isFiltered },

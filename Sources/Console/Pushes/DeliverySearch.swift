@@ -6,6 +6,7 @@ import Store
 enum DeliverySearch {
   /// In place of an outcome: devices that wait for another attempt.
   static let waiting = "pending"
+  static let names = ["q", "outcome", "reason", "platform", "provider", "receipt"]
 
   static func filter(_ page: PageContext) throws -> DeliveryFilter {
     var filter = DeliveryFilter()
@@ -14,6 +15,9 @@ enum DeliverySearch {
       filter.outcome = try page.filter("outcome") { name in OutcomeKind.allCases.first { $0.name == name } }
     }
     filter.reason = page.filled("reason")
+    filter.platform = try page.filter("platform", Platform.init(rawValue:))
+    filter.provider = try page.filter("provider", ProviderKind.init(rawValue:))
+    filter.receipt = try page.filter("receipt", ReceiptKind.init(name:))
     if let text = page.filled("q") {
       filter.search = [.alias(text), .registrationID(text)]
       if let bytes = TokenPrefix.bytes(text) { filter.search.append(.token(bytes)) }

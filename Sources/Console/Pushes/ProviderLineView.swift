@@ -4,37 +4,78 @@ import Model
 import Mustache
 import Store
 
-/// How a push went with each of its push services. Outcomes that no device has get no column.
+/// How a push went on each platform, and with each of its push services where a platform has several. Outcomes that no
+/// device has get no column.
 struct ProviderTableView: View {
-  private let lines: [Delivery.ProviderCounts]
+  let lines: [ProviderLineView]
 
-  init(_ lines: [Delivery.ProviderCounts]) { self.lines = lines }
+  /// Nil: one service reaches all devices, and the progress says it all.
+  init?(
+    push uid: String, _ targets: [Reach: Int], _ reasons: [Delivery.ReasonCount], receipts: [Platform: ReceiptCounts],
+    _ texts: Texts
+  ) {
+    guard targets.count > 1 else { return nil }
+    func line(
+      _ label: String, _ query: String, _ receipts: ReceiptCounts?, _ isPart: (Reach) -> Bool
+    ) -> ProviderLineView {
+      var counts = OutcomeCounts()
+      for reason in reasons where isPart(Reach(reason.platform, reason.provider)) {
+        counts[reason.outcome] += reason.count
+      }
+      let target = targets.reduce(0) { isPart($1.key) ? $0 + $1.value : $0 }
+      return ProviderLineView(
+        label: label, href: "/pushes/\(uid)?\(query)", target: target, counts: counts, receipts: receipts)
+    }
+    lines = Platform.allCases.flatMap { platform -> [ProviderLineView] in
+      let services = platform.providers.filter { targets[Reach(platform, $0)] != nil }
+      guard let first = services.first else { return [] }
+      let (name, query) = (texts("platform.\(platform.rawValue)"), "platform=\(platform.rawValue)")
+      let whole = line(
+        services.count == 1 ? "\(name) · \(first.name)" : name, query, receipts[platform] ?? ReceiptCounts()
+      ) { $0.platform == platform }
+      guard services.count > 1 else { return [whole] }
+      // Reports are counted by platform alone.
+      let parts = services.map { provider in
+        line(provider.name, "\(query)&provider=\(provider.rawValue)", nil) { $0 == Reach(platform, provider) }
+      }
+      return [whole] + parts
+    }
+  }
 
   static let fields: [Field<Self>] = [
-    .list("lines") { $0.lines.map { ProviderLineView($0) } },
+    .list("lines") { $0.lines },
     .flag("any_failed") { $0.any(.failed) },
     .flag("any_dead") { $0.any(.deadToken) },
     .flag("any_skipped") { $0.any(.skipped) },
     .flag("any_unknown") { $0.any(.unknown) },
+    .flag("any_reported") { view in view.lines.contains { $0.receipts?.devices ?? 0 > 0 } },
   ]
 
   private func any(_ kind: OutcomeKind) -> Bool { lines.contains { $0.counts[kind] > 0 } }
 }
 
-/// A push service's part of a push.
+/// A platform's part of a push, or a push service's.
 struct ProviderLineView: View {
-  private let line: Delivery.ProviderCounts
-
-  init(_ line: Delivery.ProviderCounts) { self.line = line }
+  let label: String
+  /// The list of its devices.
+  let href: String
+  let target: Int
+  let counts: OutcomeCounts
+  /// Nil: not counted for each service.
+  let receipts: ReceiptCounts?
 
   static let fields: [Field<Self>] = [
-    .text("provider") { $0.line.provider.name },
-    .number("target") { $0.line.target },
-    .number("accepted") { $0.line.counts.accepted },
-    .number("failed") { $0.line.counts.failed },
-    .number("dead") { $0.line.counts.deadToken },
-    .number("skipped") { $0.line.counts.skipped },
-    .number("unknown") { $0.line.counts.unknown },
+    .text("label") { $0.label },
+    .text("href") { $0.href },
+    .number("target") { $0.target },
+    .number("accepted") { $0.counts.accepted },
+    .number("failed") { $0.counts.failed },
+    .number("dead") { $0.counts.deadToken },
+    .number("skipped") { $0.counts.skipped },
+    .number("unknown") { $0.counts.unknown },
+    .flag("has_receipts") { $0.receipts != nil },
+    .number("displayed") { $0.receipts?.displayed ?? 0 },
+    .number("opened") { $0.receipts?.opened ?? 0 },
   ]
 }
 

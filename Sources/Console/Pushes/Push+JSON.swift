@@ -53,6 +53,7 @@ struct PushAnswer: JSONWritable, Sendable {
       json.key("audience")
       draft.writeMember("audience", to: &json)
       json.member("draft", draft)
+      json.member("push_type", push.pushType.rawValue)
       json.member("counts", CountsAnswer(counts: push.counts, target: push.target))
       json.member("waiting", push.waiting)
       json.member("settling", push.isSettling)

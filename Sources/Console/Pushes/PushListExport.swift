@@ -11,7 +11,7 @@ struct PushListExport: Sendable {
   private static let columns =
     [
       "id", "app", "environment", "audience", "title", "body", "state", "error", "source", "created_by", "created_at",
-      "send_at", "started_at", "finished_at", "target",
+      "send_at", "started_at", "finished_at", "push_type", "target",
     ] + OutcomeKind.allCases.map(\.name)
 
   private struct Item: Sendable {
@@ -40,7 +40,8 @@ struct PushListExport: Sendable {
     return [
       push.uid, item.app, push.environment.rawValue, audience(push), push.title ?? "", push.body ?? "",
       push.state.rawValue, push.error ?? "", push.source.rawValue, push.createdBy,
-    ] + times.map { $0.map { Timestamp.text($0) } ?? "" } + [push.target.map(String.init) ?? ""]
+    ] + times.map { $0.map { Timestamp.text($0) } ?? "" }
+      + [push.pushType.rawValue, push.target.map(String.init) ?? ""]
       + OutcomeKind.allCases.map { String(push.counts[$0]) }
   }
 
@@ -62,6 +63,7 @@ struct PushListExport: Sendable {
       json.member("send_at", push.sendAt)
       json.member("started_at", push.startedAt)
       json.member("finished_at", push.finishedAt)
+      json.member("push_type", push.pushType.rawValue)
       json.member("target", push.target)
       for kind in OutcomeKind.allCases {
         json.key(dynamic: kind.name)

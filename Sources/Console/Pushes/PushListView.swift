@@ -41,6 +41,7 @@ struct PushFilterView: View {
   let states: [ChoiceView]
   let outcomes: [ChoiceView]
   let sources: [ChoiceView]
+  let pushTypes: [ChoiceView]
   let isActive: Bool
 
   static let fields: [Field<Self>] = [
@@ -52,6 +53,7 @@ struct PushFilterView: View {
     .view("state") { FieldView(choices: $0.states) },
     .view("outcome") { FieldView(choices: $0.outcomes) },
     .view("source") { FieldView(choices: $0.sources) },
+    .view("push_type") { FieldView(choices: $0.pushTypes) },
     .flag("active") { $0.isActive },
   ]
 }

@@ -12,7 +12,7 @@ import Store
 enum PushPages {
   private static let pageSize = 50
   static let views: [any PageView.Type] = [
-    PushListView.self, PushResultView.self, DeliveryView.self, TokenMoveView.self,
+    PushListView.self, PushResultView.self, DeliveryView.self, TokenMoveView.self, PushRemoveView.self,
   ]
 
   static func add(to routes: inout ConsoleRouter) {
@@ -28,6 +28,7 @@ enum PushPages {
       }
     }
     PushControlPages.add(to: &routes)
+    PushRemovePages.add(to: &routes)
     routes.page(.get, "/pushes/:uid/deliveries.csv") { page in
       try await export(page, "csv").csv()
     }
@@ -86,7 +87,7 @@ enum PushPages {
   /// Devices of a search that are named above its pushes.
   private static let mostDevices = 3
 
-  private static let filters = ["q", "app", "environment", "state", "outcome", "source", "from", "to"]
+  private static let filters = ["q", "app", "environment", "state", "outcome", "source", "push_type", "from", "to"]
 
   private static func index(_ page: PageContext) async throws -> Response {
     let texts = page.texts
@@ -129,6 +130,7 @@ enum PushPages {
           outcomes: choices("outcome", OutcomeKind.allCases.map { ($0.name, labelled("outcome", $0.name)) }),
           sources: choices(
             "source", PushSource.allCases.map { ($0.rawValue, texts("source.\($0.rawValue)").capitalizedFirst) }),
+          pushTypes: choices("push_type", PushType.allCases.map { ($0.rawValue, texts("push_type.\($0.rawValue)")) }),
           isActive: isFiltered),
         devices: found.devices.map { LinkView(href: "/devices/\($0.id)", label: $0.heading) },
         pushes: PushRow.byDay(
@@ -146,6 +148,7 @@ enum PushPages {
     filter.states = try page.filter("state", PushState.init).map { [$0] } ?? []
     filter.outcome = try page.filter("outcome") { name in OutcomeKind.allCases.first { $0.name == name } }
     filter.source = try page.filter("source", PushSource.init)
+    filter.pushType = try page.filter("push_type", PushType.init(rawValue:))
     filter.search = page.filled("q")
     filter.from = try page.day("from")
     // Includes the whole last day.

@@ -11,16 +11,19 @@ import Store
 
 /// `/pushes/:uid`: the results of a push.
 enum PushResultPage {
-  private static let pageSize = 50
+  static let pageSize = 50
+  /// A scan for the devices of one platform or service reads a million deliveries in a few pages.
+  private static let patience = Duration.milliseconds(250)
 
   /// What the page reads from the store.
-  private struct Found: Sendable {
+  struct Found: Sendable {
     let push: Push
     let app: App?
     let reasons: [Delivery.ReasonCount]
     let providers: [Delivery.ProviderCounts]
-    /// The platforms of its devices; none until they are counted.
-    let reached: Set<Platform>
+    /// Its devices by platform and service; none until they are counted.
+    let targets: [Reach: Int]
+    var reached: Set<Platform> { Set(targets.keys.map(\.platform)) }
     let jpush: [SentJPushMessage]
     let waiting: [(reason: String, count: Int)]
     let latencies: LatencyHistogram
@@ -33,7 +36,9 @@ enum PushResultPage {
     let isCounted: Bool
     /// On the first page, and where they are asked for.
     let waitingDevices: Page<WaitingDelivery.Listed>
-    let receipts: ReceiptCounts
+    /// What apps reported.
+    let byPlatform: [Platform: ReceiptCounts]
+    var receipts: ReceiptCounts { byPlatform.values.reduce(ReceiptCounts(), +) }
     var progress: PushProgress
     let retry: PushRepeat
     let related: Related
@@ -57,23 +62,24 @@ enum PushResultPage {
       let app = try App.find(database, id: push.appID)
       let reasons = try Delivery.reasonCounts(database, push: push.id)
       let providers = try Delivery.providerCounts(database, push: push.id, reasons)
-      let reached = Set(try Push.targets(database, id: push.id).keys.map(\.platform))
       let deliveries = try Delivery.list(
         database, push: push.id, filter, isLocalized: push.draft?.languages != nil, cursor: pager.cursor,
-        limit: pageSize)
+        limit: pageSize, patience: filter.isOfDevice ? Patience(patience) : Patience())
       return Found(
-        push: push, app: app, reasons: reasons, providers: providers, reached: reached,
+        push: push, app: app, reasons: reasons, providers: providers,
+        targets: try Push.targets(database, id: push.id),
         jpush: try SentJPushMessage.all(database, push: push.id),
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
         deliveries: deliveries, example: try example(database, push, deliveries.items),
         names: try ListedPush(database, push).names,
-        isCounted: !filter.isWaiting && filter.reason == nil && filter.search.isEmpty && push.state.isOver,
+        isCounted: !filter.isWaiting && filter.reason == nil && filter.search.isEmpty && !filter.isOfDevice
+          && push.state.isOver,
         waitingDevices: push.waiting > 0 && (filter.isWaiting || pager.cursor == nil)
           ? try WaitingDelivery.list(
             database, push: push.id, filter, cursor: filter.isWaiting ? pager.cursor : nil, limit: pageSize)
           : Page(items: [], next: nil),
-        receipts: try ReceiptCounts.find(database, push: push.id),
+        byPlatform: try ReceiptCounts.byPlatform(database, push: push.id),
         progress: try PushProgress.find(database, push: push.id),
         retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push, user: user),
         approval: try ApprovalView(database, .push(push.id), "/pushes/\(push.uid)", page),
@@ -140,7 +146,8 @@ enum PushResultPage {
         push: push, app: found.app, counts: found.reasons, waiting: found.waiting, inactive: progress.outlook.inactive,
         tokens: found.tokens
       ).views(texts),
-      providers: found.providers.count > 1 ? ProviderTableView(found.providers) : nil,
+      providers: ProviderTableView(
+        push: push.uid, found.targets, found.reasons, receipts: found.byPlatform, texts),
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       remarks: found.remarks.map { FindingView($0, texts) },
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
@@ -237,7 +244,7 @@ enum PushResultPage {
       canPause: [.queued, .sending].contains(push.state) && may, canResume: push.state == .paused && may,
       retryText: isRetried && may
         ? texts(push.state == .cancelled ? "push.rest" : "push.retry", count: retry.devices) : nil,
-      retryNote: isRetried ? notes.sentences : "")
+      retryNote: isRetried ? notes.sentences : "", mayRemove: found.progress.isFinal && page.may(.admin))
   }
 
   private static func numbers(_ push: Push, _ progress: PushProgress, _ texts: Texts) -> PushProgressView {
@@ -270,46 +277,10 @@ enum PushResultPage {
   }
 
   private static func steps(_ found: Found, _ pager: Pager, _ page: PageContext) -> DeliverySteps? {
-    let isWhole = pager.cursor == nil && ["q", "outcome", "reason"].allSatisfy { page.filled($0) == nil }
+    let isWhole = pager.cursor == nil && DeliverySearch.names.allSatisfy { page.filled($0) == nil }
     guard found.progress.isFinal, isWhole, let item = found.example else { return nil }
     let name = item.device?.name ?? item.device?.token.abbreviated ?? page.texts("push.removed_device")
     return DeliverySteps(found.push, item, name: name, page.texts)
-  }
-
-  private static func devices(_ found: Found, _ pager: Pager, _ page: PageContext) -> PushDevicesView {
-    let (push, texts, rows) = (found.push, page.texts, found.deliveries.items)
-    let draft = push.draft
-    let export = page.request.query.map { "?\($0)" } ?? ""
-    let chosen = page.query["outcome"] ?? ""
-    let (isWaiting, waiting) = (chosen == DeliverySearch.waiting, found.waitingDevices)
-    let position =
-      found.isCounted
-      ? pager.position(
-        rows.count, size: pageSize,
-        of: OutcomeKind.allCases.first { $0.name == chosen }.map { push.counts[$0] } ?? push.counts.total, texts) : nil
-    return PushDevicesView(
-      search: page.filled("q") ?? "",
-      outcomes: outcomes(push, chosen: chosen, texts), isCounted: push.state.isOver,
-      isFiltered: ["q", "outcome", "reason"].contains { page.filled($0) != nil }, hasStarted: push.startedAt != nil,
-      csv: "/pushes/\(push.uid)/deliveries.csv\(export)", json: "/pushes/\(push.uid)/deliveries.json\(export)",
-      gone: found.detailsGone, isWaiting: isWaiting,
-      waiting: waiting.items.map { WaitingRow(item: $0, push: push.uid, texts: texts, now: page.now) },
-      hasMoreWaiting: !isWaiting && waiting.next != nil,
-      rows: rows.map { DeliveryRow($0, push: push, draft, texts: texts) },
-      shown: position ?? texts("push.shown", count: isWaiting ? waiting.items.count : rows.count),
-      pager: PagerView(pager, next: isWaiting ? waiting.next : found.deliveries.next))
-  }
-
-  private static func outcomes(_ push: Push, chosen: String, _ texts: Texts) -> [ChoiceView] {
-    guard push.state.isOver else {
-      return ChoiceView.list(
-        (OutcomeKind.allCases.map(\.name) + [DeliverySearch.waiting]).map { ($0, texts("words.\($0)")) },
-        chosen: chosen)
-    }
-    let counted = OutcomeKind.allCases.filter { push.counts[$0] > 0 || $0.name == chosen }
-    return ChoiceView.list(
-      [("", "\(texts("push.all_outcomes")) \(push.counts.total.grouped)")]
-        + counted.map { ($0.name, "\(texts("words.\($0.name)")) \(push.counts[$0].grouped)") }, chosen: chosen)
   }
 
   private static func facts(
@@ -319,6 +290,7 @@ enum PushResultPage {
       FactView(texts("details.id"), push.uid),
       FactView(texts("details.app"), app.map { texts.noted($0.name, $0.bundleID) }, href: "/apps/\(push.appID)"),
       FactView(texts("details.audience"), draft?.audience.text(texts)),
+      FactView(texts("pushes.kind"), texts("push_type.\(push.pushType.rawValue)")),
       FactView(
         texts("details.platforms"),
         draft.map { draft in

@@ -128,6 +128,7 @@ struct PushActionsView: View {
   let retryText: String?
   /// Which devices a retry would leave out.
   let retryNote: String
+  let mayRemove: Bool
 
   static let fields: [Field<Self>] = [
     .optional("cancel") { $0.cancelText },
@@ -135,6 +136,7 @@ struct PushActionsView: View {
     .flag("can_resume") { $0.canResume },
     .optional("retry") { $0.retryText },
     .text("retry_note") { $0.retryNote },
+    .flag("may_remove") { $0.mayRemove },
   ]
 }
 

@@ -31,6 +31,8 @@ struct PushRow: View {
     .text("id") { $0.listed.push.uid },
     .text("title") { $0.words.title },
     .text("summary") { $0.listed.summary },
+    .flag("has_summary") { !$0.listed.summary.isEmpty },
+    .optional("kind") { $0.words.kind },
     .view("state") { PushStateView($0.listed.push, now: $0.now, isBlocked: $0.isBlocked) },
     .text("app") { $0.app },
     .flag("production") { $0.listed.push.environment == .production },
@@ -119,6 +121,8 @@ final class ListedPush: Sendable {
 final class PushWords: Sendable {
   let audience: String
   let title: String
+  /// Nil: a plain notification.
+  let kind: String?
   /// Where it came from, as “console”.
   let source: String
   /// Who created it, as the activity log names them.
@@ -127,6 +131,7 @@ final class PushWords: Sendable {
   init(_ listed: ListedPush, _ texts: Texts) {
     audience = listed.audience?.text(texts, names: listed.names) ?? ""
     title = listed.title ?? texts("pushes.no_text")
+    kind = listed.push.pushType == .alert ? nil : texts("push_type.\(listed.push.pushType.rawValue)")
     source = texts("source.\(listed.push.source.rawValue)")
     by = ActivityActor(listed.push.createdBy).name(texts)
   }

@@ -18,9 +18,8 @@ enum PushesAPI {
       answer.trouble = .some(call.console.engine.trouble(push: answer.push.id))
       return APIContext.answer(answer)
     }
-    routes.list("/pushes/:id/deliveries", reach: .push, filters: ["outcome", "reason"]) { call in
-      try await deliveries(call)
-    }
+    let ofDeliveries = ["outcome", "reason", "platform", "provider", "receipt"]
+    routes.list("/pushes/:id/deliveries", reach: .push, filters: ofDeliveries) { call in try await deliveries(call) }
     routes.call(.get, "/pushes/:id/events", role: .viewer, scope: .read, reach: .push) { call in try await events(call)
     }
     routes.call(.get, "/pushes/:id/receipts/events", role: .viewer, scope: .read, reach: .push) { call in
@@ -61,7 +60,7 @@ enum PushesAPI {
   // MARK: Lists
 
   private static let filters = [
-    "app", "environment", "state", "outcome", "source", "q", "from", "to", "schedule",
+    "app", "environment", "state", "outcome", "source", "push_type", "q", "from", "to", "schedule",
   ]
 
   private static func list(_ call: APIContext) async throws -> Response {
@@ -73,6 +72,7 @@ enum PushesAPI {
     found.states = query.choice("state", as: PushState.self).map { [$0] } ?? []
     found.outcome = query.choice("outcome", OutcomeKind.allCases.map { ($0.name, $0) })
     found.source = query.choice("source")
+    found.pushType = query.choice("push_type")
     found.search = query.text("q")
     (found.from, found.before) = (query.day("from"), query.day("to", isEnd: true))
     try query.finish()
@@ -100,6 +100,9 @@ enum PushesAPI {
     var found = DeliveryFilter()
     found.outcome = query.choice("outcome", OutcomeKind.allCases.map { ($0.name, $0) })
     found.reason = query.text("reason")
+    found.platform = query.choice("platform")
+    found.provider = query.choice("provider")
+    found.receipt = query.choice("receipt", ReceiptKind.allCases.map { ($0.name, $0) })
     try query.finish()
     let filter = found
     let (push, draft, page, names) = try await call.store.read { database in

@@ -12,12 +12,15 @@ struct ReceiptFunnel {
     /// As in events.
     let key: String
     let label: String
+    /// The list of its devices.
+    let href: String
     let number: Int
     let share: String
 
     static let fields: [Field<Self>] = [
       .text("key") { $0.key },
       .text("label") { $0.label },
+      .text("href") { $0.href },
       .number("number") { $0.number },
       .text("share") { $0.share },
     ]
@@ -29,13 +32,16 @@ struct ReceiptFunnel {
 
   init(_ push: Push, _ counts: ReceiptCounts, _ texts: Texts) {
     let accepted = push.counts.accepted
-    let rows: [(String, String, Int)] =
-      [("target", texts("receipts.target"), push.target ?? 0), ("accepted", texts("receipts.accepted"), accepted)]
-      + ReceiptKind.allCases.map { ($0.name, texts("receipts.\($0.name)"), counts[$0]) }
-    steps = rows.map { key, label, number in
+    let rows: [(String, String, String, Int)] =
+      [
+        ("target", "", texts("receipts.target"), push.target ?? 0),
+        ("accepted", "?outcome=accepted", texts("receipts.accepted"), accepted),
+      ] + ReceiptKind.allCases.map { ($0.name, "?receipt=\($0.name)", texts("receipts.\($0.name)"), counts[$0]) }
+    steps = rows.map { key, query, label, number in
       let isReported = key != "target" && key != "accepted" && number > 0
       let share = isReported && accepted > 0 ? Self.percent(number, of: accepted) : ""
-      return Step(key: key, label: label, number: number, share: share)
+      return Step(
+        key: key, label: label, href: "/pushes/\(push.uid)\(query)#devices", number: number, share: share)
     }
     let reach = max(accepted, counts.devices)
     reported =

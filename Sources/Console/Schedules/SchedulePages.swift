@@ -16,6 +16,7 @@ enum SchedulePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/schedules") { page in try await index(page) }
     export.add(to: &routes)
+    runs.add(to: &routes)
     routes.page(.get, "/schedules/:uid") { page in try await show(page) }
     routes.page(.get, "/schedules/:uid/cancel", role: .operator) { page in try await ask(page) }
     routes.page(.post, "/schedules/:uid/pause", role: .operator) { page in
@@ -50,6 +51,14 @@ enum SchedulePages {
       try Schedule.list(database, state: state, cursor: cursor, limit: limit)
         .map { try ScheduleAnswer(database, $0, now: now) }
     }
+  }
+
+  private static let runs = ListExportRoutes<Schedule.Occurrence>(
+    path: "/schedules/:uid/runs", action: "schedule.export", columns: ["at", "state", "push", "noted_at"]
+  ) { page in
+    let uid: String = try page.request.parameter("uid")
+    let id = try await page.store.read { try find($0, uid).id }
+    return { database, cursor, limit in try Schedule.history(database, id: id, cursor: cursor, limit: limit) }
   }
 
   private static func index(_ page: PageContext) async throws -> Response {
@@ -94,7 +103,8 @@ enum SchedulePages {
           ? schedule.occurrences(from: now, limit: 10).map {
             ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
           } : [],
-        history: history.items.map { occurrence($0, row, texts) }, pager: PagerView(pager, next: history.next),
+        history: history.items.map { occurrence($0, row, texts) },
+        exports: ExportLinks(page, "/schedules/\(uid)/runs"), pager: PagerView(pager, next: history.next),
         facts: facts(row, approval, texts),
         payload: schedule.draft.map { APNsPayload($0).json.text(pretty: true) } ?? ""))
   }

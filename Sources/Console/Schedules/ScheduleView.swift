@@ -38,6 +38,7 @@ struct ScheduleView: PageView {
   let endText: String?
   let times: [ScheduleTimeRow]
   let history: [OccurrenceRow]
+  let exports: ExportLinks
   let pager: PagerView
   let facts: [FactView]
   let payload: String
@@ -54,6 +55,7 @@ struct ScheduleView: PageView {
     .flag("has_times") { !$0.times.isEmpty },
     .list("history") { $0.history },
     .flag("has_history") { !$0.history.isEmpty },
+    .view("exports") { $0.exports },
     .view("pager") { $0.pager },
     .flag("has_pages") { $0.pager.newer != nil || $0.pager.older != nil },
     .list("facts") { $0.facts },

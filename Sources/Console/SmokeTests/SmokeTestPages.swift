@@ -21,6 +21,7 @@ enum SmokeTestPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/smoke-tests") { page in try await index(page) }
     export.add(to: &routes)
+    runs.add(to: &routes)
     routes.page(.get, "/smoke-tests/new", role: .operator) { page in try await begin(page) }
     routes.page(.post, "/smoke-tests/new", role: .operator) { page in try await takeOver(page) }
     routes.page(.post, "/smoke-tests", role: .operator) { page in try await create(page) }
@@ -59,6 +60,18 @@ enum SmokeTestPages {
     { database, cursor, limit in
       try SmokeTest.list(database, cursor: cursor, limit: limit).map { try SmokeTestAnswer(database, $0) }
     }
+  }
+
+  private static let runs = ListExportRoutes<SmokeRun>(
+    path: "/smoke-tests/:id/runs", action: "smoke_test.export",
+    columns: [
+      "id", "state", "error", "detail", "push", "devices", "differences", "source", "started_by", "started_at",
+      "finished_at",
+    ]
+  ) { page in
+    let id = try page.id()
+    _ = try await page.store.read { try find($0, id) }
+    return { database, cursor, limit in try SmokeRun.list(database, test: id, cursor: cursor, limit: limit) }
   }
 
   private static func index(_ page: PageContext) async throws -> Response {
@@ -109,6 +122,7 @@ enum SmokeTestPages {
       SmokeTestView(
         row: row, run: run.map { SmokeRunView(run: $0, texts: texts, now: now) },
         history: history.items.map { SmokeRunRow(run: $0, shown: run?.id, texts: texts, now: now) },
+        exports: ExportLinks(page, "/smoke-tests/\(id)/runs"),
         pager: PagerView(pager, next: history.next), mayRun: page.may(.operator),
         question: mustType(row.test.draft) ? texts("confirm.type_app", ["app": row.app?.name ?? ""]) : nil,
         confirm: confirm, address: page.address, texts: texts), status: status)

@@ -142,6 +142,7 @@ struct SmokeTestView: PageView {
   /// Nil: it has never run.
   let run: SmokeRunView?
   let history: [SmokeRunRow]
+  let exports: ExportLinks
   let pager: PagerView
   let mayRun: Bool
   /// The request to type the app's name before a run; nil if it is not needed.
@@ -158,6 +159,7 @@ struct SmokeTestView: PageView {
     .flag("going") { $0.row.last?.state == .running },
     .list("history") { $0.history },
     .flag("has_history") { !$0.history.isEmpty },
+    .view("exports") { $0.exports },
     .view("pager") { $0.pager },
     .flag("has_pages") { $0.pager.newer != nil || $0.pager.older != nil },
     .flag("may_run") { $0.mayRun },

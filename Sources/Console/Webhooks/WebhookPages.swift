@@ -27,6 +27,17 @@ enum WebhookPages {
     }
   }
 
+  private static let deliveries = ListExportRoutes<WebhookDelivery>(
+    path: "\(list)/:id/deliveries", action: "webhook.export",
+    columns: ["id", "type", "state", "created_at", "attempts", "tried_at", "status", "duration_ms", "answer"],
+    role: .admin
+  ) { page in
+    let id = try await find(page).id
+    return { database, cursor, limit in
+      try WebhookDelivery.list(database, webhook: id, cursor: cursor, limit: limit)
+    }
+  }
+
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/webhooks", role: .admin) { page in
       let (webhooks, apps) = try await page.store.read { (try Webhook.all($0), try App.all($0)) }
@@ -40,6 +51,7 @@ enum WebhookPages {
           }))
     }
     export.add(to: &routes)
+    deliveries.add(to: &routes)
     routes.page(.get, "/settings/webhooks/new", role: .admin) { page in
       let form = Form([("active", "yes")] + Webhook.Event.allCases.map { ("events", $0.rawValue) })
       return try await show(page, nil, form)
@@ -137,7 +149,9 @@ enum WebhookPages {
         secret: secret, test: test,
         deliveries: deliveries?.items.map {
           WebhookDeliveryRow(delivery: $0, webhook: $0.webhookID, texts: texts, now: page.now)
-        } ?? [], pager: PagerView(pager, next: deliveries?.next)),
+        } ?? [],
+        exports: webhook.map { ExportLinks(page, "\(list)/\($0.id)/deliveries") },
+        pager: PagerView(pager, next: deliveries?.next)),
       status: errors.status)
   }
 

@@ -71,6 +71,8 @@ struct WebhookView: PageView {
   let secret: String?
   let test: TestResult?
   let deliveries: [WebhookDeliveryRow]
+  /// Nil: a new one.
+  let exports: ExportLinks?
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
@@ -98,6 +100,7 @@ struct WebhookView: PageView {
     .flag("active") { $0.form["active"] == "yes" },
     .flag("has_deliveries") { !$0.deliveries.isEmpty },
     .list("deliveries") { $0.deliveries },
+    .view("exports") { $0.deliveries.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },
   ]
 }

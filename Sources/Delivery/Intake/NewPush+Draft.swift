@@ -12,6 +12,7 @@ extension NewPush {
     self.init(draft.json.text(), app: app.id, draft.environment, source: source, by: creator)
     (title, body) = Self.words(draft)
     sendAt = draft.sendAt
+    pushType = draft.pushType
     searchTerms = Self.searchTerms(draft)
   }
 
@@ -20,6 +21,7 @@ extension NewPush {
     self.init(
       draft.json.text(), app: schedule.appID, schedule.environment, source: .schedule, by: schedule.createdBy)
     (title, body) = (schedule.title, schedule.body)
+    pushType = draft.pushType
     searchTerms = Self.searchTerms(draft)
   }
 
@@ -27,6 +29,7 @@ extension NewPush {
   init(repeating parent: Push, source: PushSource, by creator: String) {
     self.init(parent.draftJSON, app: parent.appID, parent.environment, source: source, by: creator)
     (title, body, parentID) = (parent.title, parent.body, parent.id)
+    pushType = parent.pushType
   }
 
   private init(_ draftJSON: String, app: Int64, _ environment: Environment, source: PushSource, by creator: String) {

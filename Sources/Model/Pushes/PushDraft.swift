@@ -85,6 +85,16 @@ package enum PushType: String, Sendable, Codable, CaseIterable {
 }
 
 extension PushDraft {
+  /// Its kind, for people: the given type, or the one that its content has. A push to Android alone that shows nothing is
+  /// a background push too, though no push to Apple says so.
+  package var pushType: PushType {
+    let type = APNsPayload(self).pushType
+    let isGiven = options.pushType != nil || apns.headers[APNsHeader.pushType] != nil
+    guard type == .alert, !isGiven, apns.payload == nil, platforms == [.android] else { return type }
+    let hasText = notification.title != nil || !(notification.body ?? "").isEmpty
+    return hasText || android["notification"] != nil ? type : .background
+  }
+
   /// The latest start of a push due at `due`: its time to live, or ``PushLimits/grace`` if that is missing or 0.
   ///
   /// A server that was down does not send outdated pushes.

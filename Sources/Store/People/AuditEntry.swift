@@ -144,7 +144,7 @@ package enum ActivityKind: String, Sendable, CaseIterable {
   /// What the actions are done to, as in `push.create`.
   package var nouns: [String] {
     switch self {
-    case .pushes: ["push", "schedule", "incident", "smoke_test", "template", "simulator"]
+    case .pushes: ["push", "schedule", "incident", "smoke_test", "template", "code", "simulator"]
     case .devices: ["device", "alias", "tag", "segment", "audience"]
     case .apps: ["app", "credential", "jpush", "jpush_key", "client_key", "channel", "topic", "demo"]
     case .certificates: ["certificate", "certificate_request", "host"]

@@ -55,8 +55,7 @@ extension Delivery {
 
   /// A page of a push's deliveries by device.
   ///
-  /// Accepted deliveries need a scan: a page of a push with few of them may be short, and the next one continues where
-  /// `patience` ended.
+  /// Some filters need a scan: a page may be short, and the next one continues where `patience` ended.
   ///
   /// - Parameters:
   ///   - isLocalized: whether the push has texts in several languages, so that it is asked which one a device got.
@@ -79,7 +78,7 @@ extension Delivery {
         found.append(delivery)
         return .continue
       }
-      if delivery.outcome == .accepted { found.append(delivery) }
+      if row.bool(columnCount) { found.append(delivery) }
       if found.count > limit { return .stop }
       guard delivery.deviceID % Int64(Patience.lot) == 0, patience.isOver() else { return .continue }
       reached = delivery.deviceID

@@ -22,12 +22,12 @@ extension Push {
       try database.run(
         """
         INSERT INTO pushes(uid, seed, app_id, environment, draft, title, body, search, state, source, created_by,
-          created_at, send_at, parent_id, hold_until, schedule_id, signature)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          created_at, send_at, parent_id, hold_until, schedule_id, signature, push_type)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """, new.uid, Int64(bitPattern: new.seed), new.appID, new.environment.rawValue, new.draftJSON, new.title,
         new.body, search, (new.approval == nil ? PushState.queued : .needsApproval).rawValue, new.source.rawValue,
         new.createdBy, now, new.sendAt, new.parentID,
-        new.holdUntil, new.scheduleID, new.signature)
+        new.holdUntil, new.scheduleID, new.signature, new.pushType.rawValue)
       let push = try get(database, id: database.lastInsertedID)
       if let audit { try AuditEntry.add(database, audit, now: now) }
       if let approval = new.approval { try Approval.ask(database, .push(push.id), approval, now: now) }

@@ -69,6 +69,7 @@ extension Push {
     add("p.app_id = ?", filter.app)
     add("p.environment = ?", filter.environment?.rawValue)
     add("p.source = ?", filter.source?.rawValue)
+    add("p.push_type = ?", filter.pushType?.rawValue)
     add("EXISTS (SELECT 1 FROM push_reasons x WHERE x.push_id = p.id AND x.outcome = ?)", filter.outcome?.rawValue)
     add("p.created_at >= ?", filter.from)
     add("p.created_at < ?", filter.before)
@@ -121,6 +122,7 @@ package struct PushFilter: Sendable, Hashable {
   package var environment: Environment?
   package var states: [PushState] = []
   package var source: PushSource?
+  package var pushType: PushType?
   /// With at least one device of this outcome.
   package var outcome: OutcomeKind?
   /// Created at or after.

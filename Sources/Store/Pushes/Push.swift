@@ -46,6 +46,8 @@ package struct Push: Sendable, Hashable, Identifiable {
   /// The end of the undo window.
   package let holdUntil: Date?
   package let scheduleID: Int64?
+  /// Given or derived, as ``PushDraft/pushType``.
+  package let pushType: PushType
   /// Random, and only in the payload (`sbsig`): who knows it was sent the push, and may report what became of it. Nil: the
   /// push is from a version without receipts.
   package let signature: String?
@@ -104,7 +106,7 @@ package struct Push: Sendable, Hashable, Identifiable {
     p.created_at, p.send_at, p.started_at, p.finished_at, p.target, p.accepted, p.failed, p.dead_token, p.skipped,
     p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out, p.hold_until, p.schedule_id,
     p.details_removed_at, p.settling, p.repeated_unanswered, p.repeated_interrupted, p.trail, p.signature,
-    p.approved_at
+    p.approved_at, p.push_type
     """
 
   init(_ row: borrowing Row) throws {
@@ -143,6 +145,7 @@ package struct Push: Sendable, Hashable, Identifiable {
     trail = row.int64(33)
     signature = row.optionalText(34)
     approvedAt = row.optionalDate(35)
+    pushType = try row.value(36, as: PushType.self)
   }
 }
 
@@ -167,6 +170,8 @@ package struct NewPush: Sendable {
   package var sendAt: Date?
   package var holdUntil: Date?
   package var scheduleID: Int64?
+  /// Of the draft, for lists.
+  package var pushType = PushType.alert
   /// The push that this one retries.
   package var parentID: Int64?
   /// For receipts, hard to guess.

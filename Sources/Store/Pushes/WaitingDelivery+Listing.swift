@@ -78,14 +78,14 @@ extension WaitingDelivery {
   /// A page of a push's waiting devices, by device.
   ///
   /// - Parameter cursor: `next` of the previous page; nil: the first page.
-  /// - Returns: nothing if the filter asks for an outcome.
+  /// - Returns: nothing if the filter asks for an outcome or a report.
   /// - Throws: `StoreError.badCursor`.
   package static func list(
     _ database: Database, push: Int64, _ filter: DeliveryFilter, cursor: String? = nil, limit: Int
   ) throws -> Page<Listed> {
     let after = try position(cursor) ?? -1
-    guard filter.outcome == nil else { return Page(items: [], next: nil) }
-    var condition = ""
+    guard filter.outcome == nil, filter.receipt == nil else { return Page(items: [], next: nil) }
+    var condition = filter.deviceCondition("w.device_id").map { " AND " + $0 } ?? ""
     var values: [SQLiteValue] = []
     if let reason = filter.reason {
       guard let id = try Reasons.find(database, reason) else { return Page(items: [], next: nil) }

@@ -56,7 +56,7 @@ package struct ReceiptCounts: Sendable, Hashable {
     }
   }
 
-  static func + (one: ReceiptCounts, other: ReceiptCounts) -> ReceiptCounts {
+  package static func + (one: ReceiptCounts, other: ReceiptCounts) -> ReceiptCounts {
     var sum = one
     sum.devices += other.devices
     for kind in ReceiptKind.allCases { sum[kind] += other[kind] }

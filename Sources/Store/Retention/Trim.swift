@@ -189,18 +189,39 @@ extension Trim {
       ORDER BY p.finished_at LIMIT \(most)
       """, date
     ) { $0.int64(0) }
-    for push in found {
-      // Its retries have ended, and become independent.
-      try database.run("UPDATE pushes SET parent_id = NULL WHERE parent_id = ?", push)
-      for table in [
-        "push_targets", "push_reasons", "push_latencies", "receipts", "receipt_counters", "jpush_messages",
-        "incident_pushes", "message_names",
-      ] {
-        try database.run("DELETE FROM \(table) WHERE push_id = ?", push)
-      }
-      try database.run("DELETE FROM pushes WHERE id = ?", push)
-    }
+    for push in found { try removeCounts(database, push) }
     let uses = try AudienceUse.trim(database, before: date, limit: limit)
     return Step(removed: found.count, isDone: found.count < most && uses < limit)
+  }
+
+  /// Removes a push without deliveries.
+  private static func removeCounts(_ database: Database, _ push: Int64) throws {
+    // Its retries have ended, and become independent.
+    try database.run("UPDATE pushes SET parent_id = NULL WHERE parent_id = ?", push)
+    for table in [
+      "push_targets", "push_reasons", "push_latencies", "receipts", "receipt_counters", "jpush_messages",
+      "incident_pushes", "message_names",
+    ] {
+      try database.run("DELETE FROM \(table) WHERE push_id = ?", push)
+    }
+    try database.run("DELETE FROM pushes WHERE id = ?", push)
+  }
+
+  /// Whether a push, its outcomes and its retries have ended, so that it can be removed before its time.
+  package static func mayRemove(_ database: Database, push id: Int64) throws -> Bool {
+    let sql = "SELECT count(*) FROM pushes p WHERE \(ended) AND p.id = ? AND p.settling = 0"
+    return try database.int(sql, Int64.max, id) == 1
+  }
+
+  /// Removes a push before its time: up to `limit` of its deliveries, and after the last of them the push.
+  ///
+  /// - Returns: nil if it may not be removed, or is not there.
+  package static func remove(_ database: Database, push id: Int64, limit: Int, now: Date) throws -> Step? {
+    guard try mayRemove(database, push: id) else { return nil }
+    if try database.int("SELECT has_details FROM pushes WHERE id = ?", id) != 0 {
+      return Step(removed: try removeDetails(database, id, limit: limit, now: now))
+    }
+    try removeCounts(database, id)
+    return Step(removed: 1, isDone: true)
   }
 }

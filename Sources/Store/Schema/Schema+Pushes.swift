@@ -227,4 +227,46 @@ extension Schema {
       DROP INDEX approvals_push;
       CREATE INDEX approvals_push ON approvals(push_id, id);
       """)
+
+  /// What kind of push it is, for the history's filter.
+  static let pushTypes = Migration(
+    id: "2026-11-28 push types",
+    sql: """
+      ALTER TABLE pushes ADD COLUMN push_type TEXT NOT NULL DEFAULT 'alert';   -- PushType
+      DROP INDEX pushes_list;
+      UPDATE pushes SET push_type = found.type FROM (
+        SELECT id, coalesce(
+          json_extract(json, '$.apns.headers."apns-push-type"'),
+          json_extract(json, '$.options.push_type'),
+          CASE
+            WHEN json_type(json, '$.audience.channel') IS NOT NULL THEN 'liveactivity'
+            WHEN json_type(json, '$.apns.payload') IS NOT NULL THEN CASE
+              WHEN json_type(json, '$.apns.payload.mdm') IS NOT NULL THEN 'mdm'
+              WHEN json_type(json, '$.apns.payload.aps."content-state"') IS NOT NULL THEN 'liveactivity'
+              WHEN json_extract(json, '$.apns.payload.aps."content-available"') = 1
+                AND coalesce(json_extract(json, '$.apns.payload.aps.alert'), '') IN ('', '{}')
+                AND json_type(json, '$.apns.payload.aps.badge') IS NULL
+                AND coalesce(json_extract(json, '$.apns.payload.aps.sound'), '') = ''
+                THEN 'background'
+              END
+            WHEN json_type(json, '$.notification.extras.mdm') IS NOT NULL THEN 'mdm'
+            -- Nothing to show: it wakes the app, or it goes to Android alone.
+            WHEN json_extract(json, '$.notification.title') IS NULL
+              AND coalesce(json_extract(json, '$.notification.body'), '') = ''
+              AND (
+                json_extract(json, '$.notification.content_available') = 1
+                AND json_extract(json, '$.notification.subtitle') IS NULL
+                AND json_type(json, '$.notification.badge') IS NULL
+                AND coalesce(json_extract(json, '$.notification.sound'), '') = ''
+                OR json_extract(json, '$.platforms') = '["android"]'
+                AND json_type(json, '$.android.notification') IS NULL)
+              THEN 'background'
+            END) AS type
+        FROM (SELECT id, iif(json_valid(draft), draft, '{}') AS json FROM pushes)
+      ) found
+      WHERE found.id = pushes.id AND found.type IN (
+        'background', 'voip', 'complication', 'fileprovider', 'mdm', 'location', 'liveactivity', 'pushtotalk',
+        'controls', 'widgets');
+      CREATE INDEX pushes_list ON pushes(id, app_id, environment, state, source, created_at, push_type, search);
+      """)
 }

@@ -3,10 +3,10 @@ import HTTPServer
 import JSON
 import Model
 import Providers
-import Store
 import Testing
 
 @testable import Console
+@testable import Store
 
 @Suite("Devices, credentials and results of JPush")
 struct JPushResultTests {
@@ -129,11 +129,12 @@ struct JPushResultTests {
       #expect(lines.map { $0["counts"]?["accepted"] } == [2, 1])
       #expect(answer.json?["jpush"]?.array?.first?["result"] == ["jpush_received": 41])
       let page = try await ben.get("/pushes/\(uid)").text
-      #expect(page.contains("By push service") && page.contains("JPush’s own figures"))
+      #expect(page.contains("By platform and push service") && page.contains("JPush’s own figures"))
       #expect(page.contains("1828256757") && page.contains(">41<"))
       let columns = ScenePage(page).tags.filter { $0.name == "th" && $0.attributes["scope"] == "col" }.map(\.text)
       #expect(columns.contains("Received, Android") && !columns.contains("Sent to APNs"), "\(columns)")
       #expect(!columns.contains("Failed") && !columns.contains("Skipped"), "no column of zeros")
+      #expect(!columns.contains("Opened"), "no app has reported anything")
       // The script fetches this part again while the push runs.
       let script = try String(contentsOf: ConsoleScene.root.appending(path: "Public/js/progress.js"), encoding: .utf8)
       #expect(page.contains(" data-providers>") && script.contains("'data-providers'"))
@@ -142,6 +143,28 @@ struct JPushResultTests {
       #expect(delivery.contains("This one named only this device") && delivery.contains("1828256757"))
       #expect(delivery.contains("built-in simulator"))
     }
+  }
+
+  @Test("the table has a line for each platform, with what its apps reported, and one for each of several services")
+  func platforms() throws {
+    let texts = Texts(code: "en", table: ["platform": ["ios": "iOS", "android": "Android"]])
+    let reasons = [
+      Delivery.ReasonCount(platform: .ios, provider: .apns, outcome: .accepted, reason: nil, count: 7),
+      Delivery.ReasonCount(platform: .android, provider: .fcm, outcome: .accepted, reason: nil, count: 2),
+      Delivery.ReasonCount(platform: .android, provider: .fcm, outcome: .failed, reason: "INTERNAL", count: 1),
+      Delivery.ReasonCount(platform: .android, provider: .jpush, outcome: .accepted, reason: nil, count: 4),
+    ]
+    var receipts = ReceiptCounts()
+    (receipts.devices, receipts.displayed, receipts.opened) = (5, 5, 3)
+    let targets = [Reach(.ios, .apns): 7, Reach(.android, .fcm): 3, Reach(.android, .jpush): 4]
+    let table = try #require(ProviderTableView(push: "p1", targets, reasons, receipts: [.android: receipts], texts))
+    #expect(table.lines.map(\.href).first == "/pushes/p1?platform=ios")
+    #expect(table.lines.map(\.href).last == "/pushes/p1?platform=android&provider=jpush")
+    #expect(table.lines.map(\.label) == ["iOS · APNs", "Android", "FCM", "JPush"])
+    #expect(table.lines.map(\.target) == [7, 7, 3, 4])
+    #expect(table.lines.map(\.counts.accepted) == [7, 6, 2, 4] && table.lines.map(\.counts.failed) == [0, 1, 1, 0])
+    #expect(table.lines.map { $0.receipts?.opened } == [0, 3, nil, nil])
+    #expect(ProviderTableView(push: "p1", [Reach(.ios, .apns): 7], reasons, receipts: [:], texts) == nil)
   }
 
   @Test("a push to Android alone is reviewed as FCM gets it")

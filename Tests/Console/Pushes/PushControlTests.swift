@@ -225,6 +225,42 @@ struct PushControlTests {
     }
   }
 
+  @Test("an admin deletes a push that has ended, after a question; nobody else, and no push that is still to be sent")
+  func remove() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(3, of: scene.addApp())
+      var draft = PushDraft(
+        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all, notification: .init())
+      draft.notification.body = "Hello"
+      let push = try await scene.send(draft)
+      let made = try await scene.call(
+        .post, Self.api, as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+          "notification": ["body": "Later"], "send_at": .time(scene.now + 3600),
+        ])
+      let later = "/pushes/\(try #require(made.json?["id"]?.string, "\(made.text)"))"
+      var ada = try await scene.signIn(.admin)
+      var anna = try await scene.signIn(.operator)
+      let target = "/pushes/\(push.uid)"
+      #expect(!ScenePage(try await anna.get(target)).links.contains(target + "/remove"))
+      #expect(try await anna.post(target + "/remove", []).status == 403)
+      #expect(!ScenePage(try await ada.get(later)).links.contains(later + "/remove"))
+      let refused = ScenePage(try await ada.get(later + "/remove"))
+      #expect(refused.text.contains("once it and its retries have ended"))
+      #expect(try await ada.post(later + "/remove", []).location == later + "/remove")
+      #expect(try await ada.get(later).status == 200)
+      #expect(try await scene.audit("push.delete").isEmpty)
+
+      #expect(ScenePage(try await ada.get(target)).links.contains(target + "/remove"))
+      #expect(ScenePage(try await ada.get(target + "/remove")).text.contains("Delete “Hello”?"))
+      #expect(try await ada.post(target + "/remove", []).location == "/pushes")
+      #expect(try await ada.get(target).status == 404)
+      #expect(try await scene.count("deliveries") == 0)
+      #expect(try await scene.audit("push.delete").map(\.subject) == ["push \(push.uid)"])
+    }
+  }
+
   @Test("a push for later can be taken back as if it had never been")
   func undo() async throws {
     try await ConsoleScene.with { scene in

@@ -74,6 +74,36 @@ struct PushHistoryTests {
     }
   }
 
+  @Test("the history can be filtered by kind, and a row names a kind that is not a plain notification")
+  func kinds() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      func send(_ notification: JSONValue) async throws -> String {
+        let sent = try await scene.call(
+          .post, Self.api, as: .operator,
+          json: [
+            "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+            "notification": notification,
+          ])
+        return try #require(sent.json?["id"]?.string, "\(sent.text)")
+      }
+      let (plain, silent) = (try await send(["body": "Hello"]), try await send(["content_available": true]))
+      var anna = try await scene.signIn(.viewer)
+      for (type, uid, other) in [("alert", plain, silent), ("background", silent, plain)] {
+        let page = ScenePage(try await anna.get("/pushes?push_type=\(type)"))
+        #expect(page.links.contains("/pushes/\(uid)") && !page.links.contains("/pushes/\(other)"), "\(type)")
+        #expect(page.links.contains("/pushes.csv?push_type=\(type)"), "\(page.links)")
+        let found = try await scene.call(.get, "\(Self.api)?push_type=\(type)", as: .viewer)
+        let items = found.json?["items"]?.array ?? []
+        #expect(items.compactMap { $0["id"]?.string } == [uid] && items.first?["push_type"]?.string == type)
+      }
+      let lines = ScenePage(try await anna.get("/pushes")).tags.filter { $0.attributes["class"] == "sub" }.map(\.text)
+      #expect(lines.contains("Background") && !lines.contains("Notification"), "\(lines)")
+      #expect(ScenePage(try await anna.get("/pushes/\(silent)")).text.contains("Kind Background"))
+      #expect(try await scene.call(.get, "\(Self.api)?push_type=loud", as: .viewer).fields == ["push_type"])
+    }
+  }
+
   @Test("the page of a scheduled push says that its certificate ends before, and of another one nothing")
   func credentialEnds() async throws {
     try await ConsoleScene.with { scene in

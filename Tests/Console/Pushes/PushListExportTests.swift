@@ -19,6 +19,7 @@ struct PushListExportTests {
         var new = NewPush(
           uid: "push\(number)", seed: UInt64(number), appID: app.id, environment: .development,
           draftJSON: #"{"audience":"all"}"#, source: number % 2 == 0 ? .api : .web, createdBy: "anna")
+        if number == 1000 { new.pushType = .background }
         new.title = number % 500 == 0 ? "a rare one" : "@SUM(A1)"
         _ = try Push.create(database, new, now: ConsoleScene.noon)
       }
@@ -39,14 +40,18 @@ struct PushListExportTests {
         let uids = csv.matches(of: /(?m)^(push[0-9]+),com\.example\.shop,development,all,/).map { String($0.1) }
         #expect(uids.count == 2100 && Set(uids).count == 2100)
         #expect(csv.contains(",'@SUM(A1),"), "a formula is guarded")
+        #expect(csv.contains("finished_at,push_type,target,accepted") && csv.contains(",alert,9,7,"))
         #expect(csv.contains(/push500,.*,9,7,2,0,0,0\r\n/), "the totals")
         // A page of this search ends where its time is over, sometimes without a match.
         let rare = DeviceListExportTests.body(try await served.get("/pushes.json?q=rare&source=api"))
         let found = try JSONValue(parsing: Data(rare.utf8)).array ?? []
         #expect(found.compactMap { $0["id"]?.string } == ["push2000", "push1500", "push1000", "push500"])
+        let silent = DeviceListExportTests.body(try await served.get("/pushes.json?push_type=background"))
+        let kinds = try JSONValue(parsing: Data(silent.utf8)).array ?? []
+        #expect(kinds.compactMap { $0["id"]?.string } == ["push1000"] && kinds.first?["push_type"] == "background")
         #expect(found.last?["audience"] == "all" && found.last?["accepted"] == 7 && found.last?["target"] == 9)
       }
-      #expect(try await scene.audit("push.export_list").map(\.subject) == ["pushes", "pushes"])
+      #expect(try await scene.audit("push.export_list").map(\.subject) == ["pushes", "pushes", "pushes"])
       var browser = vera
       let page = ScenePage(try await browser.get("/pushes?state=finished&q=rare"))
       #expect(page.links.contains("/pushes.json?state=finished&q=rare"), "\(page.links)")

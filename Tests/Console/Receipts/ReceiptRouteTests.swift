@@ -65,6 +65,14 @@ struct ReceiptRouteTests {
       var viewer = try await scene.signIn(.viewer)
       let page = ScenePage(try await viewer.get("/pushes/\(push.uid)"))
       #expect(page.text.contains("Reported by 2 of 3 devices") && page.text.contains("67%"))
+      for (receipt, number) in [("displayed", 2), ("opened", 1), ("dismissed", 0)] {
+        let list = "/pushes/\(push.uid)?receipt=\(receipt)"
+        #expect(page.links.contains { $0.hasPrefix(list) }, "\(page.links)")
+        let rows = ScenePage(try await viewer.get(list)).links.filter { $0.contains("/deliveries/") }
+        #expect(Set(rows).count == number, "\(receipt) \(rows)")
+        let found = try await scene.call(.get, "/api/v1/pushes/\(push.uid)/deliveries?receipt=\(receipt)", as: .viewer)
+        #expect(found.json?["items"]?.array?.count == number, "\(found.text)")
+      }
       let device = try #require(deliveries.json?["items"]?.array?.first?["device"]?.integer)
       let delivery = ScenePage(try await viewer.get("/pushes/\(push.uid)/deliveries/\(device)"))
       #expect(delivery.text.contains("Opened") && delivery.text.contains(push.signature ?? "-"))

@@ -30,6 +30,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
       "/certificates/requests/:uid/file": "requests", "/certificates/:id/successor/:uid": "candidates",
       "/certificates/:id/undo": "replaced", "/apps/:id/topics/changes/:change": "changes",
       "/settings/webhooks/:id": "webhooks", "/settings/webhooks/:id/remove": "webhooks",
+      "/settings/webhooks/:id/deliveries.csv": "webhooks", "/settings/webhooks/:id/deliveries.json": "webhooks",
       "/apps/:id/phones/:uid": "enrollments",
     ]
 

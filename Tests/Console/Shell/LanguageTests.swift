@@ -192,7 +192,7 @@ struct LanguageTests {
     "phones.fault_429", "phones.fault_500", "phones.fault_503", "phones.fault_fcm_401", "phones.fault_fcm_403",
     "phones.fault_fcm_404", "phones.fault_fcm_429", "phones.fault_fcm_500", "phones.fault_fcm_503",
     "phones.fault_goaway", "phones.kind_ios", "phones.server_fcm", "phones.server_jpush", "platform.android",
-    "platform.ios",
+    "platform.ios", "push_type.mdm", "push_type.voip",
     "requests.p-256", "requests.rsa-2048", "settings.channels.slack", "settings.checks.cron", "settings.security.tls",
     "source.api", "source.jpush",
   ]

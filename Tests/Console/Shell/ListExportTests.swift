@@ -21,6 +21,7 @@ struct ListExportTests {
       ("/settings/webhooks", "", "webhook", "push.finished"), ("/apps/1/topics", "", "topic", "news"),
       ("/apps/1/channels", "", "channel", "Match day"), ("/settings/receivers", "", "receiver", "Ops"),
       ("/certificates/requests", "", "certificate_request", "waiting"),
+      ("/codes", "?q=token", "code", "BadDeviceToken"),
     ])
   func lists(path: String, query: String, noun: String, word: String) async throws {
     try await ConsoleScene.with(simulator: true) { scene in
@@ -44,7 +45,7 @@ struct ListExportTests {
         let csv = try await served.get("\(path).csv\(query)")
         for item in items {
           // The first column identifies the item.
-          let id = item["id"] ?? item["bundle_id"] ?? item["name"]
+          let id = item["id"] ?? item["bundle_id"] ?? item["name"] ?? item["code"]
           let cell = (id?.string ?? id?.text() ?? "?").replacing("\"", with: "\"\"")
           #expect(csv.contains(cell), "\(item)")
         }
@@ -52,6 +53,33 @@ struct ListExportTests {
       }
       #expect(try await scene.audit("\(noun).export").count == 2)
       #expect(Set(links).isSuperset(of: ["\(path).csv\(query)", "\(path).json\(query)"]))
+    }
+  }
+
+  @Test(
+    "what belongs to one schedule, smoke test or webhook can be taken away from its page",
+    arguments: [
+      ("schedules", "/schedules", "runs", "missed"), ("smoke-tests", "/smoke-tests", "runs", "not_sent"),
+      ("webhooks", "/settings/webhooks", "deliveries", "test"),
+    ])
+  func parts(kind: String, list: String, part: String, word: String) async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let id = try #require(try await SceneWorld.demo.fill(scene).ids[kind]?.first)
+      var anna = try await scene.signIn(.admin)
+      let path = "\(list)/\(id)/\(part)"
+      let links = ScenePage(try await anna.get("\(list)/\(id)")).links
+      #expect(Set(links).isSuperset(of: [path + ".csv", path + ".json"]), "\(links)")
+      try await scene.served(to: anna) { served in
+        let json = DeviceListExportTests.body(try await served.get(path + ".json"))
+        let items = try #require(try JSONValue(parsing: Data(json.utf8)).array)
+        let csv = DeviceListExportTests.body(try await served.get(path + ".csv"))
+        #expect(!items.isEmpty && csv.contains(word), "\(csv)")
+        for item in items {
+          let id = item["id"] ?? item["at"]
+          #expect(csv.contains(id?.string ?? id?.text() ?? "?"), "\(csv)")
+        }
+      }
+      #expect(try await anna.get("\(list)/999999/\(part).csv").status == 404)
     }
   }
 

@@ -14,7 +14,8 @@ struct UnknownFilterTests {
     arguments: [
       ("/devices", ["app=unknown", "environment=staging", "platform=web", "provider=wns", "state=gone"]),
       ("/devices.csv", ["app=unknown"]), ("/devices.json", ["state=gone"]),
-      ("/pushes", ["app=99", "environment=staging", "state=gone", "source=fax", "from=yesterday", "to=2026-13-01"]),
+      ("/pushes", ["app=99", "environment=staging", "state=gone", "source=fax", "push_type=loud"]),
+      ("/pushes", ["from=yesterday", "to=2026-13-01"]),
       ("/pushes.csv", ["app=unknown"]), ("/pushes.json", ["source=fax"]),
       ("/certificates", ["app=unknown", "band=blue", "kind=paper", "from=x"]),
       ("/certificates.csv", ["app=unknown"]), ("/certificates.json", ["kind=paper"]),

@@ -105,6 +105,24 @@ struct APNsPayloadTests {
     }
   }
 
+  @Test("a push to Android alone that shows nothing counts as a background push, unless its type is given")
+  func kind() {
+    let table: [((inout PushDraft) -> Void, PushType)] = [
+      ({ _ in }, .background), ({ $0.notification.body = "Hi" }, .alert),
+      ({ $0.android = ["notification": ["title": "x"]] }, .alert),
+      ({ $0.options.pushType = .alert }, .alert), ({ $0.platforms = [.ios, .android] }, .alert),
+      ({ $0.apns.payload = ["mdm": "magic"] }, .mdm),
+    ]
+    for (change, type) in table {
+      let found = draft {
+        $0.platforms = [.android]
+        $0.notification.body = nil
+        change(&$0)
+      }
+      #expect(found.pushType == type, "\(found)")
+    }
+  }
+
   @Test(
     "the topic has the push type's suffix",
     arguments: [

@@ -140,6 +140,24 @@ import Testing
       #expect(
         try found { ($0.search, $0.reason) = ([.alias("usr_4"), .alias("usr_3")], "BadDeviceToken") } == [3])
       #expect(try found { $0.search = [.alias("nobody")] } == [])
+      #expect(try found { $0.platform = .ios } == Array(0...8))
+      #expect(try found { $0.platform = .android } == [])
+      try database.run("UPDATE devices SET provider = 3 WHERE id IN (?, ?)", ids[1], ids[4])
+      #expect(try found { $0.provider = .jpush } == [1, 4])
+      #expect(try found { $0.provider = .apns } == [0, 2, 3, 5, 6, 7, 8])
+      #expect(try found { ($0.provider, $0.outcome) = (.jpush, .accepted) } == [1])
+      #expect(try found { ($0.provider, $0.outcome) = (.jpush, .failed) } == [4])
+      #expect(try found { ($0.provider, $0.reason) = (.apns, "ServiceUnavailable") } == [5])
+      #expect(try found { ($0.provider, $0.search) = (.jpush, [.token([0])]) } == [1, 4])
+      for (index, column) in [(1, "opened_at"), (4, "opened_at"), (8, "displayed_at")] {
+        try database.run("INSERT INTO receipts(push_id, device_id, \(column)) VALUES (?, ?, 1)", push.id, ids[index])
+      }
+      #expect(try found { $0.receipt = .opened } == [1, 4])
+      #expect(try found { $0.receipt = .dismissed } == [])
+      #expect(try found { ($0.receipt, $0.outcome) = (.opened, .failed) } == [4])
+      #expect(try found { ($0.receipt, $0.reason) = (.opened, "ServiceUnavailable") } == [4])
+      #expect(try found { ($0.receipt, $0.provider) = (.displayed, .apns) } == [8])
+      #expect(try found { ($0.receipt, $0.search) = (.opened, [.token([0])]) } == [1, 4])
     }
   }
 
@@ -154,11 +172,22 @@ import Testing
       }
       filters.append(DeliveryFilter())
       filters[filters.count - 1].reason = "ServiceUnavailable"
+      for (platform, receipt) in [(Platform.ios, nil), (nil, .opened), (.ios, .opened)] as [(Platform?, ReceiptKind?)] {
+        for base in filters.prefix(7) {
+          var filter = base
+          (filter.platform, filter.receipt) = (platform, receipt)
+          filters.append(filter)
+        }
+      }
       for filter in filters {
         let sql = try #require(try Delivery.query(database, push.id, filter, after: 0, limit: 10))
         let plan = try plan(database, sql)
         #expect(slowSteps(plan) == [], "\(filter): \(plan)")
         #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(filter): \(plan)")
+        if filter.receipt != nil {
+          #expect(plan.first?.contains("SEARCH q USING PRIMARY KEY") == true, "\(plan)")
+          continue
+        }
         if filter.outcome != nil, filter.outcome != .accepted {
           #expect(plan.contains { $0.contains("deliveries_trouble") }, "\(plan)")
         }

@@ -102,6 +102,7 @@ import Testing
         new.searchTerms = number.isMultiple(of: 5) ? ["vip", "usr_\(number)"] : []
         new.source = number.isMultiple(of: 2) ? .api : .web
         if number == 3 { new.environment = .development }
+        if number == 6 { new.pushType = .background }
         let id = try Push.create(database, new, now: noon + Double(number * 60)).id
         if number > 15 { _ = try Push.move(database, id: id, from: [.queued], to: .sending, now: noon) }
         let outcome: OutcomeKind = number == 4 || number == 9 ? .failed : .accepted
@@ -126,6 +127,7 @@ import Testing
       #expect(try found { $0.environment = .development } == [3])
       #expect(try found { $0.states = [.sending, .failed] } == [19, 18, 17, 16])
       #expect(try found { $0.source = .web }.count == 10)
+      #expect(try found { $0.pushType = .background } == [6])
       #expect(try found { ($0.from, $0.before) = (noon + 120, noon + 240) } == [3, 2])
       #expect(try found { $0.outcome = .failed } == [9, 4])
       #expect(try found { ($0.outcome, $0.app) = (.failed, other.id) } == [4])

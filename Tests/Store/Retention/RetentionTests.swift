@@ -231,6 +231,28 @@ import Testing
     }
   }
 
+  @Test("a push is removed before its time in steps, with everything of it, once it and its retries have ended")
+  func removeOne() throws {
+    try withApp { database, app in
+      let id = try push(database, app, "p", ended: noon, devices: 20)
+      let other = try push(database, app, "other", ended: noon, devices: 3)
+      let child = try push(database, app, "child", ended: nil, devices: 0, parent: id)
+      #expect(try Trim.remove(database, push: id, limit: 7, now: noon) == nil, "a retry reads the deliveries")
+      #expect(try rows(database, id) == 20)
+      #expect(try Push.move(database, id: child, from: [.queued], to: .cancelled, now: noon))
+      var steps: [Int] = []
+      while let step = try Trim.remove(database, push: id, limit: 7, now: noon) { steps.append(step.removed) }
+      #expect(steps == [7, 7, 6, 1])
+      #expect(try Push.find(database, id: id) == nil)
+      #expect(try rows(database, id) == 0)
+      #expect(try rows(database, other) == 3)
+      #expect(try Push.get(database, id: child).parentID == nil)
+      for table in ["push_targets", "push_reasons", "push_latencies"] {
+        #expect(try database.int("SELECT count(*) FROM \(table) WHERE push_id = ?", id) == 0, "\(table)")
+      }
+    }
+  }
+
   @Test("a search in a very long history continues page by page, and finds distant matches")
   func longHistory() throws {
     try withApp { database, app in
@@ -299,7 +321,7 @@ import Testing
       var filters = [PushFilter](repeating: PushFilter(), count: 4)
       filters[0].search = "needle"
       (filters[1].app, filters[1].search) = (app.id, "needle")
-      (filters[2].environment, filters[2].source) = (.development, .web)
+      (filters[2].environment, filters[2].source, filters[2].pushType) = (.development, .web, .voip)
       (filters[3].from, filters[3].before) = (noon, noon + 60)
       for filter in filters {
         let query = Push.query(filter, before: .max, limit: 51)

@@ -178,6 +178,44 @@ import Testing
     }
   }
 
+  @Test(
+    "a push of an earlier version gets the kind that its draft has",
+    arguments: [
+      (#"{"notification":{"body":"Hi"}}"#, "alert"),
+      (#"{"notification":{"content_available":true}}"#, "background"),
+      (#"{"notification":{"content_available":true,"badge":3}}"#, "alert"),
+      (#"{"notification":{"content_available":true,"title":"x"}}"#, "alert"),
+      (#"{"notification":{"extras":{"a":1}},"platforms":["android"]}"#, "background"),
+      (#"{"notification":{"extras":{"a":1}},"platforms":["ios","android"]}"#, "alert"),
+      (#"{"notification":{},"android":{"notification":{"title":"x"}},"platforms":["android"]}"#, "alert"),
+      (#"{"notification":{"extras":{"mdm":"x"}}}"#, "mdm"),
+      (#"{"apns":{"payload":{"mdm":"x"}},"notification":{}}"#, "mdm"),
+      (#"{"apns":{"payload":{"aps":{"content-available":1}}},"notification":{}}"#, "background"),
+      (#"{"apns":{"payload":{"aps":{"content-available":true,"alert":{},"sound":""}}}}"#, "background"),
+      (#"{"apns":{"payload":{"aps":{"content-available":1,"alert":"x"}}},"notification":{}}"#, "alert"),
+      (#"{"apns":{"payload":{"aps":{"content-state":{}}}},"notification":{}}"#, "liveactivity"),
+      (#"{"audience":{"channel":"dHN0"},"notification":{}}"#, "liveactivity"),
+      (#"{"apns":{"headers":{"apns-push-type":"voip"}},"options":{"push_type":"alert"},"notification":{}}"#, "voip"),
+      (#"{"notification":{"body":"x"},"options":{"push_type":"background"}}"#, "background"),
+      (#"{"notification":{"body":"x"},"options":{"push_type":"from a later version"}}"#, "alert"),
+      ("no JSON", "alert"),
+    ])
+  func pushTypes(draft: String, type: String) throws {
+    let database = try Database(path: ":memory:")
+    defer { database.close() }
+    let steps = Schema.migrator.migrations
+    let before = try #require(steps.firstIndex { $0.id == Schema.pushTypes.id })
+    try Migrator(applicationID: Schema.applicationID, Array(steps[..<before])).migrate(database, at: 0)
+    try database.run("INSERT INTO apps(id, bundle_id, name, created_at) VALUES (1, 'com.example.shop', 'Shop', 0)")
+    try database.run(
+      """
+      INSERT INTO pushes(uid, seed, app_id, environment, draft, search, state, source, created_by, created_at)
+      VALUES ('p', 1, 1, 'production', ?, '', 'finished', 'api', 'x', 1)
+      """, draft)
+    try Schema.migrator.migrate(database, at: 1)
+    #expect(try database.fetchAll("SELECT push_type FROM pushes") { $0.text(0) } == [type])
+  }
+
   private func freshShape() throws -> [String] {
     var found: [String] = []
     try withDatabase { found = try shape($0) }
