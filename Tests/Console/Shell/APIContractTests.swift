@@ -101,6 +101,7 @@ struct APIContractTests {
       "apns_id": "A1", "message": "m1", "push": "p1", "after": "1",
       "actor": "cli", "action": "push.create", "subject": "push%20p1", "from": "2026-11-20T12:00:00Z",
       "before": "2026-11-20T12:00:00Z", "source": "api", "to": "2026-11-20",
+      "push_type": "alert", "receipt": "displayed",
     ]
     try await ConsoleScene.with { scene in
       try await scene.addApp()
