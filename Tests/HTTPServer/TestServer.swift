@@ -78,12 +78,12 @@ struct TestServer: Sendable {
 
 /// Starts a server on a free port of the loopback, and stops it on every path.
 func withServer<Value>(
-  _ responder: some Responder, configure: (inout ServerConfiguration) -> Void = { _ in },
+  _ router: Router, configure: (inout ServerConfiguration) -> Void = { _ in },
   _ body: (TestServer) async throws -> Value
 ) async throws -> Value {
   var configuration = ServerConfiguration(address: try #require(SocketAddress("127.0.0.1:0")))
   configure(&configuration)
-  let server = Server(configuration, responder)
+  let server = Server(configuration, router)
   let address = try await server.start()
   let threads = BlockingPool(name: "client", threads: 4)
   defer { threads.stop() }

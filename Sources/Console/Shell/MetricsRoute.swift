@@ -124,14 +124,14 @@ package enum MetricsRoute {
   /// What answers the requests of a route. Asked for every request: without a copy of the route.
   package static func handler(of route: String?) -> ServiceTimes.Handler {
     guard let route else { return .nothing }
-    return switch Substring(route.utf8.dropFirst().prefix { $0 != UInt8(ascii: "/") }) {
-    case "api": .api
-    case "assets", "css", "js", "icons", "fonts": .asset
-    case "v3", "fcm", "gcm": .pushAPI
-    case "healthz", "readyz", "metrics": .monitoring
-    default: .page
-    }
+    return handlers.first { route.hasPrefix($0.prefix) }?.handler ?? .page
   }
+
+  private static let handlers: [(prefix: String, handler: ServiceTimes.Handler)] = [
+    ("/assets/", .asset), ("/css/", .asset), ("/js/", .asset), ("/icons/", .asset), ("/fonts/", .asset),
+    ("/api/", .api), ("/v3/", .pushAPI), ("/fcm/", .pushAPI), ("/gcm/", .pushAPI), ("/healthz", .monitoring),
+    ("/readyz", .monitoring), ("/metrics", .monitoring),
+  ]
 
   private static func times(_ all: [ServiceTimes.Subject: ServiceTimes.Histogram], _ text: inout MetricsText) {
     typealias Samples = [(labels: [String: String], value: ServiceTimes.Histogram)]

@@ -50,7 +50,9 @@ struct TrustedProxies: Sendable {
   func restore(_ request: inout Request) {
     guard let peer = request.remoteAddress else { return }
     guard isTrusted(peer) else {
-      guard UndeclaredProxies.headers.contains(where: { request.header($0) != nil }) else { return }
+      guard request.mayHave(any: UndeclaredProxies.names),
+        UndeclaredProxies.headers.contains(where: { request.header($0) != nil })
+      else { return }
       undeclared?.note(peer)
       request.context[UndeclaredProxies.Peer.self] = peer
       return
@@ -90,6 +92,7 @@ extension Request {
 /// Warns about undeclared proxies: all people behind one share a single address, and so its limits.
 final class UndeclaredProxies: Sendable {
   static let headers = ["X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "X-Real-IP"]
+  static let names = NameSet(headers)
   /// Anybody can send these headers: limit the lines in the log.
   private static let most = 16
 

@@ -96,33 +96,23 @@ final class FileAnswer: Sendable {
     let form = packed?.form ?? plain
     switch Conditions.judge(request, etag: form.tag, modified: file.modified) {
     case .hold: break
-    case .notModified:
-      var response = Response(.notModified, headers: Headers(form.unchangedFields))
-      response.isPart = isPart
-      return response
+    case .notModified: return Response(.notModified, headers: Headers(form.unchangedFields), isPart: isPart)
     case .failed: throw HTTPError(.preconditionFailed, "The file has changed meanwhile.", headers: ["ETag": form.tag])
     }
-    var response = Response(headers: Headers(form.fields))
-    response.isPart = isPart
-    if let packed {
-      response.body = .bytes(packed.bytes)
-      return response
-    }
+    if let packed { return Response(headers: Headers(form.fields), body: .bytes(packed.bytes), isPart: isPart) }
     let size = file.content.size
-    var range = 0..<size
     if request.method == .get, let field = request.header("Range"), rangeApplies(request) {
       switch ByteRange(field, size: size) {
       case .whole: break
       case .part(let part):
-        range = part
-        response.status = .partialContent
-        response.headers.append("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)")
+        var headers = Headers(form.fields)
+        headers.append("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)")
+        return Response(.partialContent, headers: headers, body: file.content.body(part), isPart: isPart)
       case .unsatisfiable:
         throw HTTPError(.rangeNotSatisfiable, headers: ["Content-Range": "bytes */\(size)"])
       }
     }
-    response.body = file.content.body(range)
-    return response
+    return Response(headers: Headers(form.fields), body: file.content.body(0..<size), isPart: isPart)
   }
 
   private func rangeApplies(_ request: Request) -> Bool {

@@ -20,10 +20,17 @@ final class FileCache: Sendable {
   static let lifetime: UInt64 = 1_000_000_000
   private static let maximumBytes = 4 << 20
 
+  /// The segments of a file's path, which need no text of their own to be looked up.
+  private struct Path: Hashable {
+    let segments: [String]
+
+    /// Hardly two files have the same name.
+    func hash(into hasher: inout Hasher) { hasher.combine(segments.last) }
+  }
+
   private struct State {
-    /// By the segments of their path, which need no text of their own to be looked up.
-    var entries: [[String]: Entry] = [:]
-    var packed: [[String]: Packed] = [:]
+    var entries: [Path: Entry] = [:]
+    var packed: [Path: Packed] = [:]
     var bytes = 0
 
     /// Dropped completely when full: at most one lifetime's worth of files.
@@ -45,7 +52,7 @@ final class FileCache: Sendable {
 
   func file(_ path: [String], at now: UInt64) -> FileAnswer? {
     state.withLock { state in
-      guard let entry = state.entries[path], entry.expires > now else { return nil }
+      guard let entry = state.entries[Path(segments: path)], entry.expires > now else { return nil }
       return entry.answer
     }
   }
@@ -55,23 +62,23 @@ final class FileCache: Sendable {
   func store(_ answer: FileAnswer, at path: [String], now: UInt64) {
     guard case .file(let open) = answer.file.content, open.bytes != nil else { return }
     state.withLock { state in
-      state.makeRoom(open.size, inPlaceOf: state.entries[path]?.answer.file.content.size ?? 0)
-      state.entries[path] = Entry(answer: answer, expires: now + Self.lifetime)
+      state.makeRoom(open.size, inPlaceOf: state.entries[Path(segments: path)]?.answer.file.content.size ?? 0)
+      state.entries[Path(segments: path)] = Entry(answer: answer, expires: now + Self.lifetime)
     }
   }
 
   /// The compressed bytes of a file, if it is still the one with this tag.
   func packed(_ path: [String], etag: String) -> [UInt8]? {
     state.withLock { state in
-      guard let packed = state.packed[path], packed.etag == etag else { return nil }
+      guard let packed = state.packed[Path(segments: path)], packed.etag == etag else { return nil }
       return packed.bytes
     }
   }
 
   func store(packed bytes: [UInt8], etag: String, at path: [String]) {
     state.withLock { state in
-      state.makeRoom(bytes.count, inPlaceOf: state.packed[path]?.bytes.count ?? 0)
-      state.packed[path] = Packed(etag: etag, bytes: bytes)
+      state.makeRoom(bytes.count, inPlaceOf: state.packed[Path(segments: path)]?.bytes.count ?? 0)
+      state.packed[Path(segments: path)] = Packed(etag: etag, bytes: bytes)
     }
   }
 }

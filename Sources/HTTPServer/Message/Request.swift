@@ -15,16 +15,19 @@ package struct Request: Sendable {
   let head: RequestHead
   let number: UInt64
   /// Called for failures that became an answer inside the router.
-  var report: (@Sendable (Failure) -> Void)?
+  let report: (@Sendable (Failure) -> Void)?
 
   init(
-    head: RequestHead, body: RequestBody, remoteAddress: SocketAddress?, isSecure: Bool, number: UInt64
+    head: RequestHead, body: RequestBody, remoteAddress: SocketAddress?, isSecure: Bool, number: UInt64,
+    route: Route? = nil, report: (@Sendable (Failure) -> Void)? = nil
   ) {
     self.head = head
     self.body = body
     self.remoteAddress = remoteAddress
     self.isSecure = isSecure
     self.number = number
+    chosenRoute = route
+    self.report = report
     context = RequestContext()
   }
 
@@ -85,6 +88,9 @@ package struct Request: Sendable {
 
   /// Host and port as the client named them.
   package var host: String? { head.host.map(head.text) }
+
+  /// False: it has no field of these names. True: ask for them.
+  package func mayHave(any names: NameSet) -> Bool { head.mayHave(any: names) }
 
   package func header(_ name: String) -> String? { head.first(named: name) }
 

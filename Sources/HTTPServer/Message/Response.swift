@@ -14,10 +14,13 @@ package struct Response: Sendable {
   /// Where the request came from as the middleware sees it, for the access log; nil: as the connection has it.
   package var remoteAddress: SocketAddress?
 
-  package init(_ status: Status = .ok, headers: Headers = Headers(), body: ResponseBody = .none) {
+  package init(
+    _ status: Status = .ok, headers: Headers = Headers(), body: ResponseBody = .none, isPart: Bool = false
+  ) {
     self.status = status
     self.headers = headers
     self.body = body
+    self.isPart = isPart
   }
 
   package static func text(_ text: String, status: Status = .ok) -> Response {

@@ -29,7 +29,7 @@ final class RequestHead: Sendable {
   /// The text after `?`.
   let query: Range<Int>?
   let segments: [String]
-  /// An error in the path or the query. The rest of the request is still read, so that the responder can choose the
+  /// An error in the path or the query. The rest of the request is still read, so that the router can choose the
   /// kind of answer by the path.
   let problem: RequestError?
   /// 0 for HTTP/1.0, 1 for 1.1 and later.

@@ -1,9 +1,30 @@
+package typealias Handler = @Sendable (Request) async throws -> Response
+
+/// Answers on the event loop without a task of its own, from what is in memory; nil leaves the request to the route's
+/// handler. Must not block. Its answer is sent as it is: it negotiates the content coding itself.
+package typealias QuickHandler = @Sendable (Request) throws -> Response?
+
+/// Steps around all handlers. Both are synchronous, so that a quick answer passes them too.
+package struct Middleware: Sendable {
+  /// Before the handler: may change the request, or refuse it by an error, which becomes an answer.
+  package var prepare: @Sendable (inout Request) throws -> Void
+  /// After the handler, for answers and error pages. Not called if `prepare` has thrown.
+  package var finish: @Sendable (inout Response, Request) -> Void
+  package init(
+    prepare: @escaping @Sendable (inout Request) throws -> Void = { _ in },
+    finish: @escaping @Sendable (inout Response, Request) -> Void = { _, _ in }
+  ) {
+    self.prepare = prepare
+    self.finish = finish
+  }
+}
+
 /// Chooses a handler by method and path.
 ///
 /// A pattern consists of segments: text, compared after percent-decoding; `:name`, which matches one segment that is
 /// not empty; and at the end `*name`, which matches one or more. Text wins over `:name`, which wins over `*name`. HEAD
 /// is answered by the route for GET, OPTIONS by the router.
-package struct Router: Responder {
+package struct Router: Sendable {
   /// All routes in the order in which they were added.
   package private(set) var routes: [Route] = []
   /// Answers requests for which there is no route.
@@ -12,9 +33,6 @@ package struct Router: Responder {
   package var errorPage: @Sendable (Failure) -> Response = { $0.plainResponse } {
     didSet { rebuild() }
   }
-
-  /// The router's own answers pass the middleware too.
-  package var refusesLongBodies: Bool { true }
 
   /// The routes with their handlers already wrapped in the middleware.
   private var root = RouteNode()
@@ -49,31 +67,32 @@ package struct Router: Responder {
     _ pattern: String, name: String? = nil, options: Route.Options = .init(), _ handler: @escaping Handler
   ) { on(.get, pattern, name: name, options: options, handler) }
 
-  /// Chooses the route; without one, the handler answers 404, 405 with `Allow`, 501, or OPTIONS.
-  package func resolve(_ request: inout Request) -> Resolution {
-    guard request.method.isKnown else {
-      return failing(HTTPError(.notImplemented, "The server does not support the method \(request.method)."))
+  /// Chooses the route before any of the body is read; without one, the handler answers 404, 405 with `Allow`, 501, or
+  /// OPTIONS. Called on the event loop: must not block.
+  func resolve(_ head: RequestHead) -> Resolution {
+    let asked = head.method
+    guard asked.isKnown else {
+      return failing(HTTPError(.notImplemented, "The server does not support the method \(asked)."))
     }
-    if request.head.path.isEmpty {
+    if head.path.isEmpty {
       let methods = Set(routes.map(\.method)).union([.options])
       return Resolution(handler: wrapped { _ in Self.allowed(methods) })
     }
-    guard let found = root.find(request.pathSegments) else { return Resolution(handler: wrapped(missing)) }
-    let asked = request.method
+    guard let found = root.find(head.segments) else { return Resolution(handler: wrapped(missing)) }
     guard let route = found.first(where: { $0.method == asked }) ?? Self.head(asked, found) else {
       let own = Set(found.map(\.method))
       let methods = own.union(own.contains(.get) ? [.options, .head] : [.options])
-      if request.method == .options { return Resolution(handler: wrapped { _ in Self.allowed(methods) }) }
+      if asked == .options { return Resolution(handler: wrapped { _ in Self.allowed(methods) }) }
       return failing(
         HTTPError(
-          .methodNotAllowed, "\(request.method) is not allowed here.", headers: Self.allowed(methods).headers))
+          .methodNotAllowed, "\(asked) is not allowed here.", headers: Self.allowed(methods).headers))
     }
-    if case .length(let length) = request.head.framing, length > route.options.bodyLimit {
+    if case .length(let length) = head.framing, length > route.options.bodyLimit {
       return failing(
         HTTPError(.contentTooLarge, "The body is longer than \(route.options.bodyLimit) bytes."),
         bodyLimit: route.options.bodyLimit)
     }
-    if request.head.framing != .none, let coding = request.header("Content-Encoding"),
+    if head.framing != .none, let coding = head.first(named: "Content-Encoding"),
       !coding.equalsIgnoringCase("identity")
     {
       return failing(
@@ -82,12 +101,12 @@ package struct Router: Responder {
           "The Content-Encoding \(coding.prefix(40)) is not supported. Send the body without one.",
           headers: ["Accept-Encoding": "identity"]), bodyLimit: route.options.bodyLimit)
     }
-    if route.options.requiresBody, request.head.framing == .none {
+    if route.options.requiresBody, head.framing == .none {
       return failing(HTTPError(.lengthRequired, "The request needs a body with a Content-Length."))
     }
-    request.chosenRoute = route
     var resolution = Resolution(
       bodyLimit: route.options.bodyLimit, bodyTimeLimit: route.options.bodyTimeLimit, handler: route.handler)
+    resolution.route = route
     resolution.quick = route.quick
     resolution.endsWithClient = route.options.endsWithClient
     resolution.mayWait = route.options.mayWait
@@ -102,7 +121,8 @@ package struct Router: Responder {
   /// Answers without a connection, for tests: errors are pages as over a connection.
   package func respond(to request: Request) async -> Response {
     var request = request
-    let resolution = resolve(&request)
+    let resolution = resolve(request.head)
+    request.chosenRoute = resolution.route
     do {
       if let answer = try resolution.quick?(request) { return answer }
       return try await resolution.handler(request)
@@ -130,9 +150,13 @@ package struct Router: Responder {
       var way = Way(middleware, request)
       do {
         try way.prepare()
-        return way.finished(try await handler(way.request))
+        var answer = try await handler(way.request)
+        way.finish(&answer)
+        return answer
       } catch {
-        return way.finished(try Self.page(error, way.request, errorPage))
+        var page = try Self.page(error, way.request, errorPage)
+        way.finish(&page)
+        return page
       }
     }
   }
@@ -143,9 +167,13 @@ package struct Router: Responder {
       var way = Way(middleware, request)
       do {
         try way.prepare()
-        return try quick(way.request).map { way.finished($0) }
+        guard var answer = try quick(way.request) else { return nil }
+        way.finish(&answer)
+        return answer
       } catch {
-        return way.finished(try Self.page(error, way.request, errorPage))
+        var page = try Self.page(error, way.request, errorPage)
+        way.finish(&page)
+        return page
       }
     }
   }
@@ -179,11 +207,31 @@ private struct Way {
     }
   }
 
-  func finished(_ answer: Response) -> Response {
-    var answer = answer
+  func finish(_ answer: inout Response) {
     // Behind a proxy, a step has put the client's address there.
     answer.remoteAddress = request.remoteAddress
     for index in (0..<prepared).reversed() { middleware[index].finish(&answer, request) }
-    return answer
+  }
+}
+
+/// The handler of a request, and its limits.
+struct Resolution: Sendable {
+  var handler: Handler
+  /// Tried first.
+  var quick: QuickHandler?
+  /// Nil if there is none.
+  var route: Route?
+  /// The most bytes of a body; a longer one is answered with 413 before it is read.
+  var bodyLimit: Int
+  /// Whether the handler is cancelled when the client closes its side.
+  var endsWithClient = false
+  /// Whether the handler may wait for something to happen, and so does not count for ``ServerConfiguration/requestsOfClient``.
+  var mayWait = false
+  /// The longest total wait for the pieces of the body; nil: the server's default.
+  var bodyTimeLimit: Duration?
+  init(bodyLimit: Int = 1 << 20, bodyTimeLimit: Duration? = nil, handler: @escaping Handler) {
+    self.handler = handler
+    self.bodyLimit = bodyLimit
+    self.bodyTimeLimit = bodyTimeLimit
   }
 }

@@ -52,6 +52,11 @@ final class Buffer {
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
+  /// Appends a literal, which needs no counting of references.
+  func append(literal text: StaticString) {
+    append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
   /// Appends a number in digits.
   func append(_ number: Int, radix: Int = 10) {
     precondition(number >= 0)

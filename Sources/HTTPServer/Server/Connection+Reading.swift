@@ -128,21 +128,26 @@ extension Connection {
     arm(.none)
     let exchange = Exchange(connection: self, head: head, number: worker.nextNumber(), started: worker.now)
     self.exchange = exchange
-    var request = Request(
-      head: head, body: head.framing == .none ? .empty : RequestBody(exchange), remoteAddress: remoteAddress,
-      isSecure: transport.isSecure, number: exchange.number)
-    request.report = worker.configuration.errorLog
     // RFC 9110 section 7.4: an https address must be asked for over a secured connection.
     let problem =
       head.isHTTPS && !transport.isSecure
       ? RequestError(.misdirectedRequest, "An https address cannot be requested over plain HTTP.") : head.problem
-    let resolution = problem.map { problem in Resolution { _ in throw problem } } ?? worker.responder.resolve(&request)
+    let resolution: Resolution
+    if let problem {
+      resolution = Resolution { _ in throw problem }
+    } else {
+      resolution = worker.router.resolve(head)
+    }
     parser.bodyLimit = resolution.bodyLimit
     if head.framing == .none {
       var offset = 0
       _ = parser.next(UnsafeBufferPointer(start: nil, count: 0), &offset)
     }
-    exchange.start(request, resolution)
+    exchange.request = Request(
+      head: head, body: head.framing == .none ? .empty : RequestBody(exchange), remoteAddress: remoteAddress,
+      isSecure: transport.isSecure, number: exchange.number, route: resolution.route,
+      report: worker.configuration.errorLog)
+    exchange.start(resolution)
   }
 
   /// Answers an invalid request, and closes.
@@ -150,7 +155,7 @@ extension Connection {
     arm(.none)
     let number = worker.nextNumber()
     let failure = Failure(error, request: nil, requestID: RequestNumber.text(number))
-    var response = worker.responder.errorResponse(for: failure)
+    var response = worker.router.errorResponse(for: failure)
     if response.headers.firstInvalidName != nil || response.body.bytes == nil { response = failure.plainResponse }
     let body = response.body.bytes ?? []
     ResponseHead(framing: .length(body.count), connection: .close, requestID: .number(number))

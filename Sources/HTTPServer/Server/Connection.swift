@@ -39,7 +39,8 @@ final class Connection: EventHandler, @unchecked Sendable {
   var index = 0
   let transport: Transport
   var state = State.open
-  var parser: RequestParser
+  // Touched by every request, on the loop's thread: nothing can overlap.
+  @exclusivity(unchecked) var parser: RequestParser
   var input: Buffer?
   var outgoing: Buffer?
   var tail: Tail?
@@ -99,7 +100,7 @@ final class Connection: EventHandler, @unchecked Sendable {
       return
     }
     guard !readiness.isDisjoint(with: [.readable, .peerClosed]) else { return }
-    if readiness.contains(.peerClosed), let exchange, exchange.isEventStream || exchange.endsWithClient {
+    if readiness.contains(.peerClosed), let exchange, exchange.stream.isOfEvents || exchange.endsWithClient {
       breakOff()
     } else {
       // Nobody reads now: stop reading, and listen only for a disconnect where it matters.

@@ -4,14 +4,16 @@ extension Exchange {
   /// Writes the head, and the body if it is in memory.
   ///
   /// - Returns: what to run to write the rest of the body.
-  func begin(_ answer: Response) -> (() async throws -> Void)? {
+  func begin(_ answer: consuming Response) -> (() async throws -> Void)? {
     precondition(loop.isCurrent, "a handler came back on another thread")
     guard let connection else { return nil }
-    let response = replacement(for: answer) ?? answer
-    (status, actor, remoteAddress) = (response.status.code, answer.actor, answer.remoteAddress)
+    (actor, remoteAddress) = (answer.actor, answer.remoteAddress)
+    if let other = replacement(for: answer) { answer = other }
+    let response = consume answer
+    status = response.status.code
     // A streamed answer may still read the body; whether to the end is not known yet.
     keepsAlive =
-      head.keepsAlive && !mustClose && (response.body.isStreamed ? bodyIsOver : skipBody()) && !worker.isStopping
+      head.keepsAlive && !mustClose && (response.body.isStreamed ? body.isOver : skipBody()) && !worker.isStopping
       && head.method != "CONNECT"
       && !response.headers.closesConnection
     let isBodiless = head.method == .head || response.status.forbidsBody
@@ -79,19 +81,19 @@ extension Exchange {
         connection.send(.file(file, range))
         connection.advance()
       }
-    case .stream(let length, let stream):
-      isStreaming = true
-      lengthLeft = length
-      isChunked = length == nil && head.minorVersion > 0
-      return { try await stream(ResponseWriter(self)) }
-    case .events(let stream):
-      isStreaming = true
-      isEventStream = true
-      isChunked = head.minorVersion > 0
-      lastWrite = worker.now
+    case .stream(let length, let produce):
+      stream.isOpen = true
+      stream.lengthLeft = length
+      stream.isChunked = length == nil && head.minorVersion > 0
+      return { try await produce(ResponseWriter(self)) }
+    case .events(let produce):
+      stream.isOpen = true
+      stream.isOfEvents = true
+      stream.isChunked = head.minorVersion > 0
+      stream.lastWrite = worker.now
       // Send the head at once: the page's `open` event waits for it.
       connection.advance()
-      return { try await stream(EventStream(ResponseWriter(self))) }
+      return { try await produce(EventStream(ResponseWriter(self))) }
     }
     return nil
   }

@@ -35,21 +35,21 @@ extension Exchange {
 
   /// The body's bytes at hand; nil: wait.
   func pollBody() -> Result<[UInt8]?, any Error>? {
-    if let bodyFailure { return .failure(bodyFailure) }
-    if bodyIsOver { return .success(nil) }
+    if let failure = body.failure { return .failure(failure) }
+    if body.isOver { return .success(nil) }
     guard let connection else { return .failure(ClientGone()) }
     let (event, piece) = connection.nextBodyEvent()
     switch event {
     case .body:
-      bodyHasBegun = true
-      bodyBytes += piece.count
+      body.hasBegun = true
+      body.bytes += piece.count
       return .success(piece)
     case .end:
-      bodyIsOver = true
+      body.isOver = true
       return .success(nil)
     case .failed(let error):
       mustClose = true
-      bodyFailure = error
+      body.failure = error
       return .failure(error)
     case .needsMore: return nil
     case .head: preconditionFailure("a head inside a body")
@@ -58,12 +58,12 @@ extension Exchange {
 
   func wait(_ continuation: CheckedContinuation<[UInt8]?, any Error>) {
     if let result = pollBody() { return continuation.resume(with: result) }
-    guard bodyWaiter == nil, let connection else { return continuation.resume(throwing: ClientGone()) }
-    bodyWaiter = continuation
+    guard body.waiter == nil, let connection else { return continuation.resume(throwing: ClientGone()) }
+    body.waiter = continuation
     worker.touchClock()
-    bodyAwaitedAt = worker.now
-    if continueIsDue, !bodyHasBegun, status == 0 {
-      continueIsDue = false
+    body.awaitedAt = worker.now
+    if body.continueIsDue, !body.hasBegun, status == 0 {
+      body.continueIsDue = false
       connection.output.append("HTTP/1.1 100 Continue\r\n\r\n")
       connection.advance()
     }
@@ -71,13 +71,13 @@ extension Exchange {
   }
 
   func inputArrived() {
-    guard let waiter = bodyWaiter else { return }
+    guard let waiter = body.waiter else { return }
     guard let result = pollBody() else {
       connection?.awaitBody()
       return
     }
-    bodyWaiter = nil
-    bodyWaited += worker.now &- bodyAwaitedAt
+    body.waiter = nil
+    body.waited += worker.now &- body.awaitedAt
     connection?.bodyArrived()
     waiter.resume(with: result)
   }
@@ -86,27 +86,49 @@ extension Exchange {
   /// time in which the handler does not read.
   var latestBody: UInt64 {
     let configuration = worker.configuration
-    let seconds = bodyBytes / max(1, configuration.leastBodyRate)
-    let allowed = min(configuration.bodyTimeout + .seconds(seconds), bodyTimeLimit).nanoseconds
-    return bodyAwaitedAt &+ (allowed > bodyWaited ? allowed - bodyWaited : 0)
+    let seconds = body.bytes / max(1, configuration.leastBodyRate)
+    let allowed = min(configuration.bodyTimeout + .seconds(seconds), body.timeLimit).nanoseconds
+    return body.awaitedAt &+ (allowed > body.waited ? allowed - body.waited : 0)
   }
 
   /// Fails the body: the rest will not come.
   func failBody(_ error: any Error) {
-    guard !bodyIsOver else { return }
+    guard !body.isOver else { return }
     mustClose = true
-    bodyFailure = error
-    let waiter = bodyWaiter
-    bodyWaiter = nil
+    body.failure = error
+    let waiter = body.waiter
+    body.waiter = nil
     connection?.bodyArrived()
     waiter?.resume(throwing: error)
   }
 
   /// Skips the buffered rest of an unread body. Returns whether the next request can follow.
   func skipBody() -> Bool {
-    while !bodyIsOver {
+    while !body.isOver {
       guard let result = pollBody(), case .success = result else { return false }
     }
     return true
+  }
+}
+
+/// How far the body of a request has come.
+struct ReceivedBody {
+  var isOver: Bool
+  var hasBegun = false
+  var failure: (any Error)?
+  var waiter: CheckedContinuation<[UInt8]?, any Error>?
+  var bytes = 0
+  /// Nanoseconds spent waiting for earlier pieces.
+  var waited: UInt64 = 0
+  /// When the wait for this piece began.
+  var awaitedAt: UInt64 = 0
+  var timeLimit: Duration
+  /// Whether the client waits for `100 Continue` before it sends the body.
+  var continueIsDue: Bool
+
+  init(_ head: RequestHead, timeLimit: Duration) {
+    isOver = head.framing == .none
+    continueIsDue = head.expectsContinue
+    self.timeLimit = timeLimit
   }
 }

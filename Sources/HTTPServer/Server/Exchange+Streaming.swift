@@ -8,7 +8,7 @@ extension Exchange {
       onLoop {
         do {
           let isDrained = isSent ? try self.isDrained() : try self.send(content)
-          if isDrained { continuation.resume() } else { self.drainWaiters.append(continuation) }
+          if isDrained { continuation.resume() } else { self.stream.drainWaiters.append(continuation) }
         } catch {
           continuation.resume(throwing: error)
         }
@@ -23,39 +23,39 @@ extension Exchange {
 
   /// - Returns: whether the socket has taken everything.
   func send(_ content: [UInt8]) throws -> Bool {
-    guard isStreaming, let connection else { throw ClientGone() }
-    if isStopped, isEventStream { throw CancellationError() }
+    guard stream.isOpen, let connection else { throw ClientGone() }
+    if stream.isStopped, stream.isOfEvents { throw CancellationError() }
     guard !content.isEmpty else { return true }
-    if let left = lengthLeft {
+    if let left = stream.lengthLeft {
       guard content.count <= left else { throw InvalidResponse.length }
-      lengthLeft = left - content.count
+      stream.lengthLeft = left - content.count
     }
     let output = connection.output
-    if isChunked {
+    if stream.isChunked {
       output.append(content.count, radix: 16)
       output.append("\r\n")
     }
     output.append(content)
-    if isChunked { output.append("\r\n") }
+    if stream.isChunked { output.append("\r\n") }
     bytes += content.count
     worker.touchClock()
-    lastWrite = worker.now
+    stream.lastWrite = worker.now
     connection.advance()
     return try isDrained()
   }
 
   /// The socket has taken everything.
   func drained() {
-    guard !drainWaiters.isEmpty else { return }
-    let waiters = drainWaiters
-    drainWaiters = []
+    guard !stream.drainWaiters.isEmpty else { return }
+    let waiters = stream.drainWaiters
+    stream.drainWaiters = []
     for waiter in waiters { waiter.resume() }
   }
 
   /// Sends a heartbeat on a silent event stream.
   func beat(_ now: UInt64) {
-    guard isEventStream, let connection, connection.isDrained,
-      now &- lastWrite >= worker.timeouts.heartbeat
+    guard stream.isOfEvents, let connection, connection.isDrained,
+      now &- stream.lastWrite >= worker.timeouts.heartbeat
     else { return }
     // Fails only when the stream ends; its own writes report that.
     _ = try? send(Array(":\n\n".utf8))
@@ -65,23 +65,23 @@ extension Exchange {
     precondition(loop.isCurrent, "a stream came back on another thread")
     guard let connection else { return }
     var problem = error
-    if problem == nil, let lengthLeft, lengthLeft > 0 { problem = InvalidResponse.length }
-    if isEventStream, isStopped || problem is CancellationError { problem = nil }
+    if problem == nil, let left = stream.lengthLeft, left > 0 { problem = InvalidResponse.length }
+    if stream.isOfEvents, stream.isStopped || problem is CancellationError { problem = nil }
     if let problem {
       worker.configuration.errorLog?(
         Failure(problem, request: request, requestID: request?.id ?? RequestNumber.text(number)))
       // An unfinished body is how the client learns of the error.
       return connection.breakOff()
     }
-    isStreaming = false
+    stream.isOpen = false
     if worker.isStopping { keepsAlive = false }
-    if isChunked { connection.output.append("0\r\n\r\n") }
+    if stream.isChunked { connection.output.append("0\r\n\r\n") }
     end()
   }
 
   func serverStops() {
-    isStopped = true
-    if isEventStream { task?.cancel() }
+    stream.isStopped = true
+    if stream.isOfEvents { task?.cancel() }
   }
 
   /// The connection ended before the answer.
@@ -93,10 +93,24 @@ extension Exchange {
     log()
     request = nil
     let error = ClientGone()
-    bodyWaiter?.resume(throwing: error)
-    bodyWaiter = nil
-    let waiters = drainWaiters
-    drainWaiters = []
+    body.waiter?.resume(throwing: error)
+    body.waiter = nil
+    let waiters = stream.drainWaiters
+    stream.drainWaiters = []
     for waiter in waiters { waiter.resume(throwing: error) }
   }
+}
+
+/// How far an answer that its handler writes piece by piece has come.
+struct StreamedBody {
+  /// Whether more may be written.
+  var isOpen = false
+  var isChunked = false
+  var isOfEvents = false
+  /// Bytes that are still to come of a body whose length was said.
+  var lengthLeft: Int?
+  /// Whether the server stops.
+  var isStopped = false
+  var lastWrite: UInt64 = 0
+  var drainWaiters: [CheckedContinuation<Void, any Error>] = []
 }

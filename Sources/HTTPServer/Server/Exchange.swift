@@ -19,18 +19,8 @@ final class Exchange: @unchecked Sendable {
   private var countedClient: Turns.Client?
   let collected = Mutex<[UInt8]?>(nil)
 
-  // State of the request's body.
-  var bodyIsOver: Bool
-  var bodyHasBegun = false
-  var bodyFailure: (any Error)?
-  var bodyWaiter: CheckedContinuation<[UInt8]?, any Error>?
-  var bodyBytes = 0
-  /// Nanoseconds spent waiting for earlier pieces of the body.
-  var bodyWaited: UInt64 = 0
-  /// When the wait for this piece began.
-  var bodyAwaitedAt: UInt64 = 0
-  var bodyTimeLimit: Duration
-  var continueIsDue: Bool
+  // Unchecked because the loop's thread alone touches these, and no access contains another.
+  @exclusivity(unchecked) var body: ReceivedBody
 
   // State of the answer.
   var status = 0
@@ -39,15 +29,9 @@ final class Exchange: @unchecked Sendable {
   var remoteAddress: SocketAddress?
   var bytes = 0
   var keepsAlive = false
-  var isChunked = false
-  var lengthLeft: Int?
-  var isEventStream = false
   /// Whether the handler is cancelled when the client closes its side.
   var endsWithClient = false
-  var isStreaming = false
-  var isStopped = false
-  var lastWrite: UInt64 = 0
-  var drainWaiters: [CheckedContinuation<Void, any Error>] = []
+  @exclusivity(unchecked) var stream = StreamedBody()
 
   init(connection: Connection, head: RequestHead, number: UInt64, started: UInt64) {
     self.connection = connection
@@ -55,39 +39,34 @@ final class Exchange: @unchecked Sendable {
     self.number = number
     self.started = started
     worker = connection.worker
-    bodyIsOver = head.framing == .none
-    bodyTimeLimit = worker.configuration.bodyTimeLimit
-    continueIsDue = head.expectsContinue
+    body = ReceivedBody(head, timeLimit: worker.configuration.bodyTimeLimit)
   }
 
   var loop: EventLoop { worker.loop }
-  var waitsForBody: Bool { bodyWaiter != nil }
+  var waitsForBody: Bool { body.waiter != nil }
 
   /// Runs the handler, or lets it wait for its client's turn. It starts at once on the caller's stack, and has often
   /// finished when this returns.
-  func start(_ request: consuming Request, _ resolution: Resolution) {
-    self.request = request
+  func start(_ resolution: Resolution) {
     endsWithClient = resolution.endsWithClient
-    if let limit = resolution.bodyTimeLimit { bodyTimeLimit = limit }
-    var handler = resolution.handler
+    if let limit = resolution.bodyTimeLimit { body.timeLimit = limit }
     if head.problem != nil { mustClose = true }
-    if case .length(let length) = head.framing, length > resolution.bodyLimit {
-      let error = RequestError(.contentTooLarge, "The body is longer than \(resolution.bodyLimit) bytes.")
-      bodyFailure = error
-      mustClose = true
-      if !worker.responder.refusesLongBodies { handler = { _ in throw error } }
-    }
     let quick = head.framing == .none ? resolution.quick : nil
-    if let quick, let answer = quickAnswer(quick, request) {
+    if let quick, let request, let answer = quickAnswer(quick, request) {
       // It waits for no turn, which would take longer. Its body is in memory: nothing is left to run.
       _ = begin(answer)
       return
     }
-    guard let turns = worker.turns, let client = connection?.client(of: head) else { return run(handler) }
+    if case .length(let length) = head.framing, length > resolution.bodyLimit {
+      // The router answers with a page of its own.
+      body.failure = RequestError(.contentTooLarge, "The body is longer than \(resolution.bodyLimit) bytes.")
+      mustClose = true
+    }
+    guard let turns = worker.turns, let client = connection?.client(of: head) else { return run(resolution.handler) }
     // A body comes when it comes, and so does what a handler waits for.
     let isCounted = quick == nil && head.framing == .none && !resolution.mayWait
     if isCounted { countedClient = client }
-    turns.take(client, isCounted: isCounted, at: worker.now) { [handler] in self.run(handler) }
+    turns.take(client, isCounted: isCounted, at: worker.now) { [handler = resolution.handler] in self.run(handler) }
   }
 
   private func run(_ handler: @escaping Handler) {
@@ -139,6 +118,6 @@ final class Exchange: @unchecked Sendable {
     if ClientGone.explains(error) { return Response(.badRequest) }
     let failure = Failure(error, request: request, requestID: request?.id ?? RequestNumber.text(number))
     if failure.status == .internalServerError { worker.configuration.errorLog?(failure) }
-    return worker.responder.errorResponse(for: failure)
+    return worker.router.errorResponse(for: failure)
   }
 }

@@ -31,36 +31,36 @@ struct ResponseHead {
     output.append(date)
     for field in response.headers.responseFields where !Self.isOurs(field.name) {
       output.append(field.name)
-      output.append(": ")
+      output.append(literal: ": ")
       output.append(field.value)
-      output.append("\r\n")
+      output.append(literal: "\r\n")
     }
     for block in response.headers.blocks { output.append(block.bytes) }
     switch requestID {
     case .number(let number):
-      output.append("X-Request-Id: ")
+      output.append(literal: "X-Request-Id: ")
       output.reserve(13)
       if let room = output.room.baseAddress {
         RequestNumber.write(number, to: room.assumingMemoryBound(to: UInt8.self))
       }
       output.filled(13)
     case .text(let text):
-      output.append("X-Request-Id: ")
+      output.append(literal: "X-Request-Id: ")
       output.append(text)
     }
     switch framing {
     case .length(let length):
-      output.append("\r\nContent-Length: ")
+      output.append(literal: "\r\nContent-Length: ")
       output.append(length)
-    case .chunked: output.append("\r\nTransfer-Encoding: chunked")
+    case .chunked: output.append(literal: "\r\nTransfer-Encoding: chunked")
     case .untilClose, .none: break
     }
     switch connection {
     case .implied: break
-    case .keepAlive: output.append("\r\nConnection: keep-alive")
-    case .close: output.append("\r\nConnection: close")
+    case .keepAlive: output.append(literal: "\r\nConnection: keep-alive")
+    case .close: output.append(literal: "\r\nConnection: close")
     }
-    output.append("\r\n\r\n")
+    output.append(literal: "\r\n\r\n")
   }
 
   /// Fields that the server alone sets.

@@ -15,16 +15,16 @@ package final class Server: Sendable {
   }
 
   private let configuration: ServerConfiguration
-  private let responder: any Responder
+  private let router: Router
   private let tls: TLSSettings
   private let state = Mutex(State.ready)
   private let (end, ended) = AsyncStream.makeStream(of: Void.self)
 
   /// The server listens after ``start()``.
-  package init(_ configuration: ServerConfiguration, _ responder: some Responder) {
+  package init(_ configuration: ServerConfiguration, _ router: Router) {
     precondition(configuration.loops > 0, "a server needs a loop")
     self.configuration = configuration
-    self.responder = responder
+    self.router = router
     tls = TLSSettings(configuration.tls)
   }
 
@@ -49,7 +49,7 @@ package final class Server: Sendable {
         for number in 0..<configuration.loops {
           workers.append(
             try Worker(
-              configuration: configuration, responder: responder, tls: tls, count: configuration.connections,
+              configuration: configuration, router: router, tls: tls, count: configuration.connections,
               alarm: alarm, number: number))
         }
       } catch {

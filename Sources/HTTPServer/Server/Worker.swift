@@ -9,7 +9,7 @@ import Reactor
 final class Worker: @unchecked Sendable {
   let loop: EventLoop
   let configuration: ServerConfiguration
-  let responder: any Responder
+  let router: Router
   let count: ConnectionCount
   /// Nil: requests run as they arrive.
   let turns: Turns?
@@ -21,16 +21,17 @@ final class Worker: @unchecked Sendable {
   private(set) var now: UInt64 = 0
   private(set) var isStopping = false
   private var connections: [Connection] = []
-  private var buffers: [Buffer] = []
+  // Touched by every request, on the loop's thread: nothing can overlap.
+  @exclusivity(unchecked) private var buffers: [Buffer] = []
   private var encoders: [GzipEncoder] = []
-  private var numbers = RequestNumber.random()
+  @exclusivity(unchecked) private var numbers = RequestNumber.random()
   private var sweepIsPlanned = false
   private var whenEmpty: (@Sendable () -> Void)?
   private var dateSecond = 0
   private var dateField: [UInt8] = []
 
   init(
-    configuration: ServerConfiguration, responder: any Responder, tls: TLSSettings, count: ConnectionCount,
+    configuration: ServerConfiguration, router: Router, tls: TLSSettings, count: ConnectionCount,
     alarm: Alarm, number: Int
   ) throws {
     let loop = try EventLoop(name: "http-\(number)")
@@ -38,7 +39,7 @@ final class Worker: @unchecked Sendable {
     turns = configuration.requestsOfClient.map { Turns(loop: loop, limit: $0) }
     self.configuration = configuration
     timeouts = Timeouts(configuration)
-    self.responder = responder
+    self.router = router
     self.tls = tls
     self.count = count
     self.alarm = alarm

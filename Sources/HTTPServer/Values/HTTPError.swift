@@ -1,3 +1,5 @@
+import Reactor
+
 /// An error answer to a request.
 package struct HTTPError: HTTPResponseError, CustomStringConvertible {
   package let status: Status
@@ -58,5 +60,38 @@ package struct ClientGone: Error, Equatable, CustomStringConvertible {
   /// failure to log.
   static func explains(_ error: any Error) -> Bool {
     error is ClientGone || (error is CancellationError && Task.isCancelled)
+  }
+}
+
+/// An error that becomes an error page.
+package struct Failure: Sendable {
+  package let status: Status
+  /// A sentence for the client; may be empty.
+  package let message: String
+  /// Fields that the answer must have.
+  package let headers: Headers
+  /// Nil if the request could not be read.
+  package let request: Request?
+  package let requestID: String
+  /// The thrown error; never shown to clients.
+  package let error: any Error
+
+  init(_ error: any Error, request: Request?, requestID: String) {
+    let known = error as? any HTTPResponseError
+    // A shortage of descriptors is temporary and not the request's fault.
+    let isShort = (error as? SystemError)?.isOutOfDescriptors ?? false
+    status = known?.status ?? (isShort ? .serviceUnavailable : .internalServerError)
+    message = known?.message ?? ""
+    headers = known?.headers ?? (isShort ? ["Retry-After": ServerWarning.retryAfter] : Headers())
+    self.request = request
+    self.requestID = requestID
+    self.error = error
+  }
+
+  /// The answer of a server without error pages: one or two lines of text.
+  package var plainResponse: Response {
+    var response = Response.text("\(status)\n" + (message.isEmpty ? "" : message + "\n"), status: status)
+    for field in headers.fields { response.headers.append(field.name, field.value) }
+    return response
   }
 }

@@ -154,12 +154,12 @@ package final class HeaderBlock: Sendable {
 
 /// A set of field names, of which it may believe too many to be its own: a Bloom filter of one word, which saves most
 /// comparisons of names.
-struct NameSet: Sendable {
+package struct NameSet: Sendable {
   private var bits: UInt64 = 0
 
   init() {}
 
-  init(_ names: some Sequence<String>) {
+  package init(_ names: some Sequence<String>) {
     for name in names { bits |= Self.bit(name) }
   }
 
