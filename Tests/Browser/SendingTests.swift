@@ -73,6 +73,7 @@ extension InBrowser {
         try await browser.go(toWindow: form)
         try await browser.wait(for: "//b[@data-receipt='displayed'][.='1']")
         try await browser.wait(for: "//b[@data-receipt='opened'][.='1']")
+        try await browser.wait(for: "//*[@data-receipt='opened_width'][@width='100.0%']")
         try await scene.sees("Reported by 1 of 1 device")
         // What was sent stands under the results, beside the phones: no column is left blank.
         let isBeside = """
