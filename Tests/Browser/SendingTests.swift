@@ -82,6 +82,12 @@ extension InBrowser {
           return payload.right <= aside.left;
           """
         #expect(try await browser.run(script: isBeside) as? Bool == true)
+        // The keyboard goes through them as they stand.
+        let isInOrder = """
+          const tops = [...document.querySelectorAll('.result > *')].map((part) => part.getBoundingClientRect().top);
+          return tops.every((top, at) => at === 0 || top >= tops[at - 1]);
+          """
+        #expect(try await browser.run(script: isInOrder) as? Bool == true)
         // Without results, they have the whole width.
         let isAlone = """
           for (const part of document.querySelectorAll('.result > .wide-stack section')) {
