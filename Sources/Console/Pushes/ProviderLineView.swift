@@ -36,7 +36,9 @@ struct ProviderTableView: View {
       guard services.count > 1 else { return [whole] }
       // Reports are counted by platform alone.
       let parts = services.map { provider in
-        line(provider.name, "\(query)&provider=\(provider.rawValue)", nil) { $0 == Reach(platform, provider) }
+        line("\(name) · \(provider.name)", "\(query)&provider=\(provider.rawValue)", nil) {
+          $0 == Reach(platform, provider)
+        }
       }
       return [whole] + parts
     }

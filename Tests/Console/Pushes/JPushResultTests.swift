@@ -130,6 +130,7 @@ struct JPushResultTests {
       #expect(answer.json?["jpush"]?.array?.first?["result"] == ["jpush_received": 41])
       let page = try await ben.get("/pushes/\(uid)").text
       #expect(page.contains("By platform and push service") && page.contains("JPush’s own figures"))
+      #expect(page.contains("?platform=ios#devices\""), "all devices of a platform are listed, too")
       #expect(page.contains("1828256757") && page.contains(">41<"))
       let columns = ScenePage(page).tags.filter { $0.name == "th" && $0.attributes["scope"] == "col" }.map(\.text)
       #expect(columns.contains("Received, Android") && !columns.contains("Sent to APNs"), "\(columns)")
@@ -160,7 +161,7 @@ struct JPushResultTests {
     let table = try #require(ProviderTableView(push: "p1", targets, reasons, receipts: [.android: receipts], texts))
     #expect(table.lines.map(\.href).first == "/pushes/p1?platform=ios")
     #expect(table.lines.map(\.href).last == "/pushes/p1?platform=android&provider=jpush")
-    #expect(table.lines.map(\.label) == ["iOS · APNs", "Android", "FCM", "JPush"])
+    #expect(table.lines.map(\.label) == ["iOS · APNs", "Android", "Android · FCM", "Android · JPush"])
     #expect(table.lines.map(\.target) == [7, 7, 3, 4])
     #expect(table.lines.map(\.counts.accepted) == [7, 6, 2, 4] && table.lines.map(\.counts.failed) == [0, 1, 1, 0])
     #expect(table.lines.map { $0.receipts?.opened } == [0, 3, nil, nil])
