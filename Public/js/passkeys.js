@@ -7,8 +7,13 @@ const text = (buffer) =>
   btoa(String.fromCharCode(...new Uint8Array(buffer ?? [])))
     .replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 
-/** Shows the buttons, which are hidden in the page: a browser without passkeys has no use for them. */
+/** Shows the buttons, which are hidden in the page: where passkeys cannot work, nobody has a use for them. */
 function start() {
+  // A passkey belongs to a host name; an IP address is none (Web Authentication Level 2, §5.1.3).
+  if (!window.isSecureContext || /^[\d.]+$|:/.test(location.hostname)) {
+    for (const hint of document.querySelectorAll('[data-passkey-nowhere]')) hint.hidden = false;
+    return;
+  }
   if (!window.PublicKeyCredential) return;
   for (const part of document.querySelectorAll('[data-passkey-part]')) part.hidden = false;
   for (const button of document.querySelectorAll('[data-passkey]')) button.addEventListener('click', () => ask(button));

@@ -7,7 +7,9 @@ document.querySelectorAll('[data-receipts]').forEach((panel) => {
     const news = JSON.parse(text);
     for (const element of document.querySelectorAll('[data-receipt]')) {
       const value = news[element.dataset.receipt];
-      if (value !== undefined && element.textContent !== value) element.textContent = value;
+      if (value === undefined) continue;
+      if (element.tagName === 'rect') element.setAttribute('width', value);
+      else if (element.textContent !== value) element.textContent = value;
     }
   });
 });

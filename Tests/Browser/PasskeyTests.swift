@@ -54,6 +54,24 @@ extension AdministrationInBrowser {
       }
     }
 
+    @Test("at an IP address, which no passkey can belong to, none is offered, and the account says why")
+    func nowhere() async throws {
+      try await BrowserScene.run { scene in
+        try await scene.open("/account")
+        try await scene.browser.wait(for: "//p[@data-passkey-nowhere][not(@hidden)]")
+        let offered = "[data-passkey-part]:not([hidden])"
+        let atAccount = try await scene.browser.findAll(offered)
+        #expect(atAccount.isEmpty)
+        try await scene.press("Sign out")
+        try await scene.heading("Sign in")
+        try await scene.open("/session/new")
+        let atSignIn = try await scene.browser.findAll(offered)
+        #expect(atSignIn.isEmpty)
+        try await open(scene, "/session/new")
+        try await scene.browser.wait(for: "//div[@data-passkey-part][not(@hidden)]")
+      }
+    }
+
     @Test("an authenticator app is set up by its QR code, and asked for after the password", arguments: [true, false])
     func authenticator(javaScript: Bool) async throws {
       let clock = StandingClock()

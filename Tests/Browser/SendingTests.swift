@@ -73,6 +73,7 @@ extension InBrowser {
         try await browser.go(toWindow: form)
         try await browser.wait(for: "//b[@data-receipt='displayed'][.='1']")
         try await browser.wait(for: "//b[@data-receipt='opened'][.='1']")
+        try await browser.wait(for: "//*[@data-receipt='opened_width'][@width='100.0%']")
         try await scene.sees("Reported by 1 of 1 device")
         // What was sent stands under the results, beside the phones: no column is left blank.
         let isBeside = """
@@ -81,6 +82,12 @@ extension InBrowser {
           return payload.right <= aside.left;
           """
         #expect(try await browser.run(script: isBeside) as? Bool == true)
+        // The keyboard goes through them as they stand.
+        let isInOrder = """
+          const tops = [...document.querySelectorAll('.result > *')].map((part) => part.getBoundingClientRect().top);
+          return tops.every((top, at) => at === 0 || top >= tops[at - 1]);
+          """
+        #expect(try await browser.run(script: isInOrder) as? Bool == true)
         // Without results, they have the whole width.
         let isAlone = """
           for (const part of document.querySelectorAll('.result > .wide-stack section')) {

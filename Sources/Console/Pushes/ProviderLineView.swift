@@ -11,7 +11,7 @@ struct ProviderTableView: View {
 
   /// Nil: one service reaches all devices, and the progress says it all.
   init?(
-    push uid: String, _ targets: [Reach: Int], _ reasons: [Delivery.ReasonCount], receipts: [Platform: ReceiptCounts],
+    push uid: String, _ targets: [Reach: Int], _ reasons: [Delivery.ReasonCount], _ reports: [ReceiptCounts.Line],
     _ texts: Texts
   ) {
     guard targets.count > 1 else { return nil }
@@ -26,17 +26,23 @@ struct ProviderTableView: View {
       return ProviderLineView(
         label: label, href: "/pushes/\(uid)?\(query)", target: target, counts: counts, receipts: receipts)
     }
+    func reported(on platform: Platform, by provider: ProviderKind? = nil) -> ReceiptCounts? {
+      let own = reports.filter { $0.platform == platform }
+      if provider != nil, own.contains(where: { $0.provider == nil }) { return nil }
+      return own.reduce(ReceiptCounts()) { provider == nil || provider == $1.provider ? $0 + $1.counts : $0 }
+    }
     lines = Platform.allCases.flatMap { platform -> [ProviderLineView] in
       let services = platform.providers.filter { targets[Reach(platform, $0)] != nil }
       guard let first = services.first else { return [] }
       let (name, query) = (texts("platform.\(platform.rawValue)"), "platform=\(platform.rawValue)")
       let whole = line(
-        services.count == 1 ? "\(name) · \(first.name)" : name, query, receipts[platform] ?? ReceiptCounts()
+        services.count == 1 ? "\(name) · \(first.name)" : name, query, reported(on: platform)
       ) { $0.platform == platform }
       guard services.count > 1 else { return [whole] }
-      // Reports are counted by platform alone.
       let parts = services.map { provider in
-        line(provider.name, "\(query)&provider=\(provider.rawValue)", nil) { $0 == Reach(platform, provider) }
+        line(
+          "\(name) · \(provider.name)", "\(query)&provider=\(provider.rawValue)", reported(on: platform, by: provider)
+        ) { $0 == Reach(platform, provider) }
       }
       return [whole] + parts
     }
@@ -61,7 +67,7 @@ struct ProviderLineView: View {
   let href: String
   let target: Int
   let counts: OutcomeCounts
-  /// Nil: not counted for each service.
+  /// Nil: counted by a version that did not tell services apart.
   let receipts: ReceiptCounts?
 
   static let fields: [Field<Self>] = [

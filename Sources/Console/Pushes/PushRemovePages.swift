@@ -12,11 +12,11 @@ enum PushRemovePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/pushes/:uid/remove", role: .admin) { page in
       let uid: String = try page.request.parameter("uid")
-      let (push, mayRemove) = try await page.store.read { database in
+      let (push, app, mayRemove) = try await page.store.read { database in
         let push = try PushPages.find(database, uid: uid)
-        return (push, try Trim.mayRemove(database, push: push.id))
+        return (push, try App.get(database, id: push.appID), try Trim.mayRemove(database, push: push.id))
       }
-      return page.answer(PushRemoveView(push: push, title: push.heading(page.texts), mayRemove: mayRemove))
+      return page.answer(PushRemoveView(push: push, app: app.name, mayRemove: mayRemove, texts: page.texts))
     }
     routes.page(.post, "/pushes/:uid/remove", role: .admin) { page in
       let push = try await PushPages.find(page)
@@ -43,13 +43,20 @@ struct PushRemoveView: PageView {
   static let section: Section? = .pushes
 
   let push: Push
-  let title: String
+  let app: String
   /// Whether it has ended.
   let mayRemove: Bool
+  let texts: Texts
 
   static let fields: [Field<Self>] = [
-    .text("name") { $0.title },
+    .text("name") { $0.push.heading($0.texts) },
     .text("href") { "/pushes/\($0.push.uid)" },
+    // Several pushes may have the same title.
+    .text("app") { $0.app },
+    .flag("production") { $0.push.environment == .production },
+    .text("audience") { $0.push.draft?.audience.text($0.texts) ?? "" },
+    .view("created") { MomentView(date: $0.push.createdAt) },
+    .text("outcomes") { $0.push.counts.text($0.texts) },
     .flag("may_remove") { $0.mayRemove },
   ]
 }

@@ -37,8 +37,8 @@ enum PushResultPage {
     /// On the first page, and where they are asked for.
     let waitingDevices: Page<WaitingDelivery.Listed>
     /// What apps reported.
-    let byPlatform: [Platform: ReceiptCounts]
-    var receipts: ReceiptCounts { byPlatform.values.reduce(ReceiptCounts(), +) }
+    let reports: [ReceiptCounts.Line]
+    var receipts: ReceiptCounts { reports.reduce(ReceiptCounts()) { $0 + $1.counts } }
     var progress: PushProgress
     let retry: PushRepeat
     let related: Related
@@ -79,7 +79,7 @@ enum PushResultPage {
           ? try WaitingDelivery.list(
             database, push: push.id, filter, cursor: filter.isWaiting ? pager.cursor : nil, limit: pageSize)
           : Page(items: [], next: nil),
-        byPlatform: try ReceiptCounts.byPlatform(database, push: push.id),
+        reports: try ReceiptCounts.lines(database, push: push.id),
         progress: try PushProgress.find(database, push: push.id),
         retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push, user: user),
         approval: try ApprovalView(database, .push(push.id), "/pushes/\(push.uid)", page),
@@ -147,7 +147,7 @@ enum PushResultPage {
         tokens: found.tokens
       ).views(texts),
       providers: ProviderTableView(
-        push: push.uid, found.targets, found.reasons, receipts: found.byPlatform, texts),
+        push: push.uid, found.targets, found.reasons, found.reports, texts),
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       remarks: found.remarks.map { FindingView($0, texts) },
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),

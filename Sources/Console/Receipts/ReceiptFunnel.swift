@@ -11,18 +11,24 @@ struct ReceiptFunnel {
   struct Step: View {
     /// As in events.
     let key: String
+    /// The CSS class of the color.
+    let colour: String
     let label: String
     /// The list of its devices.
     let href: String
     let number: Int
     let share: String
+    /// Of the step's bar, such as `62.5%`: all targeted devices fill the chart.
+    let width: String
 
     static let fields: [Field<Self>] = [
       .text("key") { $0.key },
+      .text("colour") { $0.colour },
       .text("label") { $0.label },
       .text("href") { $0.href },
       .number("number") { $0.number },
       .text("share") { $0.share },
+      .text("width") { $0.width },
     ]
   }
 
@@ -31,17 +37,16 @@ struct ReceiptFunnel {
   let reported: String
 
   init(_ push: Push, _ counts: ReceiptCounts, _ texts: Texts) {
-    let accepted = push.counts.accepted
+    let (target, accepted) = (push.target ?? 0, push.counts.accepted)
     let rows: [(String, String, String, Int)] =
-      [
-        ("target", "", texts("receipts.target"), push.target ?? 0),
-        ("accepted", "?outcome=accepted", texts("receipts.accepted"), accepted),
-      ] + ReceiptKind.allCases.map { ($0.name, "?receipt=\($0.name)", texts("receipts.\($0.name)"), counts[$0]) }
-    steps = rows.map { key, query, label, number in
+      [("target", "skip", "", target), ("accepted", "acc", "?outcome=accepted", accepted)]
+      + ReceiptKind.allCases.map { ($0.name, $0.colour, "?receipt=\($0.name)", counts[$0]) }
+    steps = rows.map { key, colour, query, number in
       let isReported = key != "target" && key != "accepted" && number > 0
       let share = isReported && accepted > 0 ? Self.percent(number, of: accepted) : ""
       return Step(
-        key: key, label: label, href: "/pushes/\(push.uid)\(query)#devices", number: number, share: share)
+        key: key, colour: colour, label: texts("receipts.\(key)"), href: "/pushes/\(push.uid)\(query)#devices",
+        number: number, share: share, width: "\(Double(min(10_000, 10_000 * number / max(1, target))) / 100)%")
     }
     let reach = max(accepted, counts.devices)
     reported =
@@ -50,18 +55,30 @@ struct ReceiptFunnel {
       : texts("receipts.reported_by", count: reach, ["reported": counts.devices.grouped])
   }
 
-  /// The numbers as texts, for the page's script: members are named like `data-receipt` elements.
+  /// The numbers as texts, and the bars' widths, for the page's script: members are named like `data-receipt` elements.
   var json: JSONValue {
     var members: [String: JSONValue] = ["reported_text": .string(reported)]
     for step in steps {
       members[step.key] = .string(step.number.grouped)
       members[step.key + "_share"] = .string(step.share)
+      members[step.key + "_width"] = .string(step.width)
     }
     return .object(members)
   }
 
   private static func percent(_ part: Int, of whole: Int) -> String {
     "\(Int((Double(part) * 100 / Double(whole)).rounded()))%"
+  }
+}
+
+extension ReceiptKind {
+  fileprivate var colour: String {
+    switch self {
+    case .displayed: "del"
+    case .opened: "open"
+    // No step on the way.
+    case .dismissed: "skip"
+    }
   }
 }
 

@@ -70,19 +70,37 @@ package struct ReceiptCounts: Sendable, Hashable {
     (displayed, opened, dismissed) = (row.int(column + 1), row.int(column + 2), row.int(column + 3))
   }
 
+  /// What the devices of one platform and service reported.
+  package struct Line: Sendable, Hashable {
+    package let platform: Platform
+    /// Nil: reported to a version that did not tell a platform's services apart.
+    package let provider: ProviderKind?
+    package let counts: ReceiptCounts
+
+    package init(_ platform: Platform, _ provider: ProviderKind?, _ counts: ReceiptCounts) {
+      (self.platform, self.provider, self.counts) = (platform, provider, counts)
+    }
+  }
+
+  /// Of one push, a line for each platform and service that reported; from counters.
+  package static func lines(_ database: Database, push: Int64) throws -> [Line] {
+    try database.fetchAll(
+      "SELECT platform, provider, \(columns) FROM receipt_counters WHERE push_id = ?", push
+    ) { row in
+      Line(
+        try Platform(code: row.int(0)), try row.int(1) == 0 ? nil : ProviderKind(code: row.int(1)),
+        ReceiptCounts(row, from: 2))
+    }
+  }
+
   /// Of one push, by platform; from counters.
   package static func byPlatform(_ database: Database, push: Int64) throws -> [Platform: ReceiptCounts] {
-    var counts: [Platform: ReceiptCounts] = [:]
-    try database.forEach("SELECT platform, \(columns) FROM receipt_counters WHERE push_id = ?", push) { row in
-      counts[try Platform(code: row.int(0))] = ReceiptCounts(row, from: 1)
-      return .continue
-    }
-    return counts
+    try Dictionary(lines(database, push: push).map { ($0.platform, $0.counts) }) { $0 + $1 }
   }
 
   /// Of one push; from counters.
   package static func find(_ database: Database, push: Int64) throws -> ReceiptCounts {
-    try byPlatform(database, push: push).values.reduce(ReceiptCounts(), +)
+    try lines(database, push: push).reduce(ReceiptCounts()) { $0 + $1.counts }
   }
 
   /// Of the pushes that were created in a time, by whole days after its start.

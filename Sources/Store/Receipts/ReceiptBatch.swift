@@ -78,11 +78,13 @@ private final class ReceiptWriter {
   private struct FoundDevice {
     let id: Int64
     let platform: Int
+    let provider: Int
   }
 
   private struct Key: Hashable {
     let push: Int64
     let platform: Int
+    let provider: Int
   }
 
   private let database: Database
@@ -127,7 +129,7 @@ private final class ReceiptWriter {
   /// - Returns: whether it is the first report of this kind.
   private func write(_ push: FoundPush, _ device: FoundDevice, _ kind: ReceiptKind, _ at: Date) throws -> Bool {
     let sql = Self.sql[kind.rawValue - 1]
-    let key = Key(push: push.id, platform: device.platform)
+    let key = Key(push: push.id, platform: device.platform, provider: device.provider)
     let added = try database.run(sql.insert, push.id, device.id, at)
     if added == 1 {
       counts[key, default: ReceiptCounts()].devices += 1
@@ -142,10 +144,11 @@ private final class ReceiptWriter {
     for (key, count) in counts {
       try database.run(
         """
-        INSERT INTO receipt_counters(push_id, platform, devices, displayed, opened, dismissed) VALUES (?, ?, ?, ?, ?, ?)
+        INSERT INTO receipt_counters(push_id, platform, provider, devices, displayed, opened, dismissed)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT DO UPDATE SET devices = devices + excluded.devices, displayed = displayed + excluded.displayed,
           opened = opened + excluded.opened, dismissed = dismissed + excluded.dismissed
-        """, key.push, key.platform, count.devices, count.displayed, count.opened, count.dismissed)
+        """, key.push, key.platform, key.provider, count.devices, count.displayed, count.opened, count.dismissed)
     }
     counts = [:]
     // The app contacts the server when it reports, whenever it happened.
@@ -177,9 +180,9 @@ private final class ReceiptWriter {
       case .token(let token): ("token", token.bytes)
       case .registrationID(let id): ("registration_id", id)
       }
-    return try database.fetchOne("SELECT id, platform FROM devices WHERE \(column) = ? AND app_id = ?", value, app) {
-      FoundDevice(id: $0.int64(0), platform: $0.int(1))
-    }
+    return try database.fetchOne(
+      "SELECT id, platform, coalesce(provider, platform) FROM devices WHERE \(column) = ? AND app_id = ?", value, app
+    ) { FoundDevice(id: $0.int64(0), platform: $0.int(1), provider: $0.int(2)) }
   }
 
   /// The statements by kind, made once.

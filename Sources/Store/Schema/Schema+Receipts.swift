@@ -54,4 +54,29 @@ extension Schema {
       ALTER TABLE client_keys ADD COLUMN expires_at INTEGER;   -- NULL: valid until it is removed
       ALTER TABLE client_keys ADD COLUMN device_id INTEGER;    -- which phone registered with it; it may be deleted
       """)
+
+  /// Counts by the service that reaches the device, where a platform has several.
+  static let receiptServices = Migration(
+    id: "2026-11-28 receipt services",
+    sql: """
+      CREATE TABLE receipt_counters_by_provider(
+        push_id INTEGER NOT NULL,
+        platform INTEGER NOT NULL,
+        provider INTEGER NOT NULL,           -- ProviderKind.code; 0: counted before services were told apart
+        devices INTEGER NOT NULL,            -- that reported anything
+        displayed INTEGER NOT NULL,
+        opened INTEGER NOT NULL,
+        dismissed INTEGER NOT NULL,
+        PRIMARY KEY(push_id, platform, provider)
+      ) STRICT, WITHOUT ROWID;
+      -- A push with one service on a platform needs no telling apart.
+      INSERT INTO receipt_counters_by_provider
+        SELECT c.push_id, c.platform,
+          (SELECT iif(count(*) = 1, max(t.provider), 0) FROM push_targets t
+            WHERE t.push_id = c.push_id AND t.platform = c.platform AND t.count > 0),
+          c.devices, c.displayed, c.opened, c.dismissed
+        FROM receipt_counters c;
+      DROP TABLE receipt_counters;
+      ALTER TABLE receipt_counters_by_provider RENAME TO receipt_counters;
+      """)
 }

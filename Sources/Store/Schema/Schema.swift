@@ -19,7 +19,7 @@ package enum Schema {
       pushAnnouncements, deliveryBadges, incidents, topicChanges, smokeTests, drafts,
       templates, segments, webhooks, tokenLimits, auditChain, signIn, incidentMessages, enrollments, oidc, approvals,
       incidentEnds, shownSecondSteps, localizations, incidentMoves, acceptedBefore, messageNames,
-      audienceUses, repeatedApprovals, pushTypes,
+      audienceUses, repeatedApprovals, pushTypes, receiptServices,
     ])
 
   /// The schema of the first release.

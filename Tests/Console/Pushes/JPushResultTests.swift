@@ -130,6 +130,7 @@ struct JPushResultTests {
       #expect(answer.json?["jpush"]?.array?.first?["result"] == ["jpush_received": 41])
       let page = try await ben.get("/pushes/\(uid)").text
       #expect(page.contains("By platform and push service") && page.contains("JPush’s own figures"))
+      #expect(page.contains("?platform=ios#devices\""), "all devices of a platform are listed, too")
       #expect(page.contains("1828256757") && page.contains(">41<"))
       let columns = ScenePage(page).tags.filter { $0.name == "th" && $0.attributes["scope"] == "col" }.map(\.text)
       #expect(columns.contains("Received, Android") && !columns.contains("Sent to APNs"), "\(columns)")
@@ -157,14 +158,19 @@ struct JPushResultTests {
     var receipts = ReceiptCounts()
     (receipts.devices, receipts.displayed, receipts.opened) = (5, 5, 3)
     let targets = [Reach(.ios, .apns): 7, Reach(.android, .fcm): 3, Reach(.android, .jpush): 4]
-    let table = try #require(ProviderTableView(push: "p1", targets, reasons, receipts: [.android: receipts], texts))
+    func made(_ reports: [ReceiptCounts.Line]) throws -> ProviderTableView {
+      try #require(ProviderTableView(push: "p1", targets, reasons, reports, texts))
+    }
+    let table = try made([ReceiptCounts.Line(.android, .jpush, receipts)])
     #expect(table.lines.map(\.href).first == "/pushes/p1?platform=ios")
     #expect(table.lines.map(\.href).last == "/pushes/p1?platform=android&provider=jpush")
-    #expect(table.lines.map(\.label) == ["iOS · APNs", "Android", "FCM", "JPush"])
+    #expect(table.lines.map(\.label) == ["iOS · APNs", "Android", "Android · FCM", "Android · JPush"])
     #expect(table.lines.map(\.target) == [7, 7, 3, 4])
     #expect(table.lines.map(\.counts.accepted) == [7, 6, 2, 4] && table.lines.map(\.counts.failed) == [0, 1, 1, 0])
-    #expect(table.lines.map { $0.receipts?.opened } == [0, 3, nil, nil])
-    #expect(ProviderTableView(push: "p1", [Reach(.ios, .apns): 7], reasons, receipts: [:], texts) == nil)
+    #expect(table.lines.map { $0.receipts?.opened } == [0, 3, 0, 3])
+    let older = try made([ReceiptCounts.Line(.android, nil, receipts), ReceiptCounts.Line(.android, .fcm, receipts)])
+    #expect(older.lines.map { $0.receipts?.opened } == [0, 6, nil, nil], "an earlier version counted some together")
+    #expect(ProviderTableView(push: "p1", [Reach(.ios, .apns): 7], reasons, [], texts) == nil)
   }
 
   @Test("a push to Android alone is reviewed as FCM gets it")

@@ -65,6 +65,8 @@ struct ReceiptRouteTests {
       var viewer = try await scene.signIn(.viewer)
       let page = ScenePage(try await viewer.get("/pushes/\(push.uid)"))
       #expect(page.text.contains("Reported by 2 of 3 devices") && page.text.contains("67%"))
+      let bars = page.tags.filter { $0.name == "rect" && $0.attributes["data-receipt"] != nil }
+      #expect(bars.map { $0.attributes["width"] } == ["100.0%", "100.0%", "66.66%", "33.33%", "0.0%"])
       for (receipt, number) in [("displayed", 2), ("opened", 1), ("dismissed", 0)] {
         let list = "/pushes/\(push.uid)?receipt=\(receipt)"
         #expect(page.links.contains { $0.hasPrefix(list) }, "\(page.links)")

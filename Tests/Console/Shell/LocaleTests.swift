@@ -70,7 +70,7 @@ struct LocaleTests {
     add("people.states.", User.State.allCases.map(\.rawValue))
     add("people.required_of.", SecondStepRule.Reach.allCases.map(\.rawValue))
     add("passkeys.refused.", PasskeyCeremony.Refusal.allCases.map(\.rawValue))
-    add("receipts.", ReceiptKind.allCases.map(\.name))
+    add("receipts.", ["target", "accepted"] + ReceiptKind.allCases.map(\.name))
     add("delivery.steps.", ReceiptKind.allCases.map(\.name))
     add("account.", ["name", "role", "since"])
     add("tokens.scopes.", TokenScope.allCases.map(\.rawValue))

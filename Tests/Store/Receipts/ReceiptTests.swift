@@ -132,6 +132,43 @@ struct ReceiptTests {
     }
   }
 
+  @Test("each push service of a platform has counts of its own")
+  func services() throws {
+    try withApp { database, app in
+      let push = try push(database, app)
+      var jpush = registration(2, .production, .android)
+      jpush.provider = .jpush
+      _ = try Device.register(database, app: app.id, [registration(1, .production, .android), jpush], now: noon)
+      _ = try record(database, 1, [.displayed])
+      _ = try record(database, 2, [.displayed, .opened])
+      let lines = try ReceiptCounts.lines(database, push: push.id)
+      #expect(lines.map(\.provider) == [.fcm, .jpush] && lines.map(\.counts.opened) == [0, 1])
+      #expect(try ReceiptCounts.byPlatform(database, push: push.id).mapValues(\.displayed) == [.android: 2])
+      #expect(try ReceiptCounts.find(database, push: push.id).devices == 2)
+    }
+  }
+
+  @Test("a file in use keeps its counts, by service where the push had one on the platform")
+  func migration() throws {
+    let database = try Database(path: ":memory:")
+    defer { database.close() }
+    let steps = Schema.migrator.migrations
+    let index = try #require(steps.firstIndex { $0.id == Schema.receiptServices.id })
+    try Migrator(applicationID: Schema.applicationID, Array(steps[..<index])).migrate(database, at: 0)
+    try database.script(
+      """
+      INSERT INTO apps(id, bundle_id, name, created_at) VALUES (1, 'com.example.shop', 'Shop', 0);
+      INSERT INTO pushes(id, uid, seed, app_id, environment, draft, search, state, source, created_by, created_at)
+        VALUES (7, 'p', 1, 1, 'production', '{}', '', 'finished', 'api', 'x', 1);
+      INSERT INTO push_targets(push_id, platform, provider, count) VALUES (7, 1, 3, 9), (7, 2, 2, 9), (7, 2, 3, 9);
+      INSERT INTO receipt_counters VALUES (7, 1, 4, 3, 2, 1), (7, 2, 8, 7, 6, 5);
+      """)
+    try Schema.migrator.migrate(database, at: 1)
+    let lines = try ReceiptCounts.lines(database, push: 7)
+    #expect(lines.map(\.platform) == [.ios, .android] && lines.map(\.provider) == [.jpush, nil])
+    #expect(lines.map(\.counts.devices) == [4, 8] && lines.map(\.counts.dismissed) == [1, 5])
+  }
+
   @Test("receipts go with the details of their push, counts with the push, and all with the app")
   func retention() throws {
     try withApp { database, app in
