@@ -33,8 +33,9 @@ enum TopicChangePages {
     _ page: PageContext, _ form: Form, errors: FieldErrors = FieldErrors()
   ) async throws -> Response {
     let app = try await AppPages.find(page)
+    let tags = try await page.store.read { try AudienceNames($0, of: app).tags }
     return page.answer(
-      TopicAudienceView(app: app, form: form, errors: errors, texts: page.texts),
+      TopicAudienceView(app: app, form: form, errors: errors, tags: tags, texts: page.texts),
       status: errors.status)
   }
 
@@ -95,6 +96,8 @@ struct TopicAudienceView: PageView {
   let app: App
   let form: Form
   let errors: FieldErrors
+  /// Some of the app's, for browsers without script.
+  let tags: [String]
   let texts: Texts
 
   private static let typed = [
@@ -106,6 +109,7 @@ struct TopicAudienceView: PageView {
       .written("id") { $1.write(Int($0.app.id)) },
       .text("app") { $0.app.name },
       .text("bundle_id") { $0.app.bundleID },
+      .list("tag_names") { $0.tags },
       .optional("problem") { $0.errors.others(typed + ["environment", "audience"]) },
       .view("environment") { view in
         FieldView(
