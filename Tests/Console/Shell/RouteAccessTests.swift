@@ -16,7 +16,7 @@ struct RouteAccessTests {
     ("GET /pushes/new", .operator), ("POST /pushes/preview", .operator),
     ("POST /pushes/paste", .operator), ("GET /pushes/drafts", .operator), ("POST /pushes/drafts", .operator),
     ("POST /pushes/drafts/:id/remove", .operator), ("POST /pushes/own", .operator),
-    ("POST /devices/:id/own", .operator),
+    ("GET /pushes/drafts.csv", .operator), ("GET /pushes/drafts.json", .operator), ("POST /devices/:id/own", .operator),
     ("POST /pushes", .operator), ("GET /pushes/:uid", .viewer), ("GET /pushes/:uid/events", .viewer),
     ("GET /pushes/:uid/receipts/events", .viewer),
     ("POST /pushes/:uid/cancel", .operator), ("POST /pushes/:uid/pause", .operator),
