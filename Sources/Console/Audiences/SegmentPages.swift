@@ -54,6 +54,8 @@ enum SegmentPages {
     } catch let error as StoreError {
       problem = texts.text(Problem("", code: "cursor.bad", error.description))
     }
+    let total = counts?.reduce(0) { $0 + $1.count.total }
+    let position = total.flatMap { pager.position(members.items.count, size: pageSize, of: $0, texts) }
     return page.answer(
       SegmentView(
         segment: segment, app: app, words: segment.rule.words(texts),
@@ -67,7 +69,8 @@ enum SegmentPages {
           DeviceRow(
             device: $0, app: app.name,
             platform: texts("platform.\($0.platform.rawValue)") + ($0.provider == .jpush ? ", JPush" : ""), now: now)
-        }, exports: ExportLinks(page, "/audiences/segments/\(segment.id)/devices"),
+        }, shown: position ?? texts("push.shown", count: members.items.count),
+        exports: ExportLinks(page, "/audiences/segments/\(segment.id)/devices"),
         pager: PagerView(pager, next: members.next), mayChange: page.may(.operator), now: now,
         environments: SendForm(
           form: Form([("environment", segment.rule.environment?.rawValue ?? "")])

@@ -107,6 +107,8 @@ enum TopicChangePages {
           },
         members: members.items.map { TopicMemberRow($0, texts, now: page.now) },
         exports: ExportLinks(page, "/apps/\(app.id)/topics/changes/\(change.id)/devices"),
+        position: pager.position(
+          members.items.count, size: pageSize, of: state.map { change.count(of: $0) } ?? change.devices, texts),
         pager: PagerView(pager, next: members.next), now: page.now))
   }
 }
@@ -156,6 +158,8 @@ struct TopicChangeView: PageView {
   let states: [StateLink]
   let members: [TopicMemberRow]
   let exports: ExportLinks
+  /// Nil: unknown.
+  let position: String?
   let pager: PagerView
   let now: Date
 
@@ -176,6 +180,7 @@ struct TopicChangeView: PageView {
     .list("rows") { $0.members },
     .flag("has_rows") { !$0.members.isEmpty },
     .view("exports") { $0.members.isEmpty ? nil : $0.exports },
+    .optional("position") { $0.position },
     .view("pager") { $0.pager },
   ]
 }

@@ -39,6 +39,8 @@ struct ScheduleView: PageView {
   let times: [ScheduleTimeRow]
   let history: [OccurrenceRow]
   let exports: ExportLinks
+  /// Of the runs; nil: unknown.
+  let position: String?
   let pager: PagerView
   let facts: [FactView]
   let payload: String
@@ -56,6 +58,7 @@ struct ScheduleView: PageView {
     .list("history") { $0.history },
     .flag("has_history") { !$0.history.isEmpty },
     .view("exports") { $0.exports },
+    .optional("position") { $0.position },
     .view("pager") { $0.pager },
     .flag("has_pages") { $0.pager.newer != nil || $0.pager.older != nil },
     .list("facts") { $0.facts },

@@ -90,6 +90,11 @@ extension Schedule {
     package let notedAt: Date
   }
 
+  /// How many past occurrences are recorded.
+  package static func historyCount(_ database: Database, id: Int64) throws -> Int {
+    try database.int("SELECT count(*) FROM schedule_occurrences WHERE schedule_id = ?", id)
+  }
+
   /// A page of a schedule's past occurrences, latest first.
   ///
   /// - Parameter cursor: `next` of the previous page; nil: the first page.
