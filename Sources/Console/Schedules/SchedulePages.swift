@@ -113,10 +113,11 @@ enum SchedulePages {
   }
 
   private static func occurrence(_ item: Schedule.Occurrence, _ row: ScheduleRow, _ texts: Texts) -> OccurrenceRow {
-    OccurrenceRow(
-      text: texts.moment(item.at, row.zone),
+    let means = item.isMissed ? "schedules.missed_means" : "schedules.deleted_means"
+    return OccurrenceRow(
+      text: texts.moment(item.at, row.zone), isMissed: item.isMissed,
       push: item.push.map { SchedulePushView($0, texts, now: row.now) },
-      note: item.push == nil ? texts("schedules.missed_means", ["time": texts.minute(item.notedAt)]) : "")
+      note: item.push == nil ? texts(means, ["time": texts.minute(item.notedAt)]) : "")
   }
 
   private static func facts(_ row: ScheduleRow, _ approval: ApprovalView?, _ texts: Texts) -> [FactView] {

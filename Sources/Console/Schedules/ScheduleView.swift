@@ -92,12 +92,13 @@ struct ScheduleTimeRow: View {
 /// A past run, and the push it created.
 struct OccurrenceRow: View {
   let text: String
-  /// Nil if the run was missed.
+  let isMissed: Bool
+  /// Nil if the run was missed, or its push was deleted.
   let push: SchedulePushView?
-  /// Why the run was missed.
+  /// Why there is no push.
   let note: String
 
   static let fields: [Field<Self>] = [
-    .text("text") { $0.text }, .view("made") { $0.push }, .text("note") { $0.note },
+    .text("text") { $0.text }, .flag("missed") { $0.isMissed }, .view("made") { $0.push }, .text("note") { $0.note },
   ]
 }
