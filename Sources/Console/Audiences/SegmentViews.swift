@@ -23,6 +23,8 @@ struct SegmentView: PageView {
   let pager: PagerView
   let mayChange: Bool
   let now: Date
+  /// Some of the app's, for browsers without script.
+  let deviceNames: [String]
   let environments: [ChoiceView]
 
   static let fields: [Field<Self>] = [
@@ -45,6 +47,7 @@ struct SegmentView: PageView {
     .view("exports") { $0.devices.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },
     .flag("may_change") { $0.mayChange },
+    .list("device_names") { $0.deviceNames },
     .view("environment") { FieldView(choices: $0.environments) },
     .text("send") {
       "/pushes/new?app=\(ConsoleRouter.escaped($0.app.bundleID))&segment=\(ConsoleRouter.escaped($0.segment.name))"

@@ -229,6 +229,13 @@ struct SegmentTests {
       let page = try await vera.get(address + "&device=anna")
       #expect(page.status == 200 && page.text.contains("2 devices get this push"), "\(page.text)")
       #expect(page.text.contains("Ada’s iPhone is left out") && page.text.contains("Odd: tagged odd"))
+      for asking in [page, try await vera.get("/audiences/segments/1")] {
+        let tags = ScenePage(asking).tags
+        let offered = try #require(tags.firstIndex { $0.attributes["id"] == "device-names" })
+        let names = tags[offered...].dropFirst().prefix { $0.name == "option" || $0.name == "/option" }
+        #expect(Set(names.compactMap { $0.attributes["value"] }) == ["Ada’s iPad", "Ada’s iPhone"])
+        #expect(tags.contains { $0.attributes["data-pick"] == "devices" && $0.attributes["list"] == "device-names" })
+      }
       let form = [
         ("app", "com.example.shop"), ("environment", "development"), ("audience", "segment"), ("segment", "Odd"),
       ]
