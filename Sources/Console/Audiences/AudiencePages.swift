@@ -297,6 +297,11 @@ struct AudienceNames: Sendable {
     tags = try app.map { try Tag.list(database, app: $0.id, limit: Self.most).items.map(\.name) } ?? []
     segments = try app.map { try Segment.list(database, app: $0.id, limit: Self.most).items.map(\.name) } ?? []
   }
+
+  /// Of the app's devices that have one.
+  static func devices(_ database: Database, of app: App) throws -> [String] {
+    try Device.named(database, app: app.id, prefix: "", limit: most).compactMap(\.name)
+  }
 }
 
 /// A segment, a tag, or an alias.

@@ -21,9 +21,10 @@ enum ExplanationPage {
       canEdit: form.has("title"))
     do {
       let question = try SendForm(form: form).question(device: form.filled("device_id") ?? form.filled("device"))
-      let (answer, app) = try await question.ask(page.store, now: page.now) {
-        (try AudienceAnswer(question, $0, $1, $2), $2)
+      let (answer, app, names) = try await question.ask(page.store, now: page.now) {
+        (try AudienceAnswer(question, $0, $1, $2), $2, try AudienceNames.devices($0, of: $2))
       }
+      view.deviceNames = names
       view.fill(answer, question, app, texts)
       return page.answer(view, language: language(page, hasForm: true))
     } catch let problems as Problems {
@@ -59,6 +60,8 @@ struct ExplanationView: PageView {
   var reached = 0
   var isProduction = false
   var steps: [ExplainedStep] = []
+  /// Some of the app's, for browsers without script.
+  var deviceNames: [String] = []
   /// Several devices that the text names.
   var devices: [LinkView] = []
   var verdict: VerdictView?
@@ -90,6 +93,7 @@ struct ExplanationView: PageView {
     .flag("production") { $0.isProduction },
     .view("reached") { CountView(count: $0.reached) },
     .list("steps") { $0.steps },
+    .list("device_names") { $0.deviceNames },
     .list("devices") { $0.devices },
     .flag("has_devices") { !$0.devices.isEmpty },
     .view("verdict") { $0.verdict },

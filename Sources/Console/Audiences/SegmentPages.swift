@@ -41,7 +41,7 @@ enum SegmentPages {
     let (segment, texts, now) = (try await find(page), page.texts, page.now)
     let pager = Pager(page.request)
     let app = try await page.store.read { try App.get($0, id: segment.appID) }
-    let uses = try await page.store.read { try segment.uses($0) }
+    let (uses, names) = try await page.store.read { (try segment.uses($0), try AudienceNames.devices($0, of: app)) }
     let counts = try? await page.store.read(limit: patience) { try segment.counts($0, now: now) }  // nil: too many
     var members = Page<Device>(items: [], next: nil)
     var problem: String?
@@ -54,6 +54,8 @@ enum SegmentPages {
     } catch let error as StoreError {
       problem = texts.text(Problem("", code: "cursor.bad", error.description))
     }
+    let total = counts?.reduce(0) { $0 + $1.count.total }
+    let position = total.flatMap { pager.position(members.items.count, size: pageSize, of: $0, texts) }
     return page.answer(
       SegmentView(
         segment: segment, app: app, words: segment.rule.words(texts),
@@ -67,8 +69,9 @@ enum SegmentPages {
           DeviceRow(
             device: $0, app: app.name,
             platform: texts("platform.\($0.platform.rawValue)") + ($0.provider == .jpush ? ", JPush" : ""), now: now)
-        }, exports: ExportLinks(page, "/audiences/segments/\(segment.id)/devices"),
-        pager: PagerView(pager, next: members.next), mayChange: page.may(.operator), now: now,
+        }, shown: position ?? texts("push.shown", count: members.items.count),
+        exports: ExportLinks(page, "/audiences/segments/\(segment.id)/devices"),
+        pager: PagerView(pager, next: members.next), mayChange: page.may(.operator), now: now, deviceNames: names,
         environments: SendForm(
           form: Form([("environment", segment.rule.environment?.rawValue ?? "")])
         ).environments(texts)))

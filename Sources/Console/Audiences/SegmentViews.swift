@@ -17,10 +17,14 @@ struct SegmentView: PageView {
   /// Why no devices are listed.
   let problem: String?
   let devices: [DeviceRow]
+  /// How many are listed, of how many if they could be counted in time.
+  let shown: String
   let exports: ExportLinks
   let pager: PagerView
   let mayChange: Bool
   let now: Date
+  /// Some of the app's, for browsers without script.
+  let deviceNames: [String]
   let environments: [ChoiceView]
 
   static let fields: [Field<Self>] = [
@@ -39,10 +43,11 @@ struct SegmentView: PageView {
     .optional("problem") { $0.problem },
     .list("devices") { $0.devices },
     .flag("has_devices") { !$0.devices.isEmpty },
-    .view("shown") { CountView(count: $0.devices.count) },
+    .text("shown") { $0.shown },
     .view("exports") { $0.devices.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },
     .flag("may_change") { $0.mayChange },
+    .list("device_names") { $0.deviceNames },
     .view("environment") { FieldView(choices: $0.environments) },
     .text("send") {
       "/pushes/new?app=\(ConsoleRouter.escaped($0.app.bundleID))&segment=\(ConsoleRouter.escaped($0.segment.name))"

@@ -27,14 +27,40 @@ enum TopicChangePages {
       }
     }
     routes.page(.get, "/apps/:id/topics/changes/:change") { page in try await show(page) }
+    export.add(to: &routes)
+  }
+
+  private static let export = ListExportRoutes<TopicChange.Member>(
+    path: "/apps/:id/topics/changes/:change/devices", action: "device.export",
+    columns: ["device", "token", "alias", "state", "reason", "next_at"]
+  ) { page in
+    let app = try await AppPages.find(page)
+    let state = try state(page)
+    let change = try await page.store.read { try find($0, page, app) }
+    return { database, cursor, limit in
+      try TopicChange.members(database, of: change, state: state, cursor: cursor, limit: limit)
+    }
+  }
+
+  /// The filter of the devices.
+  private static func state(_ page: PageContext) throws -> TopicChange.State? {
+    try page.filter("state") { name in TopicChange.State.allCases.first { $0.name == name } }
+  }
+
+  private static func find(_ database: Database, _ page: PageContext, _ app: App) throws -> TopicChange {
+    guard let change = try TopicChange.find(database, app: app.id, id: try page.id("change")) else {
+      throw PageError(.notFound, "not_found")
+    }
+    return change
   }
 
   private static func form(
     _ page: PageContext, _ form: Form, errors: FieldErrors = FieldErrors()
   ) async throws -> Response {
     let app = try await AppPages.find(page)
+    let tags = try await page.store.read { try AudienceNames($0, of: app).tags }
     return page.answer(
-      TopicAudienceView(app: app, form: form, errors: errors, texts: page.texts),
+      TopicAudienceView(app: app, form: form, errors: errors, tags: tags, texts: page.texts),
       status: errors.status)
   }
 
@@ -61,13 +87,10 @@ enum TopicChangePages {
 
   private static func show(_ page: PageContext) async throws -> Response {
     let app = try await AppPages.find(page)
-    let id = try page.id("change")
-    let state = try page.filter("state") { name in TopicChange.State.allCases.first { $0.name == name } }
+    let state = try state(page)
     let pager = Pager(page.request)
     let (change, members) = try await page.store.read { database in
-      guard let change = try TopicChange.find(database, app: app.id, id: id) else {
-        throw PageError(.notFound, "not_found")
-      }
+      let change = try find(database, page, app)
       let members = try TopicChange.members(
         database, of: change, state: state, cursor: pager.cursor, limit: pageSize)
       return (change, members)
@@ -83,6 +106,9 @@ enum TopicChangePages {
               state: $0, label: texts("topics.state_\($0.name)"), count: change.count(of: $0), isHere: state == $0)
           },
         members: members.items.map { TopicMemberRow($0, texts, now: page.now) },
+        exports: ExportLinks(page, "/apps/\(app.id)/topics/changes/\(change.id)/devices"),
+        position: pager.position(
+          members.items.count, size: pageSize, of: state.map { change.count(of: $0) } ?? change.devices, texts),
         pager: PagerView(pager, next: members.next), now: page.now))
   }
 }
@@ -95,6 +121,8 @@ struct TopicAudienceView: PageView {
   let app: App
   let form: Form
   let errors: FieldErrors
+  /// Some of the app's, for browsers without script.
+  let tags: [String]
   let texts: Texts
 
   private static let typed = [
@@ -106,6 +134,7 @@ struct TopicAudienceView: PageView {
       .written("id") { $1.write(Int($0.app.id)) },
       .text("app") { $0.app.name },
       .text("bundle_id") { $0.app.bundleID },
+      .list("tag_names") { $0.tags },
       .optional("problem") { $0.errors.others(typed + ["environment", "audience"]) },
       .view("environment") { view in
         FieldView(
@@ -128,6 +157,9 @@ struct TopicChangeView: PageView {
   let environment: String
   let states: [StateLink]
   let members: [TopicMemberRow]
+  let exports: ExportLinks
+  /// Nil: unknown.
+  let position: String?
   let pager: PagerView
   let now: Date
 
@@ -147,6 +179,8 @@ struct TopicChangeView: PageView {
     .list("states") { $0.states },
     .list("rows") { $0.members },
     .flag("has_rows") { !$0.members.isEmpty },
+    .view("exports") { $0.members.isEmpty ? nil : $0.exports },
+    .optional("position") { $0.position },
     .view("pager") { $0.pager },
   ]
 }

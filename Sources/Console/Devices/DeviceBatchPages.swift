@@ -41,14 +41,14 @@ enum DeviceBatchPages {
     batch.alias = page.form["value"].isEmpty ? nil : page.form["value"]
     // To read the question in another language is no answer to it.
     guard page.form.has("confirmed"), !page.form.has("lang"), batch.obstacle == nil else {
-      return ask(page, batch, FieldErrors())
+      return try await ask(page, batch, FieldErrors())
     }
     let problems = batch.problems().map(inForm)
     var errors = problems.isEmpty ? FieldErrors() : FieldErrors(Problems(problems), page.texts)
     if action == .toProduction, let app = batch.app, page.form["confirm"] != app.name {
       errors.add("confirm", page.texts("confirm.differs", ["app": app.name]))
     }
-    guard errors.isEmpty else { return ask(page, batch, errors) }
+    guard errors.isEmpty else { return try await ask(page, batch, errors) }
     let (actor, now, asked) = (page.actor, page.now, batch)
     let changed: Int
     do {
@@ -57,7 +57,7 @@ enum DeviceBatchPages {
       }
     } catch let problem as Problem {
       errors.add("value", page.texts.text(problem))
-      return ask(page, batch, errors)
+      return try await ask(page, batch, errors)
     }
     if action == .merge, let kept = batch.kept {
       return page.redirect(to: "/devices/\(kept)", flash: "devices_merged")
@@ -73,7 +73,9 @@ enum DeviceBatchPages {
     return problem
   }
 
-  private static func ask(_ page: PageContext, _ batch: DeviceBatch, _ errors: FieldErrors) -> Response {
+  private static func ask(
+    _ page: PageContext, _ batch: DeviceBatch, _ errors: FieldErrors
+  ) async throws -> Response {
     let (texts, action) = (page.texts, batch.action)
     let label = texts("devices.batch.actions.\(action.rawValue)")
     let obstacle = batch.obstacle.map { texts.text($0) }
@@ -81,13 +83,16 @@ enum DeviceBatchPages {
     let devices = obstacle == nil ? batch.affected : batch.devices
     let others = batch.devices.count - devices.count
     let apps = Set(devices.map(\.appID))
+    let app = apps.count == 1 ? apps.first.flatMap { batch.apps[$0] } : nil
+    let isTagging = [.addTags, .removeTags].contains(action)
+    let tags = try await isTagging ? page.store.read { try AudienceNames($0, of: app).tags } : []
     return page.answer(
       DeviceBatchView(
         label: label,
         heading: texts.labelled(label, texts("push.device_count", count: devices.count)),
         means: texts("devices.batch.means.\(action.rawValue)"),
         others: others > 0 ? texts("devices.batch.others", count: others) : nil, problem: obstacle,
-        mayGo: obstacle == nil, bundleID: apps.count == 1 ? apps.first.flatMap { batch.apps[$0]?.bundleID } : nil,
+        mayGo: obstacle == nil, bundleID: app?.bundleID,
         hidden: [HiddenFieldView(name: "action", value: action.rawValue)]
           + [HiddenFieldView(name: "list", value: page.form["list"])]
           + batch.devices.map { HiddenFieldView(name: "device", value: "\($0.id)") },
@@ -96,8 +101,7 @@ enum DeviceBatchPages {
             device: device, app: batch.apps[device.appID]?.name ?? "",
             platform: texts("platform.\(device.platform.rawValue)"), now: page.now)
         },
-        tags: [.addTags, .removeTags].contains(action)
-          ? FieldView(value: page.form["value"], error: errors["value"]) : nil,
+        tags: isTagging ? FieldView(value: page.form["value"], error: errors["value"]) : nil, tagNames: tags,
         alias: action == .setAlias ? FieldView(value: page.form["value"], error: errors["value"]) : nil,
         keep: action == .merge && obstacle == nil
           ? FieldView(
@@ -136,6 +140,8 @@ struct DeviceBatchView: PageView {
   let hidden: [HiddenFieldView]
   let devices: [DeviceRow]
   let tags: FieldView?
+  /// Some of the app's, for browsers without script.
+  let tagNames: [String]
   let alias: FieldView?
   let keep: FieldView?
   let question: String?
@@ -156,6 +162,7 @@ struct DeviceBatchView: PageView {
     .list("hidden") { $0.hidden },
     .list("devices") { $0.devices },
     .view("tags") { $0.tags },
+    .list("tag_names") { $0.tagNames },
     .view("alias") { $0.alias },
     .view("keep") { $0.keep },
     .optional("must_type") { $0.question },

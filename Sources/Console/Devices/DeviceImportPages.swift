@@ -70,7 +70,7 @@ enum DeviceImportPages {
       if intake == nil {
         start += piece
         if isBlank, start.count < startLimit { continue }
-        intake = DeviceIntake(parser(page, start), for: page)
+        intake = DeviceIntake(parser(page, start), for: page, errorLimit: RejectedFile.lineLimit)
         try await intake?.take(start)
         start = []
       } else {
@@ -94,13 +94,14 @@ enum DeviceImportPages {
   }
 
   private static func reportPage(_ page: PageContext, _ report: DeviceImportReport, app: String) -> Response {
-    let lines = report.errors.prefix(shownErrors).flatMap { line in
+    let errors = report.errors.sorted { $0.line < $1.line }
+    let lines = errors.prefix(shownErrors).flatMap { line in
       line.problems.map { RejectedLineRow(line: line.line, field: $0.field, message: page.texts.text($0)) }
     }
     return page.answer(
       DeviceImportReportView(
         report: report, heading: heading(report, page.texts), lines: lines,
-        cut: report.rejected > shownErrors ? shownErrors : nil,
+        cut: report.rejected > shownErrors ? shownErrors : nil, file: RejectedFile(errors, page.texts),
         devicesHref: app.isEmpty ? "/devices" : "/devices?app=\(ConsoleRouter.escaped(app))"))
   }
 

@@ -42,6 +42,7 @@ struct DeviceImportReportView: PageView {
   let lines: [RejectedLineRow]
   /// The number of listed lines, if more were rejected than are listed.
   let cut: Int?
+  let file: RejectedFile
   let devicesHref: String
 
   static let fields: [Field<Self>] = [
@@ -55,6 +56,8 @@ struct DeviceImportReportView: PageView {
     .view("rejected_part") { $0.part(after: $0.report.added + $0.report.updated, $0.report.rejected) },
     .list("problems") { $0.lines },
     .view("cut") { $0.cut.map { ShownView(shown: $0) } },
+    .text("file") { $0.file.href },
+    .view("file_cut") { $0.file.lines < $0.report.rejected ? KeptView(kept: $0.file.lines) : nil },
     .text("devices_href") { $0.devicesHref },
   ]
 
@@ -64,11 +67,37 @@ struct DeviceImportReportView: PageView {
     static let fields: [Field<Self>] = [.number("shown") { $0.shown }]
   }
 
+  private struct KeptView: View {
+    let kept: Int
+
+    static let fields: [Field<Self>] = [.number("kept") { $0.kept }]
+  }
+
   private func part(after before: Int, _ count: Int) -> OutcomeBar.Part? {
     guard count > 0 else { return nil }
     let whole = Double(max(report.lines, 1))
     func hundredths(_ count: Int) -> Int { Int((Double(count) * 10_000 / whole).rounded()) }
     return OutcomeBar.Part(x: hundredths(before), width: hundredths(count))
+  }
+}
+
+/// The rejected lines as a CSV inside its link: the report is not stored, and the file ends with its page.
+struct RejectedFile {
+  static let lineLimit = 10_000
+  /// About; a line can have many problems.
+  private static let byteLimit = 2 << 20
+
+  let href: String
+  /// How many lines it has.
+  private(set) var lines = 0
+
+  init(_ rejected: [RejectedLine], _ texts: Texts) {
+    var csv = CSV.line(["line", "field", "message"])
+    for line in rejected where csv.utf8.count < Self.byteLimit {
+      for problem in line.problems { csv += CSV.line([String(line.line), problem.field, texts.text(problem)]) }
+      lines += 1
+    }
+    href = "data:text/csv;charset=utf-8,\(ConsoleRouter.escaped(csv))"
   }
 }
 

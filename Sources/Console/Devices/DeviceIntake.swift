@@ -24,10 +24,12 @@ struct DeviceIntake {
     }
   }
 
-  init(_ parser: DeviceLineParser, for page: PageContext) {
+  /// - Parameter errorLimit: how many rejected lines the report keeps.
+  init(_ parser: DeviceLineParser, for page: PageContext, errorLimit: Int) {
     self.init(parser, only: nil, store: page.store, now: page.now, actor: page.actor) {
       page.audit("device.import", "devices", $0)
     }
+    report = DeviceImportReport(errorLimit: errorLimit)
   }
 
   private init(

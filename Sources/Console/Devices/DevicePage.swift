@@ -20,6 +20,8 @@ enum DevicePage {
     let retention: RetentionPolicy
     /// Whether the reader marked it as their own.
     let isOwn: Bool
+    /// That the field of tags offers without script.
+    let tags: [String]
 
     init(_ database: Database, _ id: Int64, user: Int64) throws {
       guard let device = try Device.find(database, id: id) else { throw PageError.notFound("device", list: "/devices") }
@@ -30,6 +32,7 @@ enum DevicePage {
       deliveries = try Delivery.list(database, device: id, limit: DevicePage.deliveries).items
       retention = try RetentionPolicy.find(database)
       isOwn = try Device.isOwn(database, id: id, user: user)
+      tags = try AudienceNames(database, of: app).tags
     }
   }
 
@@ -68,7 +71,7 @@ enum DevicePage {
       },
       deliveries: facts.deliveries.map { row($0, page) },
       keptDays: facts.retention.deliveries, events: facts.events.map { DeviceEventRow($0, texts, now: page.now) },
-      form: DeviceEditView(form: form, errors: errors, problem: problem),
+      form: DeviceEditView(form: form, errors: errors, problem: problem, tags: facts.tags),
       jpush: device.provider == .jpush
         ? jpush ?? JPushDeviceView(device: device, mayChange: page.may(.operator)) : nil)
     // A refusal of JPush's is the answer to a question, but no answer to a change.

@@ -120,7 +120,11 @@ enum DevicePages {
 
   private static func newPage(_ page: PageContext, _ form: Form, _ errors: FieldErrors) async throws -> Response {
     let texts = page.texts
-    let apps = try await page.store.read { try App.all($0) }
+    let (apps, tags) = try await page.store.read { database in
+      let apps = try App.all(database)
+      let app = apps.count == 1 ? apps[0] : apps.first { $0.bundleID == form["app"] }
+      return (apps, try AudienceNames(database, of: app).tags)
+    }
     let platform = form["platform"].isEmpty ? Platform.ios.rawValue : form["platform"]
     let view = NewDeviceView(
       form: form, errors: errors, hasApps: !apps.isEmpty,
@@ -129,7 +133,7 @@ enum DevicePages {
       platforms: ChoiceView.platforms(texts, chosen: platform),
       providers: ChoiceView.list(
         [("", texts("devices.provider_own"))] + [(ProviderKind.jpush.rawValue, ProviderKind.jpush.name)],
-        chosen: form["provider"]))
+        chosen: form["provider"]), tags: tags)
     return page.answer(view, status: errors.status)
   }
 

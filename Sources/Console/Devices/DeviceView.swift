@@ -163,10 +163,12 @@ struct DeviceEditView: View {
   let form: Form
   let errors: FieldErrors
   let problem: String?
+  /// Some of the app's, for browsers without script.
+  let tags: [String]
 
   static let fields: [Field<DeviceEditView>] =
     names.map { name in .view(name) { FieldView(value: $0.form.raw(name), error: $0.errors[name]) } }
-    + [.optional("problem") { $0.problem }]
+    + [.optional("problem") { $0.problem }, .list("tag_names") { $0.tags }]
 
   static let names = ["name", "alias", "tags", "language"]
 }
@@ -254,6 +256,8 @@ struct NewDeviceView: PageView {
   let environments: [ChoiceView]
   let platforms: [ChoiceView]
   let providers: [ChoiceView]
+  /// Some of the app's, for browsers without script.
+  let tags: [String]
 
   private static let typed = ["token", "alias", "tags", "registration_id", "name"]
 
@@ -263,6 +267,7 @@ struct NewDeviceView: PageView {
   private static let others: [Field<NewDeviceView>] = [
     .optional("problem") { $0.errors.others(typed + ["app", "environment", "platform", "provider"]) },
     .flag("has_apps") { $0.hasApps },
+    .list("tag_names") { $0.tags },
     .view("app") { FieldView(error: $0.errors["app"], choices: $0.apps) },
     .view("environment") { FieldView(error: $0.errors["environment"], choices: $0.environments) },
     .view("platform") { FieldView(error: $0.errors["platform"], choices: $0.platforms) },

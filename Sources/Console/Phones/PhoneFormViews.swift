@@ -40,6 +40,8 @@ struct NewPhoneView: PageView {
   let environments: [ChoiceView]
   let platforms: [ChoiceView]
   let providers: [ChoiceView]
+  /// Some of the app's, for browsers without script.
+  let tags: [String]
 
   private static let typed = ["name", "alias", "tags"]
 
@@ -49,6 +51,7 @@ struct NewPhoneView: PageView {
   private static let others: [Field<NewPhoneView>] = [
     .optional("problem") { $0.errors.others(typed + ["app", "environment", "platform"]) },
     .flag("has_apps") { $0.hasApps },
+    .list("tag_names") { $0.tags },
     .view("app") { FieldView(error: $0.errors["app"], choices: $0.apps) },
     .view("environment") { FieldView(error: $0.errors["environment"], choices: $0.environments) },
     .view("platform") { FieldView(error: $0.errors["platform"], choices: $0.platforms) },

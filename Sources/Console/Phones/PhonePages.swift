@@ -156,7 +156,11 @@ enum PhonePages {
 
   private static func newPage(_ page: PageContext, _ form: Form, _ errors: FieldErrors) async throws -> Response {
     let texts = page.texts
-    let apps = try await page.store.read { try App.all($0) }
+    let (apps, tags) = try await page.store.read { database in
+      let apps = try App.all(database)
+      let app = apps.count == 1 ? apps[0] : apps.first { $0.bundleID == form["app"] }
+      return (apps, try AudienceNames(database, of: app).tags)
+    }
     let view = NewPhoneView(
       form: form, errors: errors, hasApps: !apps.isEmpty,
       apps: ChoiceView.apps(apps, none: texts("send.choose_app"), chosen: form["app"]),
@@ -165,7 +169,7 @@ enum PhonePages {
         Platform.allCases.map { ($0.rawValue, texts("phones.kind_\($0.rawValue)")) }, chosen: form["platform"]),
       providers: ChoiceView.list(
         [("", texts("devices.provider_own")), (ProviderKind.jpush.rawValue, ProviderKind.jpush.name)],
-        chosen: form["provider"]))
+        chosen: form["provider"]), tags: tags)
     return page.answer(view, status: errors.status)
   }
 

@@ -1,12 +1,12 @@
 import Delivery
 import Foundation
 import HTTPServer
-import JSON
+package import JSON
 import Model
 import Mustache
 import Reactor
 import SQLite
-import Store
+package import Store
 import Text
 
 /// `/pushes/drafts`: unsent forms, kept for their owner, and the try-out on the owner's own device.
@@ -19,6 +19,7 @@ enum DraftPages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/pushes/drafts", role: .operator) { page in try await index(page) }
+    export.add(to: &routes)
     routes.page(.post, "/pushes/drafts", role: .operator) { page in
       _ = try await save(page)
       return page.redirect(to: "/pushes/drafts", flash: "draft_saved")
@@ -35,16 +36,24 @@ enum DraftPages {
     PageError(.notFound, "missing_draft", action: ("/pushes/drafts", "drafts.title"))
   }
 
+  /// The person's own, as the page lists them.
+  private static let export = ListExportRoutes<SavedDraft>(
+    path: "/pushes/drafts", action: "push.export_drafts", columns: ["id", "title", "app", "changed_at", "fields"],
+    role: .operator
+  ) { page in
+    let user = page.user?.id ?? 0
+    return { database, _, _ in Page(items: try SavedDraft.all(database, user: user), next: nil) }
+  }
+
   private static func index(_ page: PageContext) async throws -> Response {
     let user = page.user?.id ?? 0
     let (drafts, apps) = try await page.store.read { (try SavedDraft.all($0, user: user), try App.all($0)) }
     return page.answer(
       DraftListView(
         drafts: drafts.map { draft in
-          let bundleID = draft.fields.first { $0.name == "app" }?.value
-          return DraftRow(
-            draft: draft, app: apps.first { $0.bundleID == bundleID }?.name ?? "", texts: page.texts, now: page.now)
-        }))
+          DraftRow(
+            draft: draft, app: apps.first { $0.bundleID == draft.app }?.name ?? "", texts: page.texts, now: page.now)
+        }, exports: ExportLinks(page, "/pushes/drafts")))
   }
 
   /// The form of a draft, to go on with.
@@ -124,10 +133,33 @@ struct DraftListView: PageView {
   static let section: Section? = .pushes
 
   let drafts: [DraftRow]
+  let exports: ExportLinks
 
   static let fields: [Field<Self>] = [
+    .view("exports") { $0.drafts.isEmpty ? nil : $0.exports },
     .list("drafts") { $0.drafts }, .flag("has_drafts") { !$0.drafts.isEmpty },
   ]
+}
+
+extension SavedDraft: JSONWritable {
+  /// Bundle ID; nil: none is chosen yet.
+  fileprivate var app: String? { fields.first { $0.name == "app" }?.value }
+
+  package func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("id", id)
+      json.member("title", title)
+      json.member("app", app)
+      json.member("changed_at", changedAt)
+      // A name can occur several times, as that of the platforms.
+      json.array("fields", fields) { json, field in
+        json.object { json in
+          json.member("name", field.name)
+          json.member("value", field.value)
+        }
+      }
+    }
+  }
 }
 
 struct DraftRow: View {

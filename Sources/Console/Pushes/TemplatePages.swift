@@ -56,11 +56,15 @@ enum TemplatePages {
 
   private static func index(_ page: PageContext) async throws -> Response {
     let pager = Pager(page.request)
-    let list = try await page.store.read { try PushTemplate.list($0, cursor: pager.cursor, limit: pageSize) }
+    let (list, total) = try await page.store.read {
+      (try PushTemplate.list($0, cursor: pager.cursor, limit: pageSize), try PushTemplate.count($0))
+    }
     return page.answer(
       TemplateListView(
         rows: list.items.map { TemplateRow(template: $0, texts: page.texts, now: page.now) },
-        exports: ExportLinks(page, "/templates"), pager: PagerView(pager, next: list.next)))
+        exports: ExportLinks(page, "/templates"),
+        position: pager.position(list.items.count, size: pageSize, of: total, page.texts),
+        pager: PagerView(pager, next: list.next)))
   }
 
   // MARK: The form

@@ -11,11 +11,14 @@ struct TemplateListView: PageView {
 
   let rows: [TemplateRow]
   let exports: ExportLinks
+  /// Nil: unknown.
+  let position: String?
   let pager: PagerView
 
   static let fields: [Field<Self>] = [
     .view("exports") { $0.rows.isEmpty ? nil : $0.exports },
-    .list("templates") { $0.rows }, .flag("has_templates") { !$0.rows.isEmpty }, .view("pager") { $0.pager },
+    .list("templates") { $0.rows }, .flag("has_templates") { !$0.rows.isEmpty },
+    .optional("position") { $0.position }, .view("pager") { $0.pager },
   ]
 }
 

@@ -76,7 +76,7 @@ extension Schedule.Occurrence: JSONWritable {
   package func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("at", at)
-      json.member("state", push == nil ? "missed" : "sent")
+      json.member("state", isMissed ? "missed" : "sent")
       json.member("push", push?.uid)
       json.member("noted_at", notedAt)
     }

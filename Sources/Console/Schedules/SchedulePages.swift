@@ -85,11 +85,12 @@ enum SchedulePages {
     let uid: String = try page.request.parameter("uid")
     let pager = Pager(page.request)
     let (texts, now) = (page.texts, page.now)
-    let (row, history, approval) = try await page.store.read { database in
+    let (row, history, total, approval) = try await page.store.read { database in
       let schedule = try find(database, uid)
       return (
         try ScheduleRow(database, schedule, texts, now: now),
         try Schedule.history(database, id: schedule.id, cursor: pager.cursor, limit: pageSize),
+        try Schedule.historyCount(database, id: schedule.id),
         try ApprovalView(database, .schedule(schedule.id), "/schedules/\(uid)", page)
       )
     }
@@ -104,16 +105,19 @@ enum SchedulePages {
             ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
           } : [],
         history: history.items.map { occurrence($0, row, texts) },
-        exports: ExportLinks(page, "/schedules/\(uid)/runs"), pager: PagerView(pager, next: history.next),
+        exports: ExportLinks(page, "/schedules/\(uid)/runs"),
+        position: pager.position(history.items.count, size: pageSize, of: total, texts),
+        pager: PagerView(pager, next: history.next),
         facts: facts(row, approval, texts),
         payload: schedule.draft.map { APNsPayload($0).json.text(pretty: true) } ?? ""))
   }
 
   private static func occurrence(_ item: Schedule.Occurrence, _ row: ScheduleRow, _ texts: Texts) -> OccurrenceRow {
-    OccurrenceRow(
-      text: texts.moment(item.at, row.zone),
+    let means = item.isMissed ? "schedules.missed_means" : "schedules.deleted_means"
+    return OccurrenceRow(
+      text: texts.moment(item.at, row.zone), isMissed: item.isMissed,
       push: item.push.map { SchedulePushView($0, texts, now: row.now) },
-      note: item.push == nil ? texts("schedules.missed_means", ["time": texts.minute(item.notedAt)]) : "")
+      note: item.push == nil ? texts(means, ["time": texts.minute(item.notedAt)]) : "")
   }
 
   private static func facts(_ row: ScheduleRow, _ approval: ApprovalView?, _ texts: Texts) -> [FactView] {

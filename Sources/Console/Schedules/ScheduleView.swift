@@ -39,6 +39,8 @@ struct ScheduleView: PageView {
   let times: [ScheduleTimeRow]
   let history: [OccurrenceRow]
   let exports: ExportLinks
+  /// Of the runs; nil: unknown.
+  let position: String?
   let pager: PagerView
   let facts: [FactView]
   let payload: String
@@ -56,6 +58,7 @@ struct ScheduleView: PageView {
     .list("history") { $0.history },
     .flag("has_history") { !$0.history.isEmpty },
     .view("exports") { $0.exports },
+    .optional("position") { $0.position },
     .view("pager") { $0.pager },
     .flag("has_pages") { $0.pager.newer != nil || $0.pager.older != nil },
     .list("facts") { $0.facts },
@@ -89,12 +92,13 @@ struct ScheduleTimeRow: View {
 /// A past run, and the push it created.
 struct OccurrenceRow: View {
   let text: String
-  /// Nil if the run was missed.
+  let isMissed: Bool
+  /// Nil if the run was missed, or its push was deleted.
   let push: SchedulePushView?
-  /// Why the run was missed.
+  /// Why there is no push.
   let note: String
 
   static let fields: [Field<Self>] = [
-    .text("text") { $0.text }, .view("made") { $0.push }, .text("note") { $0.note },
+    .text("text") { $0.text }, .flag("missed") { $0.isMissed }, .view("made") { $0.push }, .text("note") { $0.note },
   ]
 }

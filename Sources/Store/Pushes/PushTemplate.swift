@@ -88,6 +88,10 @@ package struct PushTemplate: Sendable, Hashable, Identifiable {
     return Page(found, limit: limit, key: \.id)
   }
 
+  package static func count(_ database: Database) throws -> Int {
+    try database.int("SELECT count(*) FROM push_templates")
+  }
+
   /// The body of a push whose `template` names what it says: with the template's content, filled in.
   ///
   /// - Throws: `Problems` by their paths; a body without `template` is returned as it is.

@@ -84,10 +84,17 @@ extension Schedule {
   package struct Occurrence: Sendable, Hashable {
     /// The planned time.
     package let at: Date
-    /// Nil: missed, the server came too late.
+    /// The server came too late, and created no push.
+    package let isMissed: Bool
+    /// Nil: missed, or deleted since.
     package let push: Push?
     /// When it was created, or found to be missed.
     package let notedAt: Date
+  }
+
+  /// How many past occurrences are recorded.
+  package static func historyCount(_ database: Database, id: Int64) throws -> Int {
+    try database.int("SELECT count(*) FROM schedule_occurrences WHERE schedule_id = ?", id)
   }
 
   /// A page of a schedule's past occurrences, latest first.
@@ -102,7 +109,9 @@ extension Schedule {
       """, id, try position(cursor) ?? .max, limit + 1
     ) { (at: $0.date(0), push: $0.optionalInt64(1), noted: $0.date(2)) }
     let occurrences = try found.map { row in
-      Occurrence(at: row.at, push: try row.push.flatMap { try Push.find(database, id: $0) }, notedAt: row.noted)
+      Occurrence(
+        at: row.at, isMissed: row.push == nil, push: try row.push.flatMap { try Push.find(database, id: $0) },
+        notedAt: row.noted)
     }
     return Page(occurrences, limit: limit) { $0.at.milliseconds }
   }

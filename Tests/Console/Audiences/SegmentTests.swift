@@ -189,6 +189,31 @@ struct SegmentTests {
     }
   }
 
+  @Test("without script, each field of tags offers tags of its app")
+  func tagsOffered() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let app = try await scene.addApp()
+      try await scene.addDevices(2, of: app)
+      var ben = try await scene.signIn(.operator)
+      var pages: [(String, SceneAnswer)] = []
+      for path in [
+        "/pushes/new", "/devices/new", "/devices/1", "/phones/new", "/apps/\(app.id)/topics/audience",
+        "/audiences/segments/new?app=\(app.bundleID)",
+      ] { pages.append((path, try await ben.get(path))) }
+      for action in ["add_tags", "remove_tags"] {
+        pages.append((action, try await ben.post("/devices/batch", [("action", action), ("device", "1")])))
+      }
+      for (path, answer) in pages {
+        let tags = ScenePage(answer).tags
+        let fields = tags.filter { $0.attributes["data-pick"] == "tags" }
+        #expect(!fields.isEmpty && fields.allSatisfy { $0.attributes["list"] == "tag-names" }, "\(path)")
+        let lists = tags.indices.filter { tags[$0].attributes["id"] == "tag-names" }
+        let names = lists.flatMap { tags[$0...].dropFirst().prefix { $0.name != "/datalist" } }
+        #expect(lists.count == 1 && names.compactMap { $0.attributes["value"] } == ["odd"], "\(path)")
+      }
+    }
+  }
+
   @Test("an audience is explained on a page, and a device by its name, alias or token; several are offered")
   func explanation() async throws {
     try await ConsoleScene.with { scene in
@@ -204,6 +229,13 @@ struct SegmentTests {
       let page = try await vera.get(address + "&device=anna")
       #expect(page.status == 200 && page.text.contains("2 devices get this push"), "\(page.text)")
       #expect(page.text.contains("Ada’s iPhone is left out") && page.text.contains("Odd: tagged odd"))
+      for asking in [page, try await vera.get("/audiences/segments/1")] {
+        let tags = ScenePage(asking).tags
+        let offered = try #require(tags.firstIndex { $0.attributes["id"] == "device-names" })
+        let names = tags[offered...].dropFirst().prefix { $0.name == "option" || $0.name == "/option" }
+        #expect(Set(names.compactMap { $0.attributes["value"] }) == ["Ada’s iPad", "Ada’s iPhone"])
+        #expect(tags.contains { $0.attributes["data-pick"] == "devices" && $0.attributes["list"] == "device-names" })
+      }
       let form = [
         ("app", "com.example.shop"), ("environment", "development"), ("audience", "segment"), ("segment", "Odd"),
       ]

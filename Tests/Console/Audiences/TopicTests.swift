@@ -138,6 +138,15 @@ struct TopicTests {
       #expect(
         done.text.contains("UNREGISTERED: The app was removed") && !done.text.contains("Collecting"), "\(done.text)")
       #expect(try await ben.get(page + "?state=pending").text.contains("No devices."))
+      #expect(ScenePage(try await ben.get(page)).text.contains("1–3 of 3"))
+      let refused = ScenePage(try await ben.get(page + "?state=refused"))
+      #expect(refused.text.contains("1–1 of 1"))
+      let links = refused.links
+      #expect(Set(links).isSuperset(of: ["csv", "json"].map { "\(page)/devices.\($0)?state=refused" }))
+      try await scene.served(to: ben) { served in
+        let csv = DeviceListExportTests.body(try await served.get(page + "/devices.csv?state=refused"))
+        #expect(csv.hasPrefix("device,") && csv.contains(",refused,UNREGISTERED,") && !csv.contains(",done,"))
+      }
       #expect(try await ben.get(path).text.contains("2 / 3"))
       #expect(try await ben.get(path + "/changes/9").status == 404)
       let left = try await ben.post(path + "/audience/unsubscribe", form)

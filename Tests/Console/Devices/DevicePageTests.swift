@@ -171,6 +171,28 @@ struct DevicePageTests {
     }
   }
 
+  /// The rejected lines of an import, as the link of its report holds them.
+  private static func file(_ page: ScenePage) throws -> String {
+    let link = try #require(page.links.first { $0.hasPrefix("data:text/csv;charset=utf-8,") })
+    return try #require(link.drop { $0 != "," }.dropFirst().removingPercentEncoding)
+  }
+
+  @Test("an import's report lists 200 rejected lines, its file 10 000, and the page says so")
+  func manyRejected() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      var ben = try await scene.signIn(.operator)
+      let text = "environment,platform,token\n" + String(repeating: "development,ios,zz\n", count: 10_001)
+      let answer = try await ben.upload(
+        "/devices/import", [.field("app", ConsoleScene.bundleID), .field("text", text)])
+      let page = ScenePage(answer)
+      #expect(page.text.contains("First 200 of 10,001 lines"))
+      #expect(page.text.contains("The CSV has the first 10,000 rejected lines."))
+      let lines = try Self.file(page).split(separator: "\r\n")
+      #expect(lines.count == 10_001 && lines.last?.hasPrefix("10001,token,") == true)
+    }
+  }
+
   @Test("an import keeps the good lines and tells line, field and reason of the others")
   func importing() async throws {
     try await ConsoleScene.with { scene in
@@ -190,6 +212,9 @@ struct DevicePageTests {
       let page = ScenePage(answer)
       #expect(page.text.contains("4 lines read: 2 added, 2 rejected"))
       #expect(page.text.contains("token") && page.text.contains("platform"))
+      let rejected = try Self.file(page)
+      #expect(rejected.hasPrefix("line,field,message\r\n3,token,") && rejected.contains("\r\n4,platform,"))
+      #expect(!page.text.contains("signalbox devices import"), "the file has all")
       #expect(try await scene.count("devices") == 2)
       let ndjson =
         "{\"environment\":\"development\",\"platform\":\"ios\",\"token\":\"\(ConsoleScene.token(1).hexadecimal)\"}"

@@ -50,6 +50,33 @@ struct DraftPageTests {
     }
   }
 
+  @Test("drafts can be taken away as CSV and JSON, by their owner alone")
+  func exported() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      var lin = try await scene.signIn(.operator)
+      #expect(!ScenePage(try await lin.get("/pushes/drafts")).links.contains("/pushes/drafts.csv"))
+      _ = try await lin.post("/pushes/drafts", Self.filled)
+      let links = ScenePage(try await lin.get("/pushes/drafts")).links
+      #expect(Set(links).isSuperset(of: ["/pushes/drafts.csv", "/pushes/drafts.json"]))
+      try await scene.served(to: lin) { served in
+        let text = DeviceListExportTests.body(try await served.get("/pushes/drafts.json"))
+        let draft = try #require(try JSONValue(parsing: Data(text.utf8)).array?.first)
+        #expect(draft["id"] == 1 && draft["app"] == .string(ConsoleScene.bundleID))
+        let fields = draft["fields"]?.array ?? []
+        for (name, value) in Self.filled {
+          #expect(fields.contains(["name": .string(name), "value": .string(value)]), "\(name)")
+        }
+        let csv = DeviceListExportTests.body(try await served.get("/pushes/drafts.csv"))
+        #expect(csv.hasPrefix("id,title,app,changed_at,fields\r\n1,Half done,com.example.shop,"))
+      }
+      #expect(try await scene.audit("push.export_drafts").count == 2)
+      try await scene.served(to: try await scene.signIn(.operator, name: "second@example.com")) { served in
+        #expect(!DeviceListExportTests.body(try await served.get("/pushes/drafts.json")).contains("Half done"))
+      }
+    }
+  }
+
   @Test("to my device first: the very draft, in the device's environment, with a way back to the draft")
   func ownDevice() async throws {
     try await ConsoleScene.with { scene in

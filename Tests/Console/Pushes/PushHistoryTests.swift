@@ -270,6 +270,40 @@ struct PushHistoryTests {
     }
   }
 
+  @Test("templates, the runs of a schedule and the devices of a segment say where the page is, too")
+  func positionElsewhere() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      try await scene.addDevices(120, of: app)
+      let schedule = try await scene.addSchedule(
+        PushDraft(
+          app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
+          notification: PushNotification()))
+      let segment = try await scene.store.write { database in
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)"
+        try database.run(
+          "\(numbers) INSERT INTO schedule_occurrences(schedule_id, at, noted_at) SELECT ?, i * 1000, 0 FROM n",
+          schedule.id)
+        try database.run(
+          """
+          \(numbers) INSERT INTO push_templates(name, content, created_by, created_at, changed_at)
+          SELECT 'T' || i, '{"notification": {"title": "x"}}', 'anna', 0, 0 FROM n
+          """)
+        let rule = try SegmentRule(json: ["tag": ["odd"]])
+        return try Segment.add(database, app: app.id, name: "Odd", rule, by: "anna", now: ConsoleScene.noon)
+      }
+      var anna = try await scene.signIn(.viewer)
+      for (target, all) in [
+        ("/templates", 60), ("/schedules/\(schedule.uid)", 62), ("/audiences/segments/\(segment.id)", 60),
+      ] {
+        let page = ScenePage(try await anna.get(target))
+        #expect(page.text.contains("1–50 of \(all)"), "\(target)")
+        let next = try #require(page.tags.first { $0.attributes["rel"] == "next" }?.attributes["href"])
+        #expect(ScenePage(try await anna.get(next)).text.contains("51–\(all) of \(all)"), "\(target)")
+      }
+    }
+  }
+
   @Test("Android's shade stands beside the lock screen where Android is among the platforms, and a device has it")
   func shade() async throws {
     try await ConsoleScene.with { scene in

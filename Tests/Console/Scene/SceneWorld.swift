@@ -29,6 +29,8 @@ enum SceneWorld: String, CaseIterable, Sendable {
     private static let renewal = [
       "/certificates/requests/:uid/file": "requests", "/certificates/:id/successor/:uid": "candidates",
       "/certificates/:id/undo": "replaced", "/apps/:id/topics/changes/:change": "changes",
+      "/apps/:id/topics/changes/:change/devices.csv": "changes",
+      "/apps/:id/topics/changes/:change/devices.json": "changes",
       "/settings/webhooks/:id": "webhooks", "/settings/webhooks/:id/remove": "webhooks",
       "/settings/webhooks/:id/deliveries.csv": "webhooks", "/settings/webhooks/:id/deliveries.json": "webhooks",
       "/apps/:id/phones/:uid": "enrollments",

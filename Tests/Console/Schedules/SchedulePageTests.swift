@@ -252,6 +252,28 @@ struct SchedulePageTests {
     }
   }
 
+  @Test("a run whose push was deleted is not missed, on the page and in the API")
+  func deletedPush() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      let schedule = try await scene.addSchedule(
+        PushDraft(
+          app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
+          notification: PushNotification()))
+      try await scene.store.write { database in
+        let push = try #require(try Schedule.lastPush(database, id: schedule.id))
+        while try Trim.remove(database, push: push.id, limit: 100, now: ConsoleScene.noon)?.isDone == false {}
+      }
+      let occurrences = "/api/v1/schedules/\(schedule.uid)/occurrences"
+      let runs = try await scene.call(.get, occurrences, as: .viewer).json?["items"]?.array
+      #expect(runs?.map { $0["state"]?.string } == ["missed", "sent"] && runs?.last?["push"] == .null)
+      var lena = try await scene.signIn(.viewer)
+      let page = ScenePage(try await lena.get("/schedules/\(schedule.uid)")).text
+      #expect(page.contains("Push deleted") && page.contains("has been deleted since"))
+      #expect(page.components(separatedBy: "Missed").count == 2, "the other run")
+    }
+  }
+
   @Test("the API: 202 with the schedule, its list, its occurrences, its control; as the document says")
   func api() async throws {
     let document = try OpenAPIDocument()

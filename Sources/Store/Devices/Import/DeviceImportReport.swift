@@ -4,8 +4,10 @@ import Text
 
 /// The API's schema `ImportResult`.
 package struct DeviceImportReport: Sendable {
-  /// How many errors are listed.
+  /// How many rejected lines the API lists.
   package static let errorLimit = 1000
+  /// How many problems are kept: a line can have one for each of its tags.
+  private static let problemLimit = 20_000
 
   /// Lines with a device, valid or not.
   package private(set) var lines = 0
@@ -15,16 +17,21 @@ package struct DeviceImportReport: Sendable {
   package private(set) var updated = 0
   /// Skipped lines.
   package private(set) var rejected = 0
-  /// The first ``errorLimit``.
+  /// The first of them, with their problems.
   package private(set) var errors: [RejectedLine] = []
+  private let errorLimit: Int
+  private var problems = 0
 
-  package init() {}
+  /// - Parameter errorLimit: how many rejected lines are kept.
+  package init(errorLimit: Int = DeviceImportReport.errorLimit) { self.errorLimit = errorLimit }
 
   /// Counts an unreadable line.
   package mutating func add(_ line: RejectedLine) {
     lines += 1
     rejected += 1
-    if errors.count < Self.errorLimit { errors.append(line) }
+    guard errors.count < errorLimit, problems < Self.problemLimit else { return }
+    errors.append(line)
+    problems += line.problems.count
   }
 
   /// Counts the results of a batch.
