@@ -27,29 +27,27 @@ enum ActivityAPI {
   }
 }
 
-extension AuditChain.Report: JSONWritable {
+extension AuditChain.Report: JSONObject {
   /// Writes the schema `ActivityCheck`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("intact", faults.isEmpty)
-      json.member("entries", entries)
-      json.member("deleted_sign_ins", deleted)
-      json.array("faults", faults) { json, fault in
-        json.object { json in
-          switch fault {
-          case .missing(let first, let last):
-            json.member("kind", "missing")
-            json.member("first", first)
-            json.member("last", last)
-          case .changed(let id):
-            json.member("kind", "changed")
-            json.member("first", id)
-            json.member("last", id)
-          case .deleted(let count, let recorded):
-            json.member("kind", "deleted")
-            json.member("count", count)
-            json.member("recorded", recorded)
-          }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("intact", faults.isEmpty)
+    json.member("entries", entries)
+    json.member("deleted_sign_ins", deleted)
+    json.array("faults", faults) { json, fault in
+      json.object { json in
+        switch fault {
+        case .missing(let first, let last):
+          json.member("kind", "missing")
+          json.member("first", first)
+          json.member("last", last)
+        case .changed(let id):
+          json.member("kind", "changed")
+          json.member("first", id)
+          json.member("last", id)
+        case .deleted(let count, let recorded):
+          json.member("kind", "deleted")
+          json.member("count", count)
+          json.member("recorded", recorded)
         }
       }
     }

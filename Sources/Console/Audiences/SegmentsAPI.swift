@@ -157,21 +157,19 @@ extension Segment {
 }
 
 /// The schema `Segment`.
-struct SegmentAnswer: JSONWritable {
+struct SegmentAnswer: JSONObject {
   private let segment: Segment
   private let app: String
 
   init(_ segment: Segment, app: App) { (self.segment, self.app) = (segment, app.bundleID) }
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", Int(segment.id))
-      json.member("app", app)
-      json.member("name", segment.name)
-      json.member("rule", segment.rule.json)
-      json.member("created_by", segment.createdBy)
-      json.member("created_at", segment.createdAt)
-      json.member("changed_at", segment.changedAt)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("id", Int(segment.id))
+    json.member("app", app)
+    json.member("name", segment.name)
+    json.member("rule", segment.rule.json)
+    json.member("created_by", segment.createdBy)
+    json.member("created_at", segment.createdAt)
+    json.member("changed_at", segment.changedAt)
   }
 }

@@ -84,14 +84,12 @@ struct CertificateUpload {
 }
 
 /// The schema `Certificate`, with the warnings about the file.
-private struct KeptCertificateAnswer: JSONWritable {
+private struct KeptCertificateAnswer: JSONObject {
   let certificate: CertificateAnswer
   let warnings: [String]
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      certificate.writeMembers(to: &json)
-      json.member("warnings", warnings)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    certificate.writeMembers(to: &json)
+    json.member("warnings", warnings)
   }
 }

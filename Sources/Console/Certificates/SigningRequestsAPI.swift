@@ -85,22 +85,20 @@ enum SigningRequestsAPI {
   }
 }
 
-extension SigningRequest: JSONWritable {
+extension SigningRequest: JSONObject {
   /// The schema `CertificateRequest`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", uid)
-      json.member("purpose", details.purpose.rawValue)
-      json.member("subject", details.subject)
-      json.member("algorithm", details.algorithm.rawValue)
-      json.member("state", isWaiting ? "waiting" : "fulfilled")
-      json.member("renews", details.certificateID)
-      json.member("pem", details.pem)
-      json.member("file_name", fileName)
-      json.member("created_by", createdBy)
-      json.member("created_at", createdAt)
-      json.member("certificate", fulfilledBy)
-      json.member("fulfilled_at", fulfilledAt)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", uid)
+    json.member("purpose", details.purpose.rawValue)
+    json.member("subject", details.subject)
+    json.member("algorithm", details.algorithm.rawValue)
+    json.member("state", isWaiting ? "waiting" : "fulfilled")
+    json.member("renews", details.certificateID)
+    json.member("pem", details.pem)
+    json.member("file_name", fileName)
+    json.member("created_by", createdBy)
+    json.member("created_at", createdAt)
+    json.member("certificate", fulfilledBy)
+    json.member("fulfilled_at", fulfilledAt)
   }
 }

@@ -87,7 +87,7 @@ enum PeopleAPI {
 }
 
 /// A person with the link that sets the password.
-private struct LinkedPerson: JSONWritable {
+private struct LinkedPerson: JSONObject {
   let person: Person
   let link: String
 
@@ -96,18 +96,14 @@ private struct LinkedPerson: JSONWritable {
     link = SetupLink.url(token, at: call.console.address(call.request))
   }
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      person.writeMembers(to: &json)
-      json.member("link", link)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    person.writeMembers(to: &json)
+    json.member("link", link)
   }
 }
 
-extension Person: JSONWritable {
-  package func write(to json: inout JSONWriter) { json.object(writeMembers) }
-
-  fileprivate func writeMembers(to json: inout JSONWriter) {
+extension Person: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
     json.member("id", id)
     json.member("name", user.name)
     json.member("role", user.role.rawValue)

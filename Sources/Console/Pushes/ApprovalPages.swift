@@ -134,18 +134,16 @@ struct ApprovalView: View, Sendable {
   }
 }
 
-extension Approval: JSONWritable {
+extension Approval: JSONObject {
   /// The schema `Approval`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("asked_by", asker.name)
-      json.member("asked_at", askedAt)
-      json.member("expires_at", expiresAt)
-      json.member("reach", reach)
-      json.member("decision", decision?.rawValue)
-      json.member("decided_by", decidedBy)
-      json.member("decided_at", decidedAt)
-      json.member("remark", remark)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("asked_by", asker.name)
+    json.member("asked_at", askedAt)
+    json.member("expires_at", expiresAt)
+    json.member("reach", reach)
+    json.member("decision", decision?.rawValue)
+    json.member("decided_by", decidedBy)
+    json.member("decided_at", decidedAt)
+    json.member("remark", remark)
   }
 }

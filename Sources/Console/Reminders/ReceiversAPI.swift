@@ -137,7 +137,7 @@ enum ReceiversAPI {
   }
 }
 
-struct ReceiverAnswer: JSONWritable, Sendable {
+struct ReceiverAnswer: JSONObject, Sendable {
   private let receiver: Receiver
   private let app: String?
 
@@ -152,31 +152,27 @@ struct ReceiverAnswer: JSONWritable, Sendable {
     return try Receiver.all(database).map { ReceiverAnswer($0, apps) }
   }
 
-  func write(to json: inout JSONWriter) {
+  func writeMembers(to json: inout JSONWriter) {
     let details = receiver.details
-    json.object { json in
-      json.member("id", receiver.id)
-      json.member("channel", details.channel.rawValue)
-      json.member("name", details.name)
-      json.member("target", details.target)
-      json.member("language", details.language)
-      json.member("app", app)
-      json.member("active", details.isActive)
-      json.member("incidents", details.getsIncidents)
-      json.member("created_by", receiver.createdBy)
-      json.member("created_at", receiver.createdAt)
-    }
+    json.member("id", receiver.id)
+    json.member("channel", details.channel.rawValue)
+    json.member("name", details.name)
+    json.member("target", details.target)
+    json.member("language", details.language)
+    json.member("app", app)
+    json.member("active", details.isActive)
+    json.member("incidents", details.getsIncidents)
+    json.member("created_by", receiver.createdBy)
+    json.member("created_at", receiver.createdAt)
   }
 }
 
-struct TestAnswer: JSONWritable {
+struct TestAnswer: JSONObject {
   let isTaken: Bool
   let answer: String
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("taken", isTaken)
-      json.member("answer", answer)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("taken", isTaken)
+    json.member("answer", answer)
   }
 }

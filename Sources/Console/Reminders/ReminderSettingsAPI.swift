@@ -28,24 +28,22 @@ enum ReminderSettingsAPI {
     }
   }
 
-  private struct Answer: JSONWritable, Sendable {
+  private struct Answer: JSONObject, Sendable {
     let settings: ReminderSettings
     let runs: [CheckRun]
     let now: Date
 
-    func write(to json: inout JSONWriter) {
+    func writeMembers(to json: inout JSONWriter) {
       let late = Set(Watchman.late(runs, now: now))
-      json.object { json in
-        json.member("days", settings.ladder.days)
-        json.member("hour", settings.hour)
-        json.member("zone", settings.zoneName)
-        json.array("checks", runs) { json, run in
-          json.object { json in
-            json.member("source", run.source.rawValue)
-            json.member("at", run.at)
-            json.member("exit_code", run.exitCode)
-            json.member("late", late.contains(run))
-          }
+      json.member("days", settings.ladder.days)
+      json.member("hour", settings.hour)
+      json.member("zone", settings.zoneName)
+      json.array("checks", runs) { json, run in
+        json.object { json in
+          json.member("source", run.source.rawValue)
+          json.member("at", run.at)
+          json.member("exit_code", run.exitCode)
+          json.member("late", late.contains(run))
         }
       }
     }

@@ -23,29 +23,27 @@ enum RemindersAPI {
   }
 }
 
-private struct ReminderAnswer: JSONWritable {
+private struct ReminderAnswer: JSONObject {
   let row: ReminderLog.Row
   let showsReceivers: Bool
 
-  func write(to json: inout JSONWriter) {
+  func writeMembers(to json: inout JSONWriter) {
     let message = row.message
-    json.object { json in
-      json.member("id", message.uid)
-      json.member("channel", message.channel.rawValue)
-      json.member("target", showsReceivers ? message.target : nil)
-      json.member("receiver", message.receiverID)
-      json.member("state", message.state.rawValue)
-      json.member("attempts", message.attempts)
-      json.member("answer", showsReceivers ? message.answer : nil)
-      json.member("created_at", message.createdAt)
-      json.member("sent_at", message.sentAt)
-      json.array("items", row.reminders) { json, reminder in
-        json.object { json in
-          json.member("key", reminder.itemKey)
-          json.member("name", reminder.itemName)
-          json.member("step", reminder.step)
-          json.member("sha256", reminder.fingerprint.isEmpty ? nil : reminder.fingerprint)
-        }
+    json.member("id", message.uid)
+    json.member("channel", message.channel.rawValue)
+    json.member("target", showsReceivers ? message.target : nil)
+    json.member("receiver", message.receiverID)
+    json.member("state", message.state.rawValue)
+    json.member("attempts", message.attempts)
+    json.member("answer", showsReceivers ? message.answer : nil)
+    json.member("created_at", message.createdAt)
+    json.member("sent_at", message.sentAt)
+    json.array("items", row.reminders) { json, reminder in
+      json.object { json in
+        json.member("key", reminder.itemKey)
+        json.member("name", reminder.itemName)
+        json.member("step", reminder.step)
+        json.member("sha256", reminder.fingerprint.isEmpty ? nil : reminder.fingerprint)
       }
     }
   }

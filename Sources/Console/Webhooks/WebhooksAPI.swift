@@ -127,7 +127,7 @@ enum WebhooksAPI {
 }
 
 /// The schema `Webhook`; with the secret only when it was just made.
-package struct WebhookAnswer: JSONWritable, Sendable {
+package struct WebhookAnswer: JSONObject, Sendable {
   package let webhook: Webhook
   /// Bundle ID.
   private let app: String?
@@ -138,42 +138,38 @@ package struct WebhookAnswer: JSONWritable, Sendable {
     app = try webhook.details.appID.map { try App.get(database, id: $0).bundleID }
   }
 
-  package func write(to json: inout JSONWriter) {
+  package func writeMembers(to json: inout JSONWriter) {
     let details = webhook.details
-    json.object { json in
-      json.member("id", webhook.id)
-      json.member("name", details.name)
-      json.member("target", details.target)
-      json.member("app", app)
-      json.member("events", Webhook.Event.allCases.filter(details.events.contains).map(\.rawValue))
-      json.member("active", details.isActive)
-      json.member("gone_at", webhook.goneAt)
-      json.member("failures", webhook.failures)
-      json.member("failing_since", webhook.failingSince)
-      json.member("next_try_at", webhook.failures > 0 && webhook.pending > 0 ? webhook.nextTryAt : nil)
-      json.member("pending", webhook.pending)
-      json.member("dropped", webhook.dropped)
-      json.member("created_by", webhook.createdBy)
-      json.member("created_at", webhook.createdAt)
-      json.member("rotated_at", webhook.rotatedAt)
-      if let secret { json.member("secret", secret) }
-    }
+    json.member("id", webhook.id)
+    json.member("name", details.name)
+    json.member("target", details.target)
+    json.member("app", app)
+    json.member("events", Webhook.Event.allCases.filter(details.events.contains).map(\.rawValue))
+    json.member("active", details.isActive)
+    json.member("gone_at", webhook.goneAt)
+    json.member("failures", webhook.failures)
+    json.member("failing_since", webhook.failingSince)
+    json.member("next_try_at", webhook.failures > 0 && webhook.pending > 0 ? webhook.nextTryAt : nil)
+    json.member("pending", webhook.pending)
+    json.member("dropped", webhook.dropped)
+    json.member("created_by", webhook.createdBy)
+    json.member("created_at", webhook.createdAt)
+    json.member("rotated_at", webhook.rotatedAt)
+    if let secret { json.member("secret", secret) }
   }
 }
 
-extension WebhookDelivery: JSONWritable {
+extension WebhookDelivery: JSONObject {
   /// The schema `WebhookDelivery`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", uid)
-      json.member("type", type)
-      json.member("state", state.rawValue)
-      json.member("created_at", createdAt)
-      json.member("attempts", attempts)
-      json.member("tried_at", triedAt)
-      json.member("status", status)
-      json.member("duration_ms", milliseconds)
-      json.member("answer", answer)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", uid)
+    json.member("type", type)
+    json.member("state", state.rawValue)
+    json.member("created_at", createdAt)
+    json.member("attempts", attempts)
+    json.member("tried_at", triedAt)
+    json.member("status", status)
+    json.member("duration_ms", milliseconds)
+    json.member("answer", answer)
   }
 }

@@ -130,16 +130,14 @@ package struct PushTemplate: Sendable, Hashable, Identifiable {
   }
 }
 
-extension PushTemplate: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", id)
-      json.member("name", name)
-      json.member("content", message.json)
-      json.array("places", message.places) { json, place in json.string(place) }
-      json.member("created_by", createdBy)
-      json.member("created_at", createdAt)
-      json.member("changed_at", changedAt)
-    }
+extension PushTemplate: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", id)
+    json.member("name", name)
+    json.member("content", message.json)
+    json.array("places", message.places) { json, place in json.string(place) }
+    json.member("created_by", createdBy)
+    json.member("created_at", createdAt)
+    json.member("changed_at", changedAt)
   }
 }

@@ -259,14 +259,12 @@ enum AppsCommand {
 }
 
 /// A key pair that was just made.
-private struct IssuedJPushKey: JSONWritable {
+private struct IssuedJPushKey: JSONObject {
   let key: JPushKey
   let secret: String
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("app_key", key.appKey)
-      json.member("master_secret", secret)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("app_key", key.appKey)
+    json.member("master_secret", secret)
   }
 }

@@ -268,17 +268,15 @@ enum RenewalCommands {
 }
 
 /// Members of the API's schema `Renewal`.
-private struct RenewalSummary: JSONWritable {
+private struct RenewalSummary: JSONObject {
   let report: CertificateSwitch.Report
   /// The row ID of the replacement; nil if nothing was switched.
   var successor: Int64?
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      report.writeMembers(to: &json)
-      json.member("outcome", report.outcome.rawValue)
-      json.member("switched", successor != nil)
-      if let successor { json.member("certificate", successor) }
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    report.writeMembers(to: &json)
+    json.member("outcome", report.outcome.rawValue)
+    json.member("switched", successor != nil)
+    if let successor { json.member("certificate", successor) }
   }
 }

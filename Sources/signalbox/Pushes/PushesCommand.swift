@@ -33,7 +33,7 @@ enum PushesCommand {
   private static let limit = 500
 
   /// What waits, with its ID and app.
-  private struct Waiting: JSONWritable, Sendable {
+  private struct Waiting: JSONObject, Sendable {
     let approval: Approval
     let uid: String
     let app: String
@@ -54,16 +54,14 @@ enum PushesCommand {
       text = texts.compactMap { $0 }.first ?? ""
     }
 
-    func write(to json: inout JSONWriter) {
-      json.object { json in
-        json.member("kind", approval.subject.noun)
-        json.member("id", uid)
-        json.member("app", app)
-        json.member("asked_by", approval.asker.name)
-        json.member("asked_at", approval.askedAt)
-        json.member("expires_at", approval.expiresAt)
-        json.member("reach", approval.reach)
-      }
+    func writeMembers(to json: inout JSONWriter) {
+      json.member("kind", approval.subject.noun)
+      json.member("id", uid)
+      json.member("app", app)
+      json.member("asked_by", approval.asker.name)
+      json.member("asked_at", approval.askedAt)
+      json.member("expires_at", approval.expiresAt)
+      json.member("reach", approval.reach)
     }
   }
 

@@ -69,22 +69,20 @@ enum SchedulesCommand {
 }
 
 /// Members of the API's schema `Schedule`.
-struct ScheduleSummary: JSONWritable {
+struct ScheduleSummary: JSONObject {
   let schedule: Schedule
   let app: String
   let now: Date
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", schedule.uid)
-      json.member("state", schedule.state.rawValue)
-      json.member("error", schedule.error)
-      json.member("app", app)
-      json.member("environment", schedule.environment.rawValue)
-      json.member("next_at", schedule.nextAt)
-      json.member("next", schedule.occurrences(from: now, limit: 5).map(\.text))
-      json.member("sent", schedule.sent)
-      json.member("missed", schedule.missed)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("id", schedule.uid)
+    json.member("state", schedule.state.rawValue)
+    json.member("error", schedule.error)
+    json.member("app", app)
+    json.member("environment", schedule.environment.rawValue)
+    json.member("next_at", schedule.nextAt)
+    json.member("next", schedule.occurrences(from: now, limit: 5).map(\.text))
+    json.member("sent", schedule.sent)
+    json.member("missed", schedule.missed)
   }
 }
