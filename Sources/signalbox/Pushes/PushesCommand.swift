@@ -71,17 +71,12 @@ enum PushesCommand {
         try Approval.open(database, limit: limit).map { try Waiting(database, $0) }
       }
     }
-    if values[CommonOptions.json] {
-      io.print(waiting.prettyJSON)
-      return ExitCode.done
+    io.print(waiting, values, in: io.table("ID", "KIND", "APP", "DEVICES", "ASKED BY", "EXPIRES", "TEXT")) { one in
+      [
+        one.uid, kind(one.approval.subject, io), one.app, one.approval.reach.map { "\($0)" } ?? "-",
+        one.approval.asker.name, one.approval.expiresAt.text, one.text,
+      ]
     }
-    var table = io.table("ID", "KIND", "APP", "DEVICES", "ASKED BY", "EXPIRES", "TEXT")
-    for one in waiting {
-      table.add(
-        one.uid, kind(one.approval.subject, io), one.app, one.approval.reach.map(String.init) ?? "-",
-        one.approval.asker.name, one.approval.expiresAt.text, one.text)
-    }
-    io.print(table)
     return ExitCode.done
   }
 

@@ -37,18 +37,16 @@ enum SchedulesCommand {
       }
     }
     io.hint(ifEmpty: schedules, "no repeating pushes yet; see: signalbox send --help")
-    if values[CommonOptions.json] {
-      io.print(schedules.map { ScheduleSummary(schedule: $0, app: apps[$0.appID] ?? "", now: now) }.prettyJSON)
-      return ExitCode.done
-    }
-    var table = io.table("ID", "APP", "ENVIRONMENT", "STATE", "NEXT", "SENT", "MISSED", "TEXT")
-    for schedule in schedules {
-      table.add(
+    let table = io.table("ID", "APP", "ENVIRONMENT", "STATE", "NEXT", "SENT", "MISSED", "TEXT")
+    io.print(
+      schedules, as: { ScheduleSummary(schedule: $0, app: apps[$0.appID] ?? "", now: now) }, values, in: table
+    ) { schedule in
+      [
         schedule.uid, apps[schedule.appID] ?? "", io.word(schedule.environment),
-        io.word(schedule.state.rawValue, "schedules."),
-        schedule.nextAt?.text ?? "-", "\(schedule.sent)", "\(schedule.missed)", schedule.title ?? schedule.body ?? "")
+        io.word(schedule.state.rawValue, "schedules."), schedule.nextAt?.text ?? "-", "\(schedule.sent)",
+        "\(schedule.missed)", schedule.title ?? schedule.body ?? "",
+      ]
     }
-    io.print(table)
     return ExitCode.done
   }
 
