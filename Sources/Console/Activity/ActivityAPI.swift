@@ -6,7 +6,7 @@ package import Store
 enum ActivityAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/activity/check", role: .operator, scope: .admin) { call in
-      APIContext.answer(try await call.store.read(limit: ActivityPages.checkPatience) { try AuditChain.check($0) })
+      try await call.read(limit: ActivityPages.checkPatience) { try AuditChain.check($0) }
     }
     routes.list(
       "/activity", role: .operator, scope: .admin,
@@ -19,10 +19,9 @@ enum ActivityAPI {
         subject: query.text("subject"), search: query.text("q"), from: query.time("from"), before: query.time("before"))
       try query.finish()
       await call.console.noteDueRefusals(now: call.now)
-      return APIContext.answer(
-        try await call.store.read(limit: ActivityPages.patience(filter, call.console)) {
-          try AuditEntry.list($0, filter, cursor: cursor, limit: limit)
-        })
+      return try await call.read(limit: ActivityPages.patience(filter, call.console)) {
+        try AuditEntry.list($0, filter, cursor: cursor, limit: limit)
+      }
     }
   }
 }

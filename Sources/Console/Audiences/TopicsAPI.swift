@@ -23,7 +23,7 @@ enum TopicsAPI {
       }
     }
     routes.call(.get, "/apps/:app/topic-rules", role: .viewer, scope: .read) { call in
-      APIContext.answer(try await call.store.read { try TopicRules.find($0, app: try call.app($0).id) })
+      try await call.read { try TopicRules.find($0, app: try call.app($0).id) }
     }
     routes.call(.put, "/apps/:app/topic-rules", role: .operator, scope: .devices) { call in
       let fields = JSONFields(try await call.body())

@@ -17,7 +17,7 @@ enum SigningRequestsAPI {
     routes.call(.post, "/certificate-requests", role: .admin, scope: .certificates) { call in try await create(call) }
     routes.call(.get, "/certificate-requests/:uid", role: .viewer, scope: .read) { call in
       let uid = call.request.parameters["uid"] ?? ""
-      return APIContext.answer(try await call.store.read { try SigningRequest.get($0, uid: uid) })
+      return try await call.read { try SigningRequest.get($0, uid: uid) }
     }
     routes.call(.delete, "/certificate-requests/:uid", role: .admin, scope: .certificates) { call in
       let uid = call.request.parameters["uid"] ?? ""
@@ -74,14 +74,12 @@ enum SigningRequestsAPI {
     let made = try await call.console.pools.certificates.run { try SigningRequest.make(chosen) }
     let (sealer, now) = (call.store.sealer, call.now)
     let base = call.audit("certificate_request.create", "")
-    return try await call.store.write { database in
-      try idempotency.answer(database) {
-        let request = try SigningRequest.keep(database, made, sealer: sealer, by: actor, now: now)
-        try AuditEntry.add(database, request.audited(base), now: now)
-        return Idempotency.Answer(
-          status: .created, json: request, location: "/api/v1/certificate-requests/\(request.uid)")
-      }
-    }.response
+    return try await idempotency.response(call.store) { database in
+      let request = try SigningRequest.keep(database, made, sealer: sealer, by: actor, now: now)
+      try AuditEntry.add(database, request.audited(base), now: now)
+      return Idempotency.Answer(
+        status: .created, json: request, location: "/api/v1/certificate-requests/\(request.uid)")
+    }
   }
 }
 

@@ -11,7 +11,7 @@ enum DeviceBatchAPI {
     routes.call(.post, "/devices/batch", role: .operator, scope: .devices, reach: .handler) { call in
       let wanted = try DeviceBatchBody(json: try await call.body())
       do {
-        return APIContext.answer(try await call.store.write { try carryOut(wanted, $0, call) })
+        return try await call.write { try carryOut(wanted, $0, call) }
       } catch let tried as Tried {
         return APIContext.answer(tried.answer)
       }

@@ -9,9 +9,7 @@ import Store
 enum RemindersAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list("/reminders", role: .viewer) { call in
-      var query = APIQuery(call.request)
-      let (limit, cursor) = (query.limit(), query.cursor())
-      try query.finish()
+      let (limit, cursor) = try APIQuery.page(call.request)
       let page = try await call.store.read { database in
         let log = try ReminderLog(database, cursor: cursor, limit: limit)
         return Page(items: log.rows, next: log.next)
