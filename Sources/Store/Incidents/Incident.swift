@@ -83,7 +83,6 @@ package struct IncidentPlace: Sendable, Hashable {
   }
 }
 
-/// A push of an incident.
 package struct IncidentPush: Sendable, Hashable {
   package let push: Push
   /// 0: the push is held up.
