@@ -25,7 +25,7 @@ package enum SmokeRunError: String, Sendable, CaseIterable {
 }
 
 /// One run of a smoke test.
-package struct SmokeRun: Sendable, Hashable, Identifiable {
+package struct SmokeRun: Sendable, Hashable, Identifiable, StoredRecord {
   package let id: Int64
   package let testID: Int64
   package let state: SmokeRunState
@@ -73,11 +73,7 @@ package struct SmokeRun: Sendable, Hashable, Identifiable {
     try database.fetchOne("SELECT \(columns) FROM \(from) WHERE r.id = ?", id) { try SmokeRun($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> SmokeRun {
-    guard let run = try find(database, id: id) else { throw StoreError.notFound(noun: "run", id: "\(id)") }
-    return run
-  }
+  package static let noun = "run"
 
   /// A page of a test's runs, newest first.
   ///
