@@ -9,19 +9,15 @@ extension ExpiryReport: JSONObject {
     json.member("within_days", withinDays)
     json.member("exit_code", Int(exitCode))
     json.member("items", findings)
-    json.array("unreadable", unreadable) { json, item in
-      json.object { json in
-        json.member("key", item.key)
-        json.member("name", item.name)
-        json.member("reason", item.reason)
-      }
+    json.objects("unreadable", unreadable) { json, item in
+      json.member("key", item.key)
+      json.member("name", item.name)
+      json.member("reason", item.reason)
     }
-    json.array("closed", closed) { json, item in
-      json.object { json in
-        json.member("key", item.key)
-        json.member("name", item.name)
-        json.member("reason", item.reason)
-      }
+    json.objects("closed", closed) { json, item in
+      json.member("key", item.key)
+      json.member("name", item.name)
+      json.member("reason", item.reason)
     }
   }
 }

@@ -34,12 +34,10 @@ package struct HostAnswer: JSONObject, Sendable {
     json.member("answered_at", host.answeredAt)
     json.member("failing_since", host.failingSince)
     json.member("failure", host.failure)
-    json.array("findings", HostFinding.all(host, now: now)) { json, finding in
-      json.object { json in
-        json.member("code", finding.problem.code)
-        json.member("severity", finding.isGrave ? "error" : "hint")
-        json.member("message", finding.problem.text)
-      }
+    json.objects("findings", HostFinding.all(host, now: now)) { json, finding in
+      json.member("code", finding.problem.code)
+      json.member("severity", finding.isGrave ? "error" : "hint")
+      json.member("message", finding.problem.text)
     }
     json.member("certificate", host.seen)
     json.member("created_by", host.createdBy)
@@ -123,12 +121,10 @@ extension HostSighting: JSONObject {
     json.member("not_after", notAfter)
     json.member("trust", trust)
     json.member("name_matches", nameMatches)
-    json.array("chain", chain) { json, item in
-      json.object { json in
-        json.member("subject", item.subject)
-        json.member("sha256", item.sha256)
-        json.member("not_after", item.notAfter)
-      }
+    json.objects("chain", chain) { json, item in
+      json.member("subject", item.subject)
+      json.member("sha256", item.sha256)
+      json.member("not_after", item.notAfter)
     }
   }
 }

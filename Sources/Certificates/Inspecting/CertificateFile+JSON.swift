@@ -18,11 +18,9 @@ package struct CertificateFileAnswer: JSONObject {
     json.members(of: file.facts)
     json.member("days_left", Expiry.daysLeft(notAfter: file.notAfter, now: now))
     json.member("band", Expiry.band(notBefore: file.notBefore, notAfter: file.notAfter, now: now).rawValue)
-    json.array("warnings", file.warnings(now: now)) { json, warning in
-      json.object { json in
-        json.member("code", warning.problem.code)
-        json.member("message", warning.problem.text)
-      }
+    json.objects("warnings", file.warnings(now: now)) { json, warning in
+      json.member("code", warning.problem.code)
+      json.member("message", warning.problem.text)
     }
   }
 }

@@ -32,22 +32,20 @@ extension AuditChain.Report: JSONObject {
     json.member("intact", faults.isEmpty)
     json.member("entries", entries)
     json.member("deleted_sign_ins", deleted)
-    json.array("faults", faults) { json, fault in
-      json.object { json in
-        switch fault {
-        case .missing(let first, let last):
-          json.member("kind", "missing")
-          json.member("first", first)
-          json.member("last", last)
-        case .changed(let id):
-          json.member("kind", "changed")
-          json.member("first", id)
-          json.member("last", id)
-        case .deleted(let count, let recorded):
-          json.member("kind", "deleted")
-          json.member("count", count)
-          json.member("recorded", recorded)
-        }
+    json.objects("faults", faults) { json, fault in
+      switch fault {
+      case .missing(let first, let last):
+        json.member("kind", "missing")
+        json.member("first", first)
+        json.member("last", last)
+      case .changed(let id):
+        json.member("kind", "changed")
+        json.member("first", id)
+        json.member("last", id)
+      case .deleted(let count, let recorded):
+        json.member("kind", "deleted")
+        json.member("count", count)
+        json.member("recorded", recorded)
       }
     }
   }

@@ -126,12 +126,10 @@ struct AudienceAnswer: Sendable {
 extension AudienceAnswer: JSONObject {
   func writeMembers(to json: inout JSONWriter) {
     json.member("reached", explanation.reached)
-    json.array("steps", explanation.counts) { json, count in
-      json.object { json in
-        count.step.writeMembers(to: &json)
-        json.member("left_out", count.leftOut)
-        json.member("remain", count.remain)
-      }
+    json.objects("steps", explanation.counts) { json, count in
+      count.step.writeMembers(to: &json)
+      json.member("left_out", count.leftOut)
+      json.member("remain", count.remain)
     }
     json.array("devices", devices) { json, device in json.integer(device.id) }
     json.key("verdict")
@@ -139,11 +137,9 @@ extension AudienceAnswer: JSONObject {
     json.object { json in
       json.member("reached", verdict.obstacle == nil)
       json.member("obstacle", verdict.obstacle?.kind.rawValue)
-      json.array("steps", verdict.answers) { json, answer in
-        json.object { json in
-          answer.step.writeMembers(to: &json)
-          json.member("met", answer.isMet)
-        }
+      json.objects("steps", verdict.answers) { json, answer in
+        answer.step.writeMembers(to: &json)
+        json.member("met", answer.isMet)
       }
     }
   }

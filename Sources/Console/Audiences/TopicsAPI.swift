@@ -67,11 +67,9 @@ enum TopicsAPI {
       return APIContext.answer { json in
         json.member("topic", batch.topic)
         json.member("succeeded", results.count { $0 == .done })
-        json.array("results", Array(zip(tokens, results))) { json, item in
-          json.object { json in
-            json.member("token", item.0.text)
-            item.1.write(to: &json)
-          }
+        json.objects("results", Array(zip(tokens, results))) { json, item in
+          json.member("token", item.0.text)
+          item.1.write(to: &json)
         }
       }
     }

@@ -70,12 +70,10 @@ enum PushControlAPI {
         json.member("push", push)
         json.member("devices", found.devices)
         json.member("unknown", found.unknown)
-        json.array("excluded", found.excluded) { json, count in
-          json.object { json in
-            json.member("outcome", count.outcome.name)
-            json.member("reason", count.reason)
-            json.member("count", count.count)
-          }
+        json.objects("excluded", found.excluded) { json, count in
+          json.member("outcome", count.outcome.name)
+          json.member("reason", count.reason)
+          json.member("count", count.count)
         }
       }
     }

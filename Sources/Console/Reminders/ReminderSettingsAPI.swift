@@ -37,13 +37,11 @@ enum ReminderSettingsAPI {
       json.member("days", settings.ladder.days)
       json.member("hour", settings.hour)
       json.member("zone", settings.zoneName)
-      json.array("checks", runs) { json, run in
-        json.object { json in
-          json.member("source", run.source.rawValue)
-          json.member("at", run.at)
-          json.member("exit_code", run.exitCode)
-          json.member("late", late.contains(run))
-        }
+      json.objects("checks", runs) { json, run in
+        json.member("source", run.source.rawValue)
+        json.member("at", run.at)
+        json.member("exit_code", run.exitCode)
+        json.member("late", late.contains(run))
       }
     }
   }

@@ -36,13 +36,11 @@ private struct ReminderAnswer: JSONObject {
     json.member("answer", showsReceivers ? message.answer : nil)
     json.member("created_at", message.createdAt)
     json.member("sent_at", message.sentAt)
-    json.array("items", row.reminders) { json, reminder in
-      json.object { json in
-        json.member("key", reminder.itemKey)
-        json.member("name", reminder.itemName)
-        json.member("step", reminder.step)
-        json.member("sha256", reminder.fingerprint.isEmpty ? nil : reminder.fingerprint)
-      }
+    json.objects("items", row.reminders) { json, reminder in
+      json.member("key", reminder.itemKey)
+      json.member("name", reminder.itemName)
+      json.member("step", reminder.step)
+      json.member("sha256", reminder.fingerprint.isEmpty ? nil : reminder.fingerprint)
     }
   }
 }

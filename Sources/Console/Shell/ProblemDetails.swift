@@ -38,12 +38,10 @@ extension ProblemDetails: JSONObject {
     json.member("detail", detail)
     if let request { json.member("instance", request) }
     guard !errors.isEmpty else { return }
-    json.array("errors", errors) { json, error in
-      json.object { json in
-        json.member("field", error.field)
-        json.member("code", error.code)
-        json.member("message", error.text)
-      }
+    json.objects("errors", errors) { json, error in
+      json.member("field", error.field)
+      json.member("code", error.code)
+      json.member("message", error.text)
     }
   }
 }

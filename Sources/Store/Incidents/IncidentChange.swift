@@ -143,12 +143,10 @@ extension IncidentAnswer: JSONObject {
     json.member("closed_by", incident.closedBy)
     json.member("remark", incident.remark)
     if let pushes {
-      json.array("recent_pushes", pushes) { json, one in
-        json.object { json in
-          json.member("push", one.push.uid)
-          json.member("devices", one.devices)
-          json.member("last_seen_at", one.lastAt)
-        }
+      json.objects("recent_pushes", pushes) { json, one in
+        json.member("push", one.push.uid)
+        json.member("devices", one.devices)
+        json.member("last_seen_at", one.lastAt)
       }
     }
   }

@@ -169,12 +169,10 @@ struct SendReportText: JSONObject {
       json.member("unknown", counts.unknown)
       json.member("pending", push.pending ?? 0)
     }
-    json.array("providers", providers) { json, part in
-      json.object { json in
-        json.member("provider", part.provider.rawValue)
-        json.member("target", part.target)
-        json.member("accepted", part.counts.accepted)
-      }
+    json.objects("providers", providers) { json, part in
+      json.member("provider", part.provider.rawValue)
+      json.member("target", part.target)
+      json.member("accepted", part.counts.accepted)
     }
     json.array("reasons", reasons.filter { $0.reason != nil }) { json, reason in
       let word = reason.reason ?? ""
