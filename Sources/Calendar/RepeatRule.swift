@@ -3,7 +3,6 @@ import Text
 
 /// How a push repeats: days, local time, and end.
 package struct RepeatRule: Sendable, Hashable {
-  /// Which days.
   package enum Days: Sendable, Hashable {
     /// Every `interval` days.
     case daily

@@ -96,9 +96,4 @@ package struct GoAway: Sendable, Equatable {
   package let code: ErrorCode
   /// The peer's explanation; at APNs JSON such as `{"reason":"Shutdown"}`.
   package let debugData: [UInt8]
-  package init(lastStreamID: Int32, code: ErrorCode, debugData: [UInt8]) {
-    self.lastStreamID = lastStreamID
-    self.code = code
-    self.debugData = debugData
-  }
 }

@@ -3,6 +3,17 @@ public protocol JSONWritable {
   func write(to json: inout JSONWriter)
 }
 
+/// What writes itself as a JSON object.
+public protocol JSONObject: JSONWritable {
+  func writeMembers(to json: inout JSONWriter)
+}
+
+extension JSONObject {
+  /// An object of its members.
+  @inlinable
+  public func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+}
+
 extension JSONWritable {
   /// Indented, members sorted, for people.
   public var prettyJSON: String {

@@ -84,6 +84,16 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
+  /// Writes a member that is an array of objects; `members` writes those of each.
+  @inlinable
+  public mutating func objects<Elements: Sequence>(
+    _ name: StaticString, _ elements: Elements, _ members: (inout JSONWriter, Elements.Element) throws -> Void
+  ) rethrows {
+    try array(name, elements) { json, element in
+      try json.object { json in try members(&json, element) }
+    }
+  }
+
   /// Writes an element of an array; nil is `null`.
   @inlinable
   public mutating func element<Value: JSONWritable>(_ value: Value) {

@@ -11,8 +11,6 @@ package struct CMSMessage: Sendable {
   package let isIntact: Bool
 
   /// Reads the DER form.
-  ///
-  /// - Throws: ``CMSError``.
   package init(der: some DataProtocol) throws(CMSError) {
     let bytes = Array(der)
     switch DER.header(of: bytes[...]) {

@@ -18,7 +18,6 @@ package final class Certificate: @unchecked Sendable {
   package let subject: DistinguishedName
   package let issuer: DistinguishedName
 
-  /// - Throws: ``CertificateError``.
   package convenience init(der: some DataProtocol) throws(CertificateError) {
     switch DER.header(of: Array(der)[...]) {
     case .truncated where !der.isEmpty: throw .truncated
@@ -39,16 +38,12 @@ package final class Certificate: @unchecked Sendable {
   }
 
   /// Reads the first certificate of a PEM text; other blocks are skipped.
-  ///
-  /// - Throws: ``CertificateError``.
   package convenience init(pem: String) throws(CertificateError) {
     guard let first = try Self.blocks(of: pem).first else { throw .notACertificate }
     try self.init(der: first.certificateContent)
   }
 
   /// All certificates of a PEM text in order; other blocks are skipped. May be empty.
-  ///
-  /// - Throws: ``CertificateError``.
   package static func pemBundle(_ pem: String) throws(CertificateError) -> [Certificate] {
     var certificates: [Certificate] = []
     for block in try blocks(of: pem) { certificates.append(try Certificate(der: block.certificateContent)) }

@@ -12,8 +12,6 @@ package struct CertificateAuthority: Sendable {
   }
 
   /// Creates a self-signed authority with a P-256 key.
-  ///
-  /// - Throws: ``CertificateError``.
   package init(
     subject: [DistinguishedName.Attribute], notBefore: Date, notAfter: Date
   ) throws(CertificateError) {
@@ -30,8 +28,6 @@ package struct CertificateAuthority: Sendable {
   }
 
   /// Signs a certificate for a new P-256 key.
-  ///
-  /// - Throws: ``CertificateError``.
   package func issue(
     _ blueprint: CertificateBlueprint
   ) throws(CertificateError) -> (certificate: Certificate, key: PrivateKey) {
@@ -43,7 +39,6 @@ package struct CertificateAuthority: Sendable {
   /// Signs a certificate for a TLS server.
   ///
   /// - Parameter names: host names, and addresses as `127.0.0.1` or `::1`; the first is the common name too.
-  /// - Throws: ``CertificateError``.
   package func issueServer(
     names: [String], notBefore: Date, notAfter: Date
   ) throws(CertificateError) -> (certificate: Certificate, key: PrivateKey) {
@@ -54,8 +49,6 @@ package struct CertificateAuthority: Sendable {
   }
 
   /// Creates a certificate signed by its own key.
-  ///
-  /// - Throws: ``CertificateError``.
   package static func selfSigned(
     _ blueprint: CertificateBlueprint, key: PrivateKey
   ) throws(CertificateError) -> Certificate {

@@ -23,8 +23,6 @@ package struct JSONWebToken: Sendable, Hashable, CustomStringConvertible {
   package static let maximumLength = 8192
 
   /// Reads a token.
-  ///
-  /// - Throws: ``JSONWebTokenError``.
   package init(_ text: String) throws(JSONWebTokenError) {
     guard text.utf8.count <= Self.maximumLength else { throw .malformed }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -34,7 +34,6 @@ package struct PKCS12: Sendable {
   /// - Parameters:
   ///   - data: the file; the caller limits its size.
   ///   - password: in any Unicode normal form; see ``PKCS12Password``.
-  /// - Throws: ``PKCS12Error``.
   package static func open(_ data: some DataProtocol, password: String?) throws(PKCS12Error) -> PKCS12 {
     let bytes = Array(data)
     switch DER.header(of: bytes[...]) {

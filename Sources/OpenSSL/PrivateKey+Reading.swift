@@ -5,7 +5,6 @@ extension PrivateKey {
   /// Reads the first private key of a PEM text: PKCS#8, encrypted PKCS#8, PKCS#1 or SEC 1.
   ///
   /// - Parameter password: of an encrypted key, in UTF-8.
-  /// - Throws: ``PrivateKeyError``.
   package convenience init(pem: String, password: String? = nil) throws(PrivateKeyError) {
     let blocks: [PEMBlock]
     do { blocks = try PEMBlock.all(in: Array(pem.utf8)) } catch { throw .truncated }
@@ -15,7 +14,6 @@ extension PrivateKey {
     try self.init(block: block, password: password)
   }
 
-  /// - Throws: ``PrivateKeyError``.
   package convenience init(block: PEMBlock, password: String? = nil) throws(PrivateKeyError) {
     guard block.isPrivateKey else { throw .notAPrivateKey(found: block.plainName) }
     guard KeyDerivationCost.isBearable(block.content) else { throw .tooCostly }
@@ -49,8 +47,6 @@ extension PrivateKey {
   }
 
   /// Reads the DER form: PKCS#8, PKCS#1, SEC 1, or encrypted PKCS#8.
-  ///
-  /// - Throws: ``PrivateKeyError``.
   package convenience init(der: some DataProtocol, password: String? = nil) throws(PrivateKeyError) {
     let der = Data(der)
     guard KeyDerivationCost.isBearable(der) else { throw .tooCostly }

@@ -5,8 +5,6 @@ extension SealingKey {
   /// Reads the key file, or creates it with a new key and mode 0600.
   ///
   /// The file appears atomically; if two programs start at the same time, one creates it.
-  ///
-  /// - Throws: ``SealingKeyFileError``.
   package static func loadOrCreate(path: String) throws(SealingKeyFileError) -> SealingKey {
     if let key = try load(path: path) { return key }
     try SealingKey().write(path: path)
@@ -15,8 +13,6 @@ extension SealingKey {
   }
 
   /// Reads the key file, nil if there is none.
-  ///
-  /// - Throws: ``SealingKeyFileError``.
   package static func load(path: String) throws(SealingKeyFileError) -> SealingKey? {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {

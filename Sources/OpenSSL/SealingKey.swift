@@ -50,8 +50,6 @@ package struct SealingKey: Sendable, CustomStringConvertible, CustomDebugStringC
   }
 
   /// Decrypts the output of ``seal(_:associatedData:)``.
-  ///
-  /// - Throws: ``SealingError``.
   package func open(_ sealed: some DataProtocol, associatedData: some DataProtocol) throws(SealingError) -> Data {
     let sealed = Array(sealed)
     guard let version = sealed.first else { throw .damaged }

@@ -27,7 +27,6 @@ package final class TLSConnection {
   ///   - descriptor: a connected, non-blocking socket; the caller keeps it.
   ///   - serverName: for a client, the host name or IP address to verify; a name is also sent (SNI, RFC 6066 §3). Nil for
   ///     a server.
-  /// - Throws: ``TLSError``.
   package init(_ context: TLSContext, descriptor: Int32, serverName: String? = nil) throws(TLSError) {
     precondition((context.role == .client) == (serverName != nil), "a client names its server, a server does not")
     ERR_clear_error()
@@ -101,7 +100,6 @@ package final class TLSConnection {
   /// Writes at most `buffer.count` bytes, usually one TLS record (16 384 bytes).
   ///
   /// After `wantsRead` or `wantsWrite` the next write must begin with the same bytes.
-  /// - Throws: ``TLSError``.
   package func write(from buffer: UnsafeRawBufferPointer) throws(TLSError) -> IOResult {
     guard !buffer.isEmpty else { return .bytes(0) }
     ERR_clear_error()

@@ -54,7 +54,6 @@ package protocol PreparedPush: Sendable {
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?)
 }
 
-/// A push for a provider.
 package struct ProviderPush: Sendable {
   /// Comes back with the results.
   package let id: Int64
@@ -82,7 +81,6 @@ package struct ProviderPush: Sendable {
   }
 }
 
-/// A device for a provider.
 package struct ProviderDevice: Sendable, Hashable {
   /// Comes back with the result.
   package let id: Int64

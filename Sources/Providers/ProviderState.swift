@@ -2,7 +2,6 @@ package import Foundation
 package import Model
 package import Reactor
 
-/// The state of a provider.
 package enum ProviderState: Sendable, Hashable {
   /// Nothing to send, and no connection.
   case idle

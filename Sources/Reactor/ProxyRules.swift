@@ -35,7 +35,6 @@ package struct ProxyRules: Sendable, Hashable {
   /// sends through a proxy uses TLS, so that `http_proxy` is not asked.
   ///
   /// - Parameter option: a URL, or ``noneWord``; nil or empty: not given.
-  /// - Throws: ``BadSetting``.
   package init(option: String?, environment: [String: String]) throws(BadSetting) {
     var found: (source: String, text: String)?
     if let option, !option.isEmpty {

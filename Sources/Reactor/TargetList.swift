@@ -92,8 +92,6 @@ package struct TargetList: Sendable, Hashable {
   }
 
   /// Checks a host whose name a proxy looks up: only an entry for the name, or an address itself, admits it.
-  ///
-  /// - Throws: ``RefusedTarget``.
   package func check(_ host: String) throws(RefusedTarget) {
     if let address = SocketAddress(host: Self.plain(host), port: 0) {
       _ = try permitted([address], of: host)

@@ -60,7 +60,6 @@ package struct DemoWorld: Sendable, Hashable {
   /// Adds the phones, unless the book already has phones of the app.
   ///
   /// - Returns: each new phone with its description; empty if there were phones.
-  /// - Throws: ``PhoneBookError``.
   @discardableResult
   package func populate(_ book: PhoneBook) throws(PhoneBookError) -> [(phone: SimulatedPhone, description: DemoPhone)] {
     guard !book.phones().contains(where: { $0.topic == bundleID }) else { return [] }

@@ -23,28 +23,26 @@ package struct ServerCounters: Sendable, Hashable {
   package init() {}
 }
 
-extension ServerCounters: JSONWritable {
+extension ServerCounters: JSONObject {
   /// The format of the control API and of `signalbox simulate`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("requests", requests)
-      json.object("by_status") { json in
-        for (status, count) in byStatus.sorted(by: { $0.key < $1.key }) {
-          json.key(dynamic: String(status))
-          json.integer(Int64(count))
-        }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("requests", requests)
+    json.object("by_status") { json in
+      for (status, count) in byStatus.sorted(by: { $0.key < $1.key }) {
+        json.key(dynamic: String(status))
+        json.integer(Int64(count))
       }
-      json.object("by_reason") { json in
-        for (reason, count) in byReason.sorted(by: { $0.key < $1.key }) {
-          json.key(dynamic: reason)
-          json.integer(Int64(count))
-        }
-      }
-      json.member("unanswered", unanswered)
-      json.member("refused", refused)
-      json.member("connections", connections)
-      json.member("open_connections", openConnections)
-      json.member("most_streams", mostStreams)
     }
+    json.object("by_reason") { json in
+      for (reason, count) in byReason.sorted(by: { $0.key < $1.key }) {
+        json.key(dynamic: reason)
+        json.integer(Int64(count))
+      }
+    }
+    json.member("unanswered", unanswered)
+    json.member("refused", refused)
+    json.member("connections", connections)
+    json.member("open_connections", openConnections)
+    json.member("most_streams", mostStreams)
   }
 }

@@ -69,3 +69,18 @@ extension Store {
     return Store(pool: pool, sealer: sealer)
   }
 }
+
+/// A record that has an ID.
+package protocol StoredRecord {
+  /// Its name in an error's sentence.
+  static var noun: String { get }
+  static func find(_ database: Database, id: Int64) throws -> Self?
+}
+
+extension StoredRecord {
+  /// - Throws: `StoreError.notFound`.
+  package static func get(_ database: Database, id: Int64) throws -> Self {
+    guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: noun, id: "\(id)") }
+    return found
+  }
+}

@@ -17,10 +17,7 @@ struct BadgeTests {
   /// Sends a push from its start to its end.
   private static func send(_ scene: EngineScene, _ badge: JSONValue) async throws {
     let push = try await push(scene, badge)
-    _ = try await scene.life { engine in
-      engine.enqueue(push.id)
-      return try await scene.wait(engine, push) { $0.isFinal }
-    }
+    try await scene.finish(push)
   }
 
   private static func number(_ scene: EngineScene, _ device: Int64) async throws -> Int {

@@ -17,10 +17,7 @@ struct CredentialTests {
         member.id == 1 ? refused(403, "InvalidProviderToken") : .notSent(reason: "InvalidProviderToken")
       }
       let push = try await scene.push()
-      try await scene.life { engine in
-        engine.enqueue(push.id)
-        try await scene.wait(engine, push) { $0.isFinal }
-      }
+      try await scene.finish(push)
       let ended = try await scene.record(push)
       #expect(ended.state == .finished && ended.counts == OutcomeCounts(failed: 1, skipped: 11_999))
       #expect(ended.error?.contains("InvalidProviderToken") == true)
@@ -102,10 +99,7 @@ struct CredentialTests {
         attempt == 1 ? .notSent(reason: OwnReason.interrupted.rawValue) : .outcome(.accepted)
       }
       let push = try await scene.push()
-      try await scene.life { engine in
-        engine.enqueue(push.id)
-        try await scene.wait(engine, push) { $0.isFinal }
-      }
+      try await scene.finish(push)
       #expect(scene.service.found == 2)
       #expect(try await scene.record(push).counts == OutcomeCounts(accepted: 3))
     }

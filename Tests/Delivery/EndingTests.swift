@@ -32,10 +32,7 @@ struct EndingTests {
   func countedOnReader() async throws {
     try await EngineScene.run(devices: 3) { scene in
       let push = try await scene.push(["alias": ["usr_1", "usr_2"]])
-      try await scene.life { engine in
-        engine.enqueue(push.id)
-        try await scene.wait(engine, push) { $0.isFinal }
-      }
+      try await scene.finish(push)
       // https://www.sqlite.org/stmt.html: what this connection has prepared.
       let list: @Sendable (Database) throws -> [String] = { database in
         try database.fetchAll("SELECT sql FROM sqlite_stmt") { $0.text(0) }

@@ -102,6 +102,14 @@ struct EngineScene: Sendable {
     }
   }
 
+  /// A life in which a push is sent to its end.
+  func finish(_ push: Push, _ routes: (any RouteFinder)? = nil) async throws {
+    try await life(routes) { engine in
+      engine.enqueue(push.id)
+      try await wait(engine, push) { $0.isFinal }
+    }
+  }
+
   /// Sends a push again to the devices that it did not reach.
   func retryFailed(_ id: Int64, _ engine: DeliveryEngine) async throws -> PushIntake.Retried {
     try await PushIntake(store: store, deliver: engine.enqueue)

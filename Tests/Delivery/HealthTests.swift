@@ -44,10 +44,7 @@ struct HealthTests {
       let now = scene.clock.now
       scene.service.stand(ProviderHealth(circuit: .open(reason: "why", since: now, until: now + 30)))
       let push = try await scene.push(["tag": ["nobody-has-this"]])
-      try await scene.life { engine in
-        engine.enqueue(push.id)
-        try await scene.wait(engine, push) { $0.isFinal }
-      }
+      try await scene.finish(push)
       let ended = try await scene.store.read { try Push.get($0, id: push.id) }
       #expect(ended.state == .finished && ended.target == 0 && ended.counts.total == 0)
       #expect(scene.clock.now == now, "without waiting for anything")
@@ -60,10 +57,7 @@ struct HealthTests {
       scene.service.stand(ProviderHealth(circuit: .halfOpen(reason: "why", since: scene.clock.now)))
       scene.service.answer { _, _ in refused(403, "InvalidProviderToken") }
       let push = try await scene.push()
-      _ = try await scene.life { engine in
-        engine.enqueue(push.id)
-        return try await scene.wait(engine, push) { $0.isFinal }
-      }
+      try await scene.finish(push)
       #expect(scene.service.sent.count == 1)
       #expect(try await scene.record(push).counts == OutcomeCounts(failed: 1, skipped: 2999))
     }

@@ -44,10 +44,7 @@ struct LocalizationTests {
         return .outcome(.accepted)
       }
       let push = try await scene.push(notification: Self.notification)
-      _ = try await scene.life { engine in
-        engine.enqueue(push.id)
-        return try await scene.wait(engine, push) { $0.isFinal }
-      }
+      try await scene.finish(push)
       #expect(seen.withLock { $0 } == [1: 1, 2: 2, 3: 0, 4: 0])
       try await Self.speak(scene, [1: "zh-Hans"])
       #expect(try await Self.texts(scene, push) == [1: 1, 2: 2, 3: 0, 4: 0])
@@ -66,10 +63,7 @@ struct LocalizationTests {
         return .outcome(.accepted)
       }
       let push = try await scene.push()
-      _ = try await scene.life { engine in
-        engine.enqueue(push.id)
-        return try await scene.wait(engine, push) { $0.isFinal }
-      }
+      try await scene.finish(push)
       #expect(seen.withLock { $0 } == [0, 0])
       #expect(try await Self.texts(scene, push) == [1: nil, 2: nil])
     }

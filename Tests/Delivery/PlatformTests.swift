@@ -59,10 +59,7 @@ struct PlatformTests {
   func both() async throws {
     try await run(ios: 2500, android: 1500) { world in
       let push = try await world.scene.push(platforms: ["ios", "android"])
-      try await world.scene.life(world.routes()) { engine in
-        engine.enqueue(push.id)
-        try await world.scene.wait(engine, push) { $0.isFinal }
-      }
+      try await world.scene.finish(push, world.routes())
       let ended = try await world.scene.record(push)
       #expect(ended.state == .finished && ended.error == nil)
       #expect(ended.counts == OutcomeCounts(accepted: 4000))
@@ -80,10 +77,7 @@ struct PlatformTests {
   func missing() async throws {
     try await run(ios: 30, android: 20) { world in
       let push = try await world.scene.push(platforms: ["ios", "android"])
-      try await world.scene.life(world.routes(android: false)) { engine in
-        engine.enqueue(push.id)
-        try await world.scene.wait(engine, push) { $0.isFinal }
-      }
+      try await world.scene.finish(push, world.routes(android: false))
       let ended = try await world.scene.record(push)
       #expect(ended.state == .finished)
       #expect(ended.error == "The app has no credential for Android.")
@@ -108,10 +102,7 @@ struct PlatformTests {
     try await run(ios: 3, android: 2) { world in
       world.scene.service.refuseRoutes(NoRoute("The app has no credential for iOS.", .noCredential))
       let push = try await world.scene.push(platforms: ["ios", "android"])
-      try await world.scene.life(world.routes(android: false)) { engine in
-        engine.enqueue(push.id)
-        try await world.scene.wait(engine, push) { $0.isFinal }
-      }
+      try await world.scene.finish(push, world.routes(android: false))
       let ended = try await world.scene.record(push)
       #expect(ended.state == .failed && ended.counts == OutcomeCounts(skipped: 5))
       #expect(ended.error == "The app has no credential for iOS. The app has no credential for Android.")
@@ -144,10 +135,7 @@ struct PlatformTests {
     try await run(ios: 40, android: 20) { world in
       world.android.answer { _, _ in .notSent(reason: "invalid_grant (Invalid JWT Signature.)") }
       let push = try await world.scene.push(platforms: ["ios", "android"])
-      try await world.scene.life(world.routes()) { engine in
-        engine.enqueue(push.id)
-        try await world.scene.wait(engine, push) { $0.isFinal }
-      }
+      try await world.scene.finish(push, world.routes())
       let ended = try await world.scene.record(push)
       #expect(ended.counts == OutcomeCounts(accepted: 40, skipped: 20))
       #expect(ended.error?.contains("invalid_grant (Invalid JWT Signature.)") == true)

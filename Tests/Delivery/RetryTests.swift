@@ -85,10 +85,7 @@ struct RetryTests {
     try await EngineScene.run(devices: 2500) { scene in
       let push = try await scene.push(options: ["time_to_live": 60])
       scene.clock.advance(by: 61)
-      try await scene.life { engine in
-        engine.enqueue(push.id)
-        try await scene.wait(engine, push) { $0.isFinal }
-      }
+      try await scene.finish(push)
       #expect(scene.service.sent.isEmpty)
       #expect(try await scene.record(push).counts == OutcomeCounts(skipped: 2500))
       #expect(try await scene.reasons(push) == ["Expired": 2500])
@@ -101,10 +98,7 @@ struct RetryTests {
       scene.service.answer { member, _ in member.id == 1 ? busy : .outcome(.accepted) }
       let push = try await scene.push(options: ["time_to_live": 0])
       scene.clock.advance(by: 3600)
-      try await scene.life { engine in
-        engine.enqueue(push.id)
-        try await scene.wait(engine, push) { $0.isFinal }
-      }
+      try await scene.finish(push)
       #expect(try await scene.record(push).counts == OutcomeCounts(accepted: 1, failed: 1))
     }
   }
@@ -166,10 +160,7 @@ struct RetryTests {
       let down = SendResult.retry(RetryCause(status: 503, reason: "Shutdown"))
       scene.service.answer { _, attempt in attempt == 1 ? down : .outcome(.accepted) }
       let push = try await scene.push()
-      try await scene.life { engine in
-        engine.enqueue(push.id)
-        try await scene.wait(engine, push) { $0.isFinal }
-      }
+      try await scene.finish(push)
       #expect(scene.service.reconnects == 1 && scene.service.sent.count == 8)
       #expect(try await scene.record(push).counts == OutcomeCounts(accepted: 4))
     }

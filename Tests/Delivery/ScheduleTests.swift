@@ -160,10 +160,7 @@ struct ScheduleTests {
       let options: JSONValue = timeToLive.map { ["time_to_live": .integer(Int64($0))] } ?? [:]
       let push = try await scene.push(options: options, sendAt: scene.clock.now + 10)
       scene.clock.advance(by: 10 + late)
-      try await scene.life { engine in
-        engine.enqueue(push.id)
-        try await scene.wait(engine, push) { $0.isFinal }
-      }
+      try await scene.finish(push)
       let ended = try await scene.record(push)
       #expect(ended.state == .finished && ended.counts.total == 1500)
       #expect(try await scene.reasons(push) == (isSent ? ["": 1500] : ["Expired": 1500]))

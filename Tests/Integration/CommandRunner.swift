@@ -1,7 +1,10 @@
 import Foundation
 import JSON
+import Logging
 import Model
+import Reactor
 import Synchronization
+import TestSupport
 
 @testable import signalbox
 
@@ -75,5 +78,34 @@ final class CommandRunner: Sendable {
     let errors = Mutex("")
 
     init(input: Data) { self.input = Mutex(input) }
+  }
+}
+
+extension Service.Options {
+  /// A data folder served at any free port.
+  static func test(_ data: String) -> Self {
+    var options = Self()
+    options.data = DataDirectory(data)
+    options.listen = SocketAddress("127.0.0.1:0")
+    options.resources =
+      URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().path
+    options.log = Logger(label: "test", sink: MemorySink())
+    return options
+  }
+}
+
+extension Service {
+  /// Serves in this process while `body` runs.
+  static func with(_ options: Options, _ body: (Service) async throws -> Void) async throws {
+    let service = try await Service(options)
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await body(service))
+    } catch {
+      result = .failure(error)
+    }
+    await service.stop()
+    try result.get()
   }
 }

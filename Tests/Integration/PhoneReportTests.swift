@@ -15,28 +15,14 @@ import Testing
 /// `serve --demo` in this process.
 @Suite("Simulated phones report by themselves", .timeLimit(.minutes(2)))
 struct PhoneReportTests {
-  private static let resources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().path
-
   private func serve(_ body: (Service) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("signalbox-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
-    var options = Service.Options()
-    options.data = DataDirectory(folder.path)
-    options.listen = SocketAddress("127.0.0.1:0")
-    options.resources = Self.resources
+    var options = Service.Options.test(folder.path)
     options.isDemo = true
     options.log = Logger(label: "signalbox", level: .error, sink: StreamSink.standardError(.text))
     options.passwordCost = .quickForTests
-    let service = try await Service(options)
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await body(service))
-    } catch {
-      result = .failure(error)
-    }
-    await service.stop()
-    try result.get()
+    try await Service.with(options, body)
   }
 
   @Test("in the demo a push to everybody is displayed, opened and dismissed on both platforms")

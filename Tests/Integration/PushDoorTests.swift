@@ -3,7 +3,6 @@ import Delivery
 import Foundation
 import HTTPServer
 import JSON
-import Logging
 import Model
 import Reactor
 import Store
@@ -139,23 +138,7 @@ struct PushDoorTests {
           now: Date())
       }
       store.close()
-      var options = Service.Options()
-      options.data = DataDirectory(box.data)
-      options.listen = SocketAddress("127.0.0.1:0")
-      options.resources =
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().path
-      options.log = Logger(label: "test", sink: MemorySink())
-      let service = try await Service(options)
-      let result: Result<Void, any Error>
-      do {
-        try await body(box, service, token)
-        result = .success(())
-      } catch {
-        result = .failure(error)
-      }
-      await service.stop()
-      try result.get()
+      try await Service.with(.test(box.data)) { service in try await body(box, service, token) }
     }
   }
 }

@@ -1,6 +1,5 @@
 import Console
 import Foundation
-import Logging
 import Reactor
 import Store
 import TestSupport
@@ -43,16 +42,7 @@ struct RevocationTests {
           database, idHash: Secret.hash(Self.cookie), user: user.id, csrf: "csrf", lifetime: 86_400, now: Date())
       }
       store.close()
-      var options = Service.Options()
-      options.data = DataDirectory(box.data)
-      options.listen = SocketAddress("127.0.0.1:0")
-      options.resources =
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().path
-      options.log = Logger(label: "test", sink: MemorySink())
-      let service = try await Service(options)
-      let result: Result<Void, any Error>
-      do {
+      try await Service.with(.test(box.data)) { service in
         let port = service.address.port
         let bearer = "Authorization: Bearer \(token)"
         let cookie = "Cookie: signalbox_session=\(Self.cookie)"
@@ -65,12 +55,7 @@ struct RevocationTests {
         #expect(try await Self.status(box, port, "/", cookie) == "200")
         try await Self.signalbox(box, "users", "remove", "anna@example.com")
         #expect(try await Self.status(box, port, "/", cookie) == "303")
-        result = .success(())
-      } catch {
-        result = .failure(error)
       }
-      await service.stop()
-      try result.get()
     }
   }
 }

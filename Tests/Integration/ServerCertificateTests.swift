@@ -58,18 +58,11 @@ struct ServerCertificateTests {
       let files = try Files(box.folder)
       try files.issue("a.example")
       let log = MemorySink()
-      var options = Service.Options()
-      options.data = DataDirectory(box.data)
-      options.listen = SocketAddress("127.0.0.1:0")
-      options.resources =
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().path
+      var options = Service.Options.test(box.data)
       options.tls = files.own
       options.tlsLook = .milliseconds(20)
       options.log = Logger(label: "test", sink: log)
-      let service = try await Service(options)
-      let result: Result<Void, any Error>
-      do {
+      try await Service.with(options) { service in
         let port = service.address.port
         #expect(try await files.isShown("a.example", at: port))
         try files.issue("b.example")
@@ -82,12 +75,7 @@ struct ServerCertificateTests {
         #expect(try await files.isShown("b.example", at: port))
         try files.issue("c.example")
         try await eventually("the next good one is shown") { try await files.isShown("c.example", at: port) }
-        result = .success(())
-      } catch {
-        result = .failure(error)
       }
-      await service.stop()
-      try result.get()
     }
   }
 

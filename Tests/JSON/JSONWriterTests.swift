@@ -21,15 +21,13 @@ struct JSONWriterTests {
   @Test("what JSON has no number for is null")
   func notFinite() { #expect(JSONValue.array([.double(.nan), .double(-.infinity)]).text() == "[null,null]") }
 
-  private struct Item: JSONWritable {
+  private struct Item: JSONObject {
     let id: Int64
     let name: String?
 
-    func write(to json: inout JSONWriter) {
-      json.object { json in
-        json.member("id", id)
-        json.member("name", name)
-      }
+    func writeMembers(to json: inout JSONWriter) {
+      json.member("id", id)
+      json.member("name", name)
     }
   }
 

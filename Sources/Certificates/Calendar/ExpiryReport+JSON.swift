@@ -3,34 +3,26 @@ package import JSON
 import Model
 import Store
 
-extension ExpiryReport: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("checked_at", checkedAt.rfc3339)
-      json.member("within_days", withinDays)
-      json.member("exit_code", Int(exitCode))
-      json.member("items", findings)
-      json.array("unreadable", unreadable) { json, item in
-        json.object { json in
-          json.member("key", item.key)
-          json.member("name", item.name)
-          json.member("reason", item.reason)
-        }
-      }
-      json.array("closed", closed) { json, item in
-        json.object { json in
-          json.member("key", item.key)
-          json.member("name", item.name)
-          json.member("reason", item.reason)
-        }
-      }
+extension ExpiryReport: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("checked_at", checkedAt.rfc3339)
+    json.member("within_days", withinDays)
+    json.member("exit_code", Int(exitCode))
+    json.member("items", findings)
+    json.objects("unreadable", unreadable) { json, item in
+      json.member("key", item.key)
+      json.member("name", item.name)
+      json.member("reason", item.reason)
+    }
+    json.objects("closed", closed) { json, item in
+      json.member("key", item.key)
+      json.member("name", item.name)
+      json.member("reason", item.reason)
     }
   }
 }
 
-extension ExpiryReport.Finding: JSONWritable {
-  package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
-
+extension ExpiryReport.Finding: JSONObject {
   package func writeMembers(to json: inout JSONWriter) {
     item.writeMembers(to: &json)
     json.member("band", band.rawValue)
@@ -40,10 +32,8 @@ extension ExpiryReport.Finding: JSONWritable {
   }
 }
 
-extension TrackedExpiry: JSONWritable {
-  package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
-
-  func writeMembers(to json: inout JSONWriter) {
+extension TrackedExpiry: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
     json.member("key", key)
     json.member("name", name)
     json.member("kind", kind.rawValue)

@@ -42,16 +42,14 @@ extension Forecast {
   }
 }
 
-extension Forecast.Overrun: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("schedule", schedule.uid)
-      json.member("app", schedule.bundleID)
-      json.member("environment", schedule.environment.rawValue)
-      json.member("next_at", Timestamp.text(schedule.nextAt))
-      json.member("first_after", Timestamp.text(first))
-      json.member("times_within_30_days", count)
-      json.member("pressing", isPressing)
-    }
+extension Forecast.Overrun: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("schedule", schedule.uid)
+    json.member("app", schedule.bundleID)
+    json.member("environment", schedule.environment.rawValue)
+    json.member("next_at", Timestamp.text(schedule.nextAt))
+    json.member("first_after", Timestamp.text(first))
+    json.member("times_within_30_days", count)
+    json.member("pressing", isPressing)
   }
 }

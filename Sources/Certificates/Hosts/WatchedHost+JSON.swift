@@ -3,7 +3,7 @@ package import JSON
 import Model
 package import Store
 
-package struct HostAnswer: JSONWritable, Sendable {
+package struct HostAnswer: JSONObject, Sendable {
   private let host: WatchedHost
   private let history: [HostEvent]?
   private let taken: Acknowledgement?
@@ -19,40 +19,36 @@ package struct HostAnswer: JSONWritable, Sendable {
     self.now = now
   }
 
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", host.id)
-      json.member("key", host.key)
-      json.member("name", host.name)
-      json.member("host", host.address.host)
-      json.member("port", Int(host.address.port))
-      json.member("protocol", host.address.startProtocol.rawValue)
-      json.member("server_name", host.address.serverName)
-      json.member("note", host.note)
-      json.member("state", host.state(now: now))
-      json.member("days_left", Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now))
-      json.member("probed_at", host.probedAt)
-      json.member("answered_at", host.answeredAt)
-      json.member("failing_since", host.failingSince)
-      json.member("failure", host.failure)
-      json.array("findings", HostFinding.all(host, now: now)) { json, finding in
-        json.object { json in
-          json.member("code", finding.problem.code)
-          json.member("severity", finding.isGrave ? "error" : "hint")
-          json.member("message", finding.problem.text)
-        }
-      }
-      json.member("certificate", host.seen)
-      json.member("created_by", host.createdBy)
-      json.member("created_at", host.createdAt)
-      json.member("acknowledgement", taken)
-      if let history { json.member("history", history) }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", host.id)
+    json.member("key", host.key)
+    json.member("name", host.name)
+    json.member("host", host.address.host)
+    json.member("port", Int(host.address.port))
+    json.member("protocol", host.address.startProtocol.rawValue)
+    json.member("server_name", host.address.serverName)
+    json.member("note", host.note)
+    json.member("state", host.state(now: now))
+    json.member("days_left", Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now))
+    json.member("probed_at", host.probedAt)
+    json.member("answered_at", host.answeredAt)
+    json.member("failing_since", host.failingSince)
+    json.member("failure", host.failure)
+    json.objects("findings", HostFinding.all(host, now: now)) { json, finding in
+      json.member("code", finding.problem.code)
+      json.member("severity", finding.isGrave ? "error" : "hint")
+      json.member("message", finding.problem.text)
     }
+    json.member("certificate", host.seen)
+    json.member("created_by", host.createdBy)
+    json.member("created_at", host.createdAt)
+    json.member("acknowledgement", taken)
+    if let history { json.member("history", history) }
   }
 }
 
 /// A host's certificate, for the list of everything that can expire.
-package struct HostCertificateAnswer: JSONWritable, Sendable {
+package struct HostCertificateAnswer: JSONObject, Sendable {
   private let host: WatchedHost
   private let taken: Acknowledgement?
   private let now: Date
@@ -64,38 +60,36 @@ package struct HostCertificateAnswer: JSONWritable, Sendable {
     self.now = now
   }
 
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", host.id)
-      json.member("key", host.key)
-      json.member("kind", CertificateKind.host.rawValue)
-      json.member("name", host.name)
-      json.member("state", host.state(now: now))
-      json.member("days_left", Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now))
-      for name in ["app", "team_id", "key_id", "file_name", "made_by", "facts"] as [StaticString] {
-        json.key(name)
-        json.null()
-      }
-      for name in ["topics", "environments", "used_by", "forecast", "forecast_repeating"] as [StaticString] {
-        json.key(name)
-        json.array { _ in }
-      }
-      json.member("subject", host.seen?.subject)
-      json.member("issuer", host.seen?.issuer)
-      json.member("serial", host.seen?.serial)
-      json.member("sha256", host.seen?.sha256)
-      json.member("not_before", host.seen?.notBefore)
-      json.member("not_after", host.seen?.notAfter)
-      json.member("has_private_key", false)
-      json.member("uploaded_by", host.createdBy)
-      json.member("created_at", host.createdAt)
-      json.member("note", host.note)
-      for name in ["replaced_by", "replaced_at", "kept_until"] as [StaticString] {
-        json.key(name)
-        json.null()
-      }
-      json.member("acknowledgement", taken)
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", host.id)
+    json.member("key", host.key)
+    json.member("kind", CertificateKind.host.rawValue)
+    json.member("name", host.name)
+    json.member("state", host.state(now: now))
+    json.member("days_left", Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now))
+    for name in ["app", "team_id", "key_id", "file_name", "made_by", "facts"] as [StaticString] {
+      json.key(name)
+      json.null()
     }
+    for name in ["topics", "environments", "used_by", "forecast", "forecast_repeating"] as [StaticString] {
+      json.key(name)
+      json.array { _ in }
+    }
+    json.member("subject", host.seen?.subject)
+    json.member("issuer", host.seen?.issuer)
+    json.member("serial", host.seen?.serial)
+    json.member("sha256", host.seen?.sha256)
+    json.member("not_before", host.seen?.notBefore)
+    json.member("not_after", host.seen?.notAfter)
+    json.member("has_private_key", false)
+    json.member("uploaded_by", host.createdBy)
+    json.member("created_at", host.createdAt)
+    json.member("note", host.note)
+    for name in ["replaced_by", "replaced_at", "kept_until"] as [StaticString] {
+      json.key(name)
+      json.null()
+    }
+    json.member("acknowledgement", taken)
   }
 }
 
@@ -107,50 +101,42 @@ extension WatchedHost {
   }
 }
 
-extension HostFailure: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("code", code.rawValue)
-      json.member("message", description)
+extension HostFailure: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("code", code.rawValue)
+    json.member("message", description)
+  }
+}
+
+extension HostSighting: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("address", address)
+    json.member("tls_version", tlsVersion)
+    json.member("subject", subject)
+    json.member("issuer", issuer)
+    json.member("serial", serial)
+    json.member("sha256", sha256)
+    json.member("names", names)
+    json.member("not_before", notBefore)
+    json.member("not_after", notAfter)
+    json.member("trust", trust)
+    json.member("name_matches", nameMatches)
+    json.objects("chain", chain) { json, item in
+      json.member("subject", item.subject)
+      json.member("sha256", item.sha256)
+      json.member("not_after", item.notAfter)
     }
   }
 }
 
-extension HostSighting: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("address", address)
-      json.member("tls_version", tlsVersion)
-      json.member("subject", subject)
-      json.member("issuer", issuer)
-      json.member("serial", serial)
-      json.member("sha256", sha256)
-      json.member("names", names)
-      json.member("not_before", notBefore)
-      json.member("not_after", notAfter)
-      json.member("trust", trust)
-      json.member("name_matches", nameMatches)
-      json.array("chain", chain) { json, item in
-        json.object { json in
-          json.member("subject", item.subject)
-          json.member("sha256", item.sha256)
-          json.member("not_after", item.notAfter)
-        }
-      }
-    }
-  }
-}
-
-extension HostEvent: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("at", at)
-      json.member("kind", kind.rawValue)
-      json.member("sha256", sha256)
-      json.member("serial", serial)
-      json.member("issuer", issuer)
-      json.member("not_after", notAfter)
-      json.member("failure", failure)
-    }
+extension HostEvent: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("at", at)
+    json.member("kind", kind.rawValue)
+    json.member("sha256", sha256)
+    json.member("serial", serial)
+    json.member("issuer", issuer)
+    json.member("not_after", notAfter)
+    json.member("failure", failure)
   }
 }

@@ -17,7 +17,6 @@ extension CertificateFile {
   ///   - fileName: supplies the key ID of a `.p8`, and shows that a key is meant for APNs; not used otherwise.
   ///   - password: for encrypted files; ignored for others.
   ///   - take: selects one of several certificates by serial number or fingerprint, or by a prefix of it.
-  /// - Throws: ``FileProblem``.
   package static func inspect(
     data: Data, fileName: String? = nil, password: String? = nil, take: String? = nil
   ) throws(FileProblem) -> CertificateFile {

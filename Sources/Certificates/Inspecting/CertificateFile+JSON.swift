@@ -5,7 +5,7 @@ import Model
 import Providers
 
 /// The API's answer about a file. Contains no secrets.
-package struct CertificateFileAnswer: JSONWritable {
+package struct CertificateFileAnswer: JSONObject {
   private let file: CertificateFile
   private let now: Date
 
@@ -14,17 +14,13 @@ package struct CertificateFileAnswer: JSONWritable {
     self.now = now
   }
 
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.members(of: file.facts)
-      json.member("days_left", Expiry.daysLeft(notAfter: file.notAfter, now: now))
-      json.member("band", Expiry.band(notBefore: file.notBefore, notAfter: file.notAfter, now: now).rawValue)
-      json.array("warnings", file.warnings(now: now)) { json, warning in
-        json.object { json in
-          json.member("code", warning.problem.code)
-          json.member("message", warning.problem.text)
-        }
-      }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.members(of: file.facts)
+    json.member("days_left", Expiry.daysLeft(notAfter: file.notAfter, now: now))
+    json.member("band", Expiry.band(notBefore: file.notBefore, notAfter: file.notAfter, now: now).rawValue)
+    json.objects("warnings", file.warnings(now: now)) { json, warning in
+      json.member("code", warning.problem.code)
+      json.member("message", warning.problem.text)
     }
   }
 }

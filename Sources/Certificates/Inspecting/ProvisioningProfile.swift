@@ -44,7 +44,6 @@ package struct ProvisioningProfile: Sendable, Hashable {
   /// Valid for every app of the team.
   package var isWildcard: Bool { bundleID == nil }
 
-  /// - Throws: ``PropertyListError``.
   init(propertyList: Data, isIntact: Bool) throws(PropertyListError) {
     let root = try BoundedPropertyList.dictionary(propertyList)
     guard let uuid = root["UUID"] as? String, let expirationDate = root["ExpirationDate"] as? Date,

@@ -4,7 +4,7 @@ import Model
 package import Store
 
 /// The schema `Certificate`. Never contains the key.
-package struct CertificateAnswer: JSONWritable, Sendable {
+package struct CertificateAnswer: JSONObject, Sendable {
   private let certificate: TrackedCertificate
   private let app: String?
   private let uses: [TrackedCertificate.Use]
@@ -32,9 +32,6 @@ package struct CertificateAnswer: JSONWritable, Sendable {
     self.now = now
   }
 
-  package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
-
-  /// Writes the members of the schema, without the enclosing object.
   package func writeMembers(to json: inout JSONWriter) {
     let details = certificate.details
     json.member("id", certificate.id)
@@ -79,12 +76,10 @@ package struct CertificateAnswer: JSONWritable, Sendable {
   }
 }
 
-extension Acknowledgement: JSONWritable {
+extension Acknowledgement: JSONObject {
   /// The schema `Acknowledgement`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("by", by)
-      json.member("until", until)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("by", by)
+    json.member("until", until)
   }
 }

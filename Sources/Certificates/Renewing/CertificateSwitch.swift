@@ -95,12 +95,10 @@ extension CertificateSwitch.Report {
   /// Writes the members of the schema `Renewal` that describe the check.
   package func writeMembers(to json: inout JSONWriter) {
     json.member("replaces", renewal.old.id)
-    json.array("findings", renewal.findings) { json, finding in
-      json.object { json in
-        json.member("level", finding.level.rawValue)
-        json.member("code", finding.problem.code)
-        json.member("message", finding.problem.text)
-      }
+    json.objects("findings", renewal.findings) { json, finding in
+      json.member("level", finding.level.rawValue)
+      json.member("code", finding.problem.code)
+      json.member("message", finding.problem.text)
     }
     json.member("trials", attempts)
   }

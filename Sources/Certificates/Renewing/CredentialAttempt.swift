@@ -67,7 +67,7 @@ package struct CredentialAttempt: Sendable, Hashable {
   }
 }
 
-extension CredentialAttempt: JSONWritable {
+extension CredentialAttempt: JSONObject {
   /// The verdict as a word, with the push service's answer or the reason.
   package var result: (word: String, answer: String) {
     switch verdict {
@@ -78,14 +78,12 @@ extension CredentialAttempt: JSONWritable {
   }
 
   /// The schema `Trial`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("app", bundleID)
-      json.member("environment", credential.environment.rawValue)
-      json.member("endpoint", credential.endpoint)
-      json.member("result", result.word)
-      json.member("answer", result.answer)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("app", bundleID)
+    json.member("environment", credential.environment.rawValue)
+    json.member("endpoint", credential.endpoint)
+    json.member("result", result.word)
+    json.member("answer", result.answer)
   }
 }
 

@@ -6,7 +6,7 @@ package import Store
 enum ActivityAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/activity/check", role: .operator, scope: .admin) { call in
-      APIContext.answer(try await call.store.read(limit: ActivityPages.checkPatience) { try AuditChain.check($0) })
+      try await call.read(limit: ActivityPages.checkPatience) { try AuditChain.check($0) }
     }
     routes.list(
       "/activity", role: .operator, scope: .admin,
@@ -19,38 +19,33 @@ enum ActivityAPI {
         subject: query.text("subject"), search: query.text("q"), from: query.time("from"), before: query.time("before"))
       try query.finish()
       await call.console.noteDueRefusals(now: call.now)
-      return APIContext.answer(
-        try await call.store.read(limit: ActivityPages.patience(filter, call.console)) {
-          try AuditEntry.list($0, filter, cursor: cursor, limit: limit)
-        })
+      return try await call.read(limit: ActivityPages.patience(filter, call.console)) {
+        try AuditEntry.list($0, filter, cursor: cursor, limit: limit)
+      }
     }
   }
 }
 
-extension AuditChain.Report: JSONWritable {
+extension AuditChain.Report: JSONObject {
   /// Writes the schema `ActivityCheck`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("intact", faults.isEmpty)
-      json.member("entries", entries)
-      json.member("deleted_sign_ins", deleted)
-      json.array("faults", faults) { json, fault in
-        json.object { json in
-          switch fault {
-          case .missing(let first, let last):
-            json.member("kind", "missing")
-            json.member("first", first)
-            json.member("last", last)
-          case .changed(let id):
-            json.member("kind", "changed")
-            json.member("first", id)
-            json.member("last", id)
-          case .deleted(let count, let recorded):
-            json.member("kind", "deleted")
-            json.member("count", count)
-            json.member("recorded", recorded)
-          }
-        }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("intact", faults.isEmpty)
+    json.member("entries", entries)
+    json.member("deleted_sign_ins", deleted)
+    json.objects("faults", faults) { json, fault in
+      switch fault {
+      case .missing(let first, let last):
+        json.member("kind", "missing")
+        json.member("first", first)
+        json.member("last", last)
+      case .changed(let id):
+        json.member("kind", "changed")
+        json.member("first", id)
+        json.member("last", id)
+      case .deleted(let count, let recorded):
+        json.member("kind", "deleted")
+        json.member("count", count)
+        json.member("recorded", recorded)
       }
     }
   }

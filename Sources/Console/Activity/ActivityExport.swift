@@ -29,18 +29,16 @@ struct ActivityExport: Sendable {
   }
 }
 
-extension AuditEntry: JSONWritable {
+extension AuditEntry: JSONObject {
   /// Writes the schema `ActivityEntry`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", id)
-      json.member("at", at)
-      json.member("actor", entry.actor)
-      json.member("action", entry.action)
-      json.member("subject", entry.subject)
-      json.member("detail", entry.detail)
-      json.member("address", entry.address)
-      json.member("hash", hashText)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", id)
+    json.member("at", at)
+    json.member("actor", entry.actor)
+    json.member("action", entry.action)
+    json.member("subject", entry.subject)
+    json.member("detail", entry.detail)
+    json.member("address", entry.address)
+    json.member("hash", hashText)
   }
 }

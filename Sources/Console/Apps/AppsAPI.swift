@@ -18,9 +18,7 @@ enum AppsAPI {
   }
 
   private static func list(_ call: APIContext) async throws -> Response {
-    var query = APIQuery(call.request)
-    let (limit, cursor) = (query.limit(), query.cursor())
-    try query.finish()
+    let (limit, cursor) = try APIQuery.page(call.request)
     // There are a few dozen apps at most, and every value is a counter: page in memory.
     let all = try await call.store.read { try AppOverview.all($0) }.filter { call.sees(app: $0.id) }
       .sorted { $0.id < $1.id }
@@ -56,16 +54,13 @@ enum AppsAPI {
     guard let bundleID, let name else { throw Problems([Problem("", FieldMessage.required)]) }
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let audit = call.audit("app.create", "app \(bundleID)", ["name": .string(name)])
-    let answer = try await call.store.write { database in
-      try idempotency.answer(database) {
-        let app = try App.add(
-          database, bundleID: bundleID, name: name, packageName: packageName, aliasRule: rule?.rawValue, now: call.now)
-        try AuditEntry.add(database, audit, now: call.now)
-        return Idempotency.Answer(
-          status: .created, json: try overview(database, app), location: "/api/v1/apps/\(bundleID)")
-      }
+    return try await idempotency.response(call.store) { database in
+      let app = try App.add(
+        database, bundleID: bundleID, name: name, packageName: packageName, aliasRule: rule?.rawValue, now: call.now)
+      try AuditEntry.add(database, audit, now: call.now)
+      return Idempotency.Answer(
+        status: .created, json: try overview(database, app), location: "/api/v1/apps/\(bundleID)")
     }
-    return answer.response
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
@@ -81,7 +76,7 @@ enum AppsAPI {
     }
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let removesPackageName = body["package_name"] == .null
-    let app = try await call.store.write { database in
+    return try await call.write { database in
       let app = try call.app(database)
       if let needsApproval {
         _ = try App.setApproval(database, id: app.id, needsApproval, by: call.audit("", ""), now: call.now)
@@ -96,7 +91,6 @@ enum AppsAPI {
       try AuditEntry.add(database, audit, now: call.now)
       return try overview(database, changed)
     }
-    return APIContext.answer(app)
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {

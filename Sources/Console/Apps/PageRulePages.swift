@@ -22,14 +22,14 @@ enum PageRulePages {
   static func addCalls(to routes: inout ConsoleRouter) {
     let path = "/apps/:app/pages"
     routes.call(.get, path, role: .viewer, scope: .read) { call in
-      APIContext.answer(try await call.store.read { try json($0, try call.app($0)) })
+      try await call.read { try json($0, try call.app($0)) }
     }
     routes.call(.put, path, role: .operator, scope: .admin) { call in
       let rules = try PageRules(json: try await call.body())
       let app = try await call.store.read { try call.app($0) }
       let audit = call.audit("app.pages", "app \(app.bundleID)")
       try await change(call.store, app, to: rules, audit, now: call.now)
-      return APIContext.answer(try await call.store.read { try json($0, app) })
+      return try await call.read { try json($0, app) }
     }
     routes.call(.delete, path, role: .operator, scope: .admin) { call in
       let app = try await call.store.read { try call.app($0) }

@@ -123,29 +123,23 @@ struct AudienceAnswer: Sendable {
   }
 }
 
-extension AudienceAnswer: JSONWritable {
-  func write(to json: inout JSONWriter) {
+extension AudienceAnswer: JSONObject {
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("reached", explanation.reached)
+    json.objects("steps", explanation.counts) { json, count in
+      count.step.writeMembers(to: &json)
+      json.member("left_out", count.leftOut)
+      json.member("remain", count.remain)
+    }
+    json.array("devices", devices) { json, device in json.integer(device.id) }
+    json.key("verdict")
+    guard let verdict else { return json.null() }
     json.object { json in
-      json.member("reached", explanation.reached)
-      json.array("steps", explanation.counts) { json, count in
-        json.object { json in
-          count.step.writeMembers(to: &json)
-          json.member("left_out", count.leftOut)
-          json.member("remain", count.remain)
-        }
-      }
-      json.array("devices", devices) { json, device in json.integer(device.id) }
-      json.key("verdict")
-      guard let verdict else { return json.null() }
-      json.object { json in
-        json.member("reached", verdict.obstacle == nil)
-        json.member("obstacle", verdict.obstacle?.kind.rawValue)
-        json.array("steps", verdict.answers) { json, answer in
-          json.object { json in
-            answer.step.writeMembers(to: &json)
-            json.member("met", answer.isMet)
-          }
-        }
+      json.member("reached", verdict.obstacle == nil)
+      json.member("obstacle", verdict.obstacle?.kind.rawValue)
+      json.objects("steps", verdict.answers) { json, answer in
+        answer.step.writeMembers(to: &json)
+        json.member("met", answer.isMet)
       }
     }
   }
@@ -159,16 +153,14 @@ extension AudienceStep {
   }
 }
 
-extension AudienceCount: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("reachable", reachable)
-      json.member("unreachable", unreachable)
-      json.object("platforms") { json in
-        for platform in Platform.allCases {
-          json.key(dynamic: platform.rawValue)
-          json.integer(Int64(reachable(platform)))
-        }
+extension AudienceCount: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("reachable", reachable)
+    json.member("unreachable", unreachable)
+    json.object("platforms") { json in
+      for platform in Platform.allCases {
+        json.key(dynamic: platform.rawValue)
+        json.integer(Int64(reachable(platform)))
       }
     }
   }

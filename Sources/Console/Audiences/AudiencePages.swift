@@ -127,7 +127,7 @@ enum AudiencePages {
   }
 
   /// A name with how many devices have it.
-  fileprivate struct Name: JSONWritable, Sendable {
+  fileprivate struct Name: JSONObject, Sendable {
     let kind: Kind
     /// Bundle ID.
     let app: String
@@ -138,15 +138,13 @@ enum AudiencePages {
     var sentAt: Date?
     var segment: Segment?
 
-    func write(to json: inout JSONWriter) {
-      json.object { json in
-        json.member("kind", kind.rawValue)
-        json.member("app", app)
-        json.member("name", name)
-        json.member("devices", devices)
-        json.member("last_sent_at", sentAt)
-        json.member("rule", segment?.rule.json ?? .null)
-      }
+    func writeMembers(to json: inout JSONWriter) {
+      json.member("kind", kind.rawValue)
+      json.member("app", app)
+      json.member("name", name)
+      json.member("devices", devices)
+      json.member("last_sent_at", sentAt)
+      json.member("rule", segment?.rule.json ?? .null)
     }
   }
 

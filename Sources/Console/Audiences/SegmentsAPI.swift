@@ -11,9 +11,7 @@ enum SegmentsAPI {
   static func add(to routes: inout ConsoleRouter) {
     let list = "/apps/:app/segments"
     routes.list(list) { call in
-      var query = APIQuery(call.request)
-      let (limit, cursor) = (query.limit(), query.cursor())
-      try query.finish()
+      let (limit, cursor) = try APIQuery.page(call.request)
       return try await call.kept { database in
         let app = try call.app(database)
         return try Segment.list(database, app: app.id, cursor: cursor, limit: limit).map { SegmentAnswer($0, app: app) }
@@ -21,19 +19,18 @@ enum SegmentsAPI {
     }
     routes.call(.post, list, role: .operator, scope: .devices) { call in try await create(call) }
     routes.call(.get, list + "/:segment", role: .viewer, scope: .read) { call in
-      APIContext.answer(try await call.store.read { SegmentAnswer(try find($0, call), app: try call.app($0)) })
+      try await call.read { SegmentAnswer(try find($0, call), app: try call.app($0)) }
     }
     routes.call(.put, list + "/:segment", role: .operator, scope: .devices) { call in
       let input = try SegmentInput(json: try await call.body())
-      return APIContext.answer(
-        try await call.store.write { database in
-          let segment = try find(database, call)
-          let app = try call.app(database)
-          let changed = try input.change(database, segment, app, by: call.principal.approver, now: call.now) {
-            call.audit($0, $1, $2)
-          }
-          return SegmentAnswer(changed, app: app)
-        })
+      return try await call.write { database in
+        let segment = try find(database, call)
+        let app = try call.app(database)
+        let changed = try input.change(database, segment, app, by: call.principal.approver, now: call.now) {
+          call.audit($0, $1, $2)
+        }
+        return SegmentAnswer(changed, app: app)
+      }
     }
     routes.call(.delete, list + "/:segment", role: .operator, scope: .devices) { call in
       try await call.store.write { database in
@@ -56,27 +53,22 @@ enum SegmentsAPI {
     let idempotency = try Idempotency(call, content: Array(body.text().utf8))
     if let known = try await call.store.read({ try idempotency.known($0) }) { return known.response }
     let input = try SegmentInput(json: body)
-    return try await call.store.write { database in
-      try idempotency.answer(database) {
-        let app = try call.app(database)
-        let segment = try input.add(database, app, by: call.actor, now: call.now) { call.audit($0, $1, $2) }
-        let location = "/api/v1/apps/\(app.bundleID)/segments/\(segment.id)"
-        return Idempotency.Answer(status: .created, json: SegmentAnswer(segment, app: app), location: location)
-      }
-    }.response
+    return try await idempotency.response(call.store) { database in
+      let app = try call.app(database)
+      let segment = try input.add(database, app, by: call.actor, now: call.now) { call.audit($0, $1, $2) }
+      let location = "/api/v1/apps/\(app.bundleID)/segments/\(segment.id)"
+      return Idempotency.Answer(status: .created, json: SegmentAnswer(segment, app: app), location: location)
+    }
   }
 
   private static func members(_ call: APIContext) async throws -> Response {
-    var query = APIQuery(call.request)
-    let (limit, cursor) = (query.limit(), query.cursor())
-    try query.finish()
+    let (limit, cursor) = try APIQuery.page(call.request)
     do {
-      return APIContext.answer(
-        try await call.store.read(limit: AudienceAPI.patience) { database in
-          let app = try call.app(database)
-          return try find(database, call).members(database, cursor: cursor, limit: limit, now: call.now)
-            .map { DeviceAnswer($0, app: app.bundleID) }
-        })
+      return try await call.read(limit: AudienceAPI.patience) { database in
+        let app = try call.app(database)
+        return try find(database, call).members(database, cursor: cursor, limit: limit, now: call.now)
+          .map { DeviceAnswer($0, app: app.bundleID) }
+      }
     } catch let error as SQLiteError where error.code == .interrupt {
       throw AudienceAPI.tookTooLong
     }
@@ -157,21 +149,19 @@ extension Segment {
 }
 
 /// The schema `Segment`.
-struct SegmentAnswer: JSONWritable {
+struct SegmentAnswer: JSONObject {
   private let segment: Segment
   private let app: String
 
   init(_ segment: Segment, app: App) { (self.segment, self.app) = (segment, app.bundleID) }
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", Int(segment.id))
-      json.member("app", app)
-      json.member("name", segment.name)
-      json.member("rule", segment.rule.json)
-      json.member("created_by", segment.createdBy)
-      json.member("created_at", segment.createdAt)
-      json.member("changed_at", segment.changedAt)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("id", Int(segment.id))
+    json.member("app", app)
+    json.member("name", segment.name)
+    json.member("rule", segment.rule.json)
+    json.member("created_by", segment.createdBy)
+    json.member("created_at", segment.createdAt)
+    json.member("changed_at", segment.changedAt)
   }
 }

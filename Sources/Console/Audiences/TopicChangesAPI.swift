@@ -19,7 +19,7 @@ enum TopicChangesAPI {
     routes.call(.post, path, role: .operator, scope: .devices) { call in try await create(call) }
     routes.call(.get, path + "/:change", role: .viewer, scope: .read) { call in
       let (app, environment) = try await ChannelsAPI.place(call)
-      return APIContext.answer(try await call.store.read { try find($0, call, app, environment) })
+      return try await call.read { try find($0, call, app, environment) }
     }
     routes.list(path + "/:change/devices", filters: ["state"]) { call in
       var query = APIQuery(call.request)
@@ -27,11 +27,10 @@ enum TopicChangesAPI {
       let state: TopicChange.State? = query.choice("state", TopicChange.State.allCases.map { ($0.name, $0) })
       try query.finish()
       let (app, environment) = try await ChannelsAPI.place(call)
-      return APIContext.answer(
-        try await call.store.read { database in
-          let change = try find(database, call, app, environment)
-          return try TopicChange.members(database, of: change, state: state, cursor: cursor, limit: limit)
-        })
+      return try await call.read { database in
+        let change = try find(database, call, app, environment)
+        return try TopicChange.members(database, of: change, state: state, cursor: cursor, limit: limit)
+      }
     }
   }
 
@@ -60,13 +59,11 @@ enum TopicChangesAPI {
     let (app, environment) = try await ChannelsAPI.place(call)
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let author = call.author
-    return try await call.store.write { database in
-      try idempotency.answer(database) {
-        let change = try TopicKeeper.queue(
-          database, topic: topic, joins: verb == .subscribe, audience, app: app, environment, by: author)
-        let location = "/api/v1/apps/\(app.bundleID)/topics/\(environment.rawValue)/changes/\(change.id)"
-        return Idempotency.Answer(status: .accepted, json: change, location: location)
-      }
-    }.response
+    return try await idempotency.response(call.store) { database in
+      let change = try TopicKeeper.queue(
+        database, topic: topic, joins: verb == .subscribe, audience, app: app, environment, by: author)
+      let location = "/api/v1/apps/\(app.bundleID)/topics/\(environment.rawValue)/changes/\(change.id)"
+      return Idempotency.Answer(status: .accepted, json: change, location: location)
+    }
   }
 }

@@ -23,7 +23,7 @@ enum TopicsAPI {
       }
     }
     routes.call(.get, "/apps/:app/topic-rules", role: .viewer, scope: .read) { call in
-      APIContext.answer(try await call.store.read { try TopicRules.find($0, app: try call.app($0).id) })
+      try await call.read { try TopicRules.find($0, app: try call.app($0).id) }
     }
     routes.call(.put, "/apps/:app/topic-rules", role: .operator, scope: .devices) { call in
       let fields = JSONFields(try await call.body())
@@ -67,11 +67,9 @@ enum TopicsAPI {
       return APIContext.answer { json in
         json.member("topic", batch.topic)
         json.member("succeeded", results.count { $0 == .done })
-        json.array("results", Array(zip(tokens, results))) { json, item in
-          json.object { json in
-            json.member("token", item.0.text)
-            item.1.write(to: &json)
-          }
+        json.objects("results", Array(zip(tokens, results))) { json, item in
+          json.member("token", item.0.text)
+          item.1.write(to: &json)
         }
       }
     }

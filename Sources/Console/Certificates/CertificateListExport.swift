@@ -29,7 +29,7 @@ enum CertificateListExport {
   }
 
   /// A file, or a watched host.
-  struct Row: JSONWritable, Sendable {
+  struct Row: JSONObject, Sendable {
     /// As `certificates/3`, the path of its page.
     let id: String
     let kind: String
@@ -84,27 +84,25 @@ enum CertificateListExport {
       (by, at) = (host.createdBy, host.createdAt)
     }
 
-    func write(to json: inout JSONWriter) {
-      json.object { json in
-        json.member("id", id)
-        json.member("kind", kind)
-        json.member("name", name)
-        json.member("apps", apps)
-        json.member("topics", topics)
-        json.member("environments", environments)
-        json.member("team_id", teamID)
-        json.member("key_id", keyID)
-        json.member("serial", serial)
-        json.member("sha256", sha256)
-        json.member("state", state)
-        json.member("not_before", notBefore)
-        json.member("not_after", notAfter)
-        json.member("days_left", daysLeft)
-        json.member("replaced", isReplaced)
-        json.member("file_name", fileName)
-        json.member("uploaded_by", by)
-        json.member("uploaded_at", at)
-      }
+    func writeMembers(to json: inout JSONWriter) {
+      json.member("id", id)
+      json.member("kind", kind)
+      json.member("name", name)
+      json.member("apps", apps)
+      json.member("topics", topics)
+      json.member("environments", environments)
+      json.member("team_id", teamID)
+      json.member("key_id", keyID)
+      json.member("serial", serial)
+      json.member("sha256", sha256)
+      json.member("state", state)
+      json.member("not_before", notBefore)
+      json.member("not_after", notAfter)
+      json.member("days_left", daysLeft)
+      json.member("replaced", isReplaced)
+      json.member("file_name", fileName)
+      json.member("uploaded_by", by)
+      json.member("uploaded_at", at)
     }
   }
 }

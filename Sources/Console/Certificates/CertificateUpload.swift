@@ -54,44 +54,39 @@ struct CertificateUpload {
   private func keep(_ file: CertificateFile, _ idempotency: Idempotency) async throws -> Response {
     let (call, texts, fileName, sealer) = (call, form.texts, form.fileName, call.store.sealer)
     let warnings = file.warnings(now: call.now, keyID: texts["key_id"]).map(\.description)
-    let answer = try await call.store.write { database in
-      try idempotency.answer(database) {
-        let labels = CertificateTracker.Labels(
-          fileName: fileName, appID: try Self.app(database, call, texts)?.id, keyID: texts["key_id"],
-          teamID: texts["team_id"], madeBy: texts["made_by"], note: texts["note"])
-        let before = try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first?.id }
-        let kept: TrackedCertificate
-        do {
-          kept = try CertificateTracker.keep(
-            database, file, labels, sealer: sealer, by: call.actor, now: call.now)
-        } catch let problems as Problems {
-          let duplicate = problems.all.first { $0.code == "certificate.duplicate" }
-          throw duplicate.map { APIError(.conflict, $0) as any Error } ?? problems
-        }
-        // The file adds the key to a certificate that was stored without one.
-        let isCompleted = kept.id == before
-        let audit = call.audit(
-          isCompleted ? "certificate.complete" : "certificate.create", "certificate \(kept.id)", kept.audited)
-        try AuditEntry.add(database, audit, now: call.now)
-        let json = KeptCertificateAnswer(
-          certificate: try CertificatesAPI.json(database, kept, now: call.now), warnings: warnings)
-        return Idempotency.Answer(
-          status: isCompleted ? .ok : .created, json: json, location: "/api/v1/certificates/\(kept.id)")
+    return try await idempotency.response(call.store) { database in
+      let labels = CertificateTracker.Labels(
+        fileName: fileName, appID: try Self.app(database, call, texts)?.id, keyID: texts["key_id"],
+        teamID: texts["team_id"], madeBy: texts["made_by"], note: texts["note"])
+      let before = try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first?.id }
+      let kept: TrackedCertificate
+      do {
+        kept = try CertificateTracker.keep(
+          database, file, labels, sealer: sealer, by: call.actor, now: call.now)
+      } catch let problems as Problems {
+        let duplicate = problems.all.first { $0.code == "certificate.duplicate" }
+        throw duplicate.map { APIError(.conflict, $0) as any Error } ?? problems
       }
+      // The file adds the key to a certificate that was stored without one.
+      let isCompleted = kept.id == before
+      let audit = call.audit(
+        isCompleted ? "certificate.complete" : "certificate.create", "certificate \(kept.id)", kept.audited)
+      try AuditEntry.add(database, audit, now: call.now)
+      let json = KeptCertificateAnswer(
+        certificate: try CertificatesAPI.json(database, kept, now: call.now), warnings: warnings)
+      return Idempotency.Answer(
+        status: isCompleted ? .ok : .created, json: json, location: "/api/v1/certificates/\(kept.id)")
     }
-    return answer.response
   }
 }
 
 /// The schema `Certificate`, with the warnings about the file.
-private struct KeptCertificateAnswer: JSONWritable {
+private struct KeptCertificateAnswer: JSONObject {
   let certificate: CertificateAnswer
   let warnings: [String]
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      certificate.writeMembers(to: &json)
-      json.member("warnings", warnings)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    certificate.writeMembers(to: &json)
+    json.member("warnings", warnings)
   }
 }

@@ -18,8 +18,7 @@ enum CertificatesAPI {
     }
     routes.call(.get, "/certificates/:id", role: .viewer, scope: .read, reach: .certificate) { call in
       let id: Int64 = try call.request.parameter("id")
-      return APIContext.answer(
-        try await call.store.read { try json($0, try TrackedCertificate.get($0, id: id), now: call.now) })
+      return try await call.read { try json($0, try TrackedCertificate.get($0, id: id), now: call.now) }
     }
     routes.call(.patch, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate) { call in
       try await update(call)
@@ -65,7 +64,7 @@ enum CertificatesAPI {
     filter.search = query.text("q")
     try query.finish()
     let (found, now) = (filter, call.now)
-    let page = try await call.store.read { database in
+    return try await call.read { database in
       var filter = found
       filter.app = try call.filter(database, app: bundleID)?.id
       let uses = try TrackedCertificate.uses(database)
@@ -89,7 +88,6 @@ enum CertificatesAPI {
         }
       }
     }
-    return APIContext.answer(page)
   }
 
   /// One of the apps of a certificate if the token sees them all; nil for one that it does not see, and for a host.
@@ -124,16 +122,15 @@ enum CertificatesAPI {
     try fields.finish()
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let audit = call.audit("certificate.update", "certificate \(id)")
-    return APIContext.answer(
-      try await call.store.write { database in
-        var labels = try CertificateLabels(database, try TrackedCertificate.get(database, id: id))
-        if let name { labels.name = name }
-        if body["app"] != nil { labels.appID = try call.filter(database, app: bundleID)?.id }
-        if body["made_by"] != nil { labels.madeBy = madeBy }
-        if body["note"] != nil { labels.note = note }
-        try labels.keep(database, id, audit: audit, now: call.now)
-        return try json(database, try TrackedCertificate.get(database, id: id), now: call.now)
-      })
+    return try await call.write { database in
+      var labels = try CertificateLabels(database, try TrackedCertificate.get(database, id: id))
+      if let name { labels.name = name }
+      if body["app"] != nil { labels.appID = try call.filter(database, app: bundleID)?.id }
+      if body["made_by"] != nil { labels.madeBy = madeBy }
+      if body["note"] != nil { labels.note = note }
+      try labels.keep(database, id, audit: audit, now: call.now)
+      return try json(database, try TrackedCertificate.get(database, id: id), now: call.now)
+    }
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {

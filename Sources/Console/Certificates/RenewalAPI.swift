@@ -102,21 +102,19 @@ enum RenewalAPI {
 }
 
 /// The schema `Renewal`.
-private struct RenewalAnswer: JSONWritable {
+private struct RenewalAnswer: JSONObject {
   let report: CertificateSwitch.Report
   /// Nil if nothing was switched.
   var successor: CertificateAnswer?
   var moved = 0
   var keptUntil: Date?
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      report.writeMembers(to: &json)
-      json.member("switched", successor != nil)
-      json.member("outcome", report.outcome.rawValue)
-      json.member("certificate", successor)
-      json.member("credentials_moved", moved)
-      json.member("kept_until", keptUntil)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    report.writeMembers(to: &json)
+    json.member("switched", successor != nil)
+    json.member("outcome", report.outcome.rawValue)
+    json.member("certificate", successor)
+    json.member("credentials_moved", moved)
+    json.member("kept_until", keptUntil)
   }
 }

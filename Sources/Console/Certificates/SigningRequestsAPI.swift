@@ -17,7 +17,7 @@ enum SigningRequestsAPI {
     routes.call(.post, "/certificate-requests", role: .admin, scope: .certificates) { call in try await create(call) }
     routes.call(.get, "/certificate-requests/:uid", role: .viewer, scope: .read) { call in
       let uid = call.request.parameters["uid"] ?? ""
-      return APIContext.answer(try await call.store.read { try SigningRequest.get($0, uid: uid) })
+      return try await call.read { try SigningRequest.get($0, uid: uid) }
     }
     routes.call(.delete, "/certificate-requests/:uid", role: .admin, scope: .certificates) { call in
       let uid = call.request.parameters["uid"] ?? ""
@@ -74,33 +74,29 @@ enum SigningRequestsAPI {
     let made = try await call.console.pools.certificates.run { try SigningRequest.make(chosen) }
     let (sealer, now) = (call.store.sealer, call.now)
     let base = call.audit("certificate_request.create", "")
-    return try await call.store.write { database in
-      try idempotency.answer(database) {
-        let request = try SigningRequest.keep(database, made, sealer: sealer, by: actor, now: now)
-        try AuditEntry.add(database, request.audited(base), now: now)
-        return Idempotency.Answer(
-          status: .created, json: request, location: "/api/v1/certificate-requests/\(request.uid)")
-      }
-    }.response
+    return try await idempotency.response(call.store) { database in
+      let request = try SigningRequest.keep(database, made, sealer: sealer, by: actor, now: now)
+      try AuditEntry.add(database, request.audited(base), now: now)
+      return Idempotency.Answer(
+        status: .created, json: request, location: "/api/v1/certificate-requests/\(request.uid)")
+    }
   }
 }
 
-extension SigningRequest: JSONWritable {
+extension SigningRequest: JSONObject {
   /// The schema `CertificateRequest`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", uid)
-      json.member("purpose", details.purpose.rawValue)
-      json.member("subject", details.subject)
-      json.member("algorithm", details.algorithm.rawValue)
-      json.member("state", isWaiting ? "waiting" : "fulfilled")
-      json.member("renews", details.certificateID)
-      json.member("pem", details.pem)
-      json.member("file_name", fileName)
-      json.member("created_by", createdBy)
-      json.member("created_at", createdAt)
-      json.member("certificate", fulfilledBy)
-      json.member("fulfilled_at", fulfilledAt)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", uid)
+    json.member("purpose", details.purpose.rawValue)
+    json.member("subject", details.subject)
+    json.member("algorithm", details.algorithm.rawValue)
+    json.member("state", isWaiting ? "waiting" : "fulfilled")
+    json.member("renews", details.certificateID)
+    json.member("pem", details.pem)
+    json.member("file_name", fileName)
+    json.member("created_by", createdBy)
+    json.member("created_at", createdAt)
+    json.member("certificate", fulfilledBy)
+    json.member("fulfilled_at", fulfilledAt)
   }
 }

@@ -27,17 +27,15 @@ enum CredentialsAPI {
   }
 
   /// The schema `Credential`, with its current health.
-  private struct Answer: JSONWritable {
+  private struct Answer: JSONObject {
     let credential: Credential
     let health: ProviderHealth
 
-    func write(to json: inout JSONWriter) {
-      json.object { json in
-        credential.writeMembers(to: &json)
-        json.member("circuit", CircuitAnswer(health))
-        json.member("slowed_to", health.slowedTo)
-        json.member("clock_lead_seconds", health.clockLead)
-      }
+    func writeMembers(to json: inout JSONWriter) {
+      credential.writeMembers(to: &json)
+      json.member("circuit", CircuitAnswer(health))
+      json.member("slowed_to", health.slowedTo)
+      json.member("clock_lead_seconds", health.clockLead)
     }
   }
 

@@ -11,7 +11,7 @@ enum DeviceBatchAPI {
     routes.call(.post, "/devices/batch", role: .operator, scope: .devices, reach: .handler) { call in
       let wanted = try DeviceBatchBody(json: try await call.body())
       do {
-        return APIContext.answer(try await call.store.write { try carryOut(wanted, $0, call) })
+        return try await call.write { try carryOut(wanted, $0, call) }
       } catch let tried as Tried {
         return APIContext.answer(tried.answer)
       }
@@ -79,7 +79,7 @@ struct DeviceBatchBody: Sendable {
 }
 
 /// What became of the devices of one call.
-package struct DeviceBatchAnswer: Sendable, JSONWritable {
+package struct DeviceBatchAnswer: Sendable, JSONObject {
   package let action: DeviceBatchAction
   let isDryRun: Bool
   package let changed: Int
@@ -95,13 +95,11 @@ package struct DeviceBatchAnswer: Sendable, JSONWritable {
     missing = ids.filter { !found.contains($0) }
   }
 
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("action", action.rawValue)
-      json.member("dry_run", isDryRun)
-      json.member("changed", changed)
-      json.member("unchanged", unchanged)
-      json.member("missing", missing)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("action", action.rawValue)
+    json.member("dry_run", isDryRun)
+    json.member("changed", changed)
+    json.member("unchanged", unchanged)
+    json.member("missing", missing)
   }
 }

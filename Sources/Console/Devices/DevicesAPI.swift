@@ -94,7 +94,7 @@ enum DevicesAPI {
   private static func update(_ call: APIContext) async throws -> Response {
     let id = try id(call)
     let patch = try DevicePatch(json: try await call.body())
-    let json = try await call.store.write { database in
+    return try await call.write { database in
       let before = try Device.get(database, id: id)
       let app = try App.get(database, id: before.appID)
       let problems = patch.problems(before, rule: app.rule)
@@ -112,7 +112,6 @@ enum DevicesAPI {
       try AuditEntry.add(database, audit, now: call.now)
       return DeviceAnswer(after, app: app.bundleID)
     }
-    return APIContext.answer(json)
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {

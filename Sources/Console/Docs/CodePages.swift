@@ -149,7 +149,7 @@ struct CodeRow: View {
 }
 
 /// A code for a file, its sentences in the reader's language.
-private struct CodeAnswer: JSONWritable, Sendable {
+private struct CodeAnswer: JSONObject, Sendable {
   let reason: Reason
   let cause: String
   let remedy: String
@@ -158,16 +158,14 @@ private struct CodeAnswer: JSONWritable, Sendable {
     (self.reason, cause, remedy) = (reason, texts.cause(reason), texts.remedy(reason))
   }
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("code", reason.code)
-      json.member("source", reason.source.rawValue)
-      json.member("status", reason.status)
-      json.member("who", reason.actor.rawValue)
-      json.member("retry", reason.retry.rawValue)
-      json.member("cause", cause)
-      json.member("remedy", remedy)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("code", reason.code)
+    json.member("source", reason.source.rawValue)
+    json.member("status", reason.status)
+    json.member("who", reason.actor.rawValue)
+    json.member("retry", reason.retry.rawValue)
+    json.member("cause", cause)
+    json.member("remedy", remedy)
   }
 }
 

@@ -13,32 +13,28 @@ enum HostsAPI {
     routes.call(.post, "/hosts", role: .admin, scope: .certificates) { call in try await create(call) }
     routes.call(.get, "/hosts/:id", role: .viewer, scope: .read) { call in
       let id: Int64 = try call.request.parameter("id")
-      return APIContext.answer(
-        try await call.store.read { try json($0, try WatchedHost.get($0, id: id), now: call.now) })
+      return try await call.read { try json($0, try WatchedHost.get($0, id: id), now: call.now) }
     }
     routes.call(.patch, "/hosts/:id", role: .admin, scope: .certificates) { call in try await update(call) }
     routes.call(.delete, "/hosts/:id", role: .admin, scope: .certificates) { call in try await delete(call) }
     routes.call(.post, "/hosts/:id/probe", role: .operator, scope: .certificates) { call in
       let id: Int64 = try call.request.parameter("id")
       let host = try await call.console.hosts.look(at: id)
-      return APIContext.answer(try await call.store.read { try json($0, host, now: call.now) })
+      return try await call.read { try json($0, host, now: call.now) }
     }
   }
 
   private static func list(_ call: APIContext) async throws -> Response {
-    var query = APIQuery(call.request)
-    let (limit, cursor) = (query.limit(), query.cursor())
-    try query.finish()
+    let (limit, cursor) = try APIQuery.page(call.request)
     var filter = ExpiryList.Filter(now: call.now)
     filter.kind = .host
     let list = filter
-    let page = try await call.store.read { database in
+    return try await call.read { database in
       try ExpiryList.page(database, list, cursor: cursor, limit: limit).map { item -> HostAnswer? in
         guard case .host(let host) = item else { return nil }
         return HostAnswer(host, taken: try taken(database, host, call.now), now: call.now)
       }
     }
-    return APIContext.answer(page)
   }
 
   private static func json(_ database: Database, _ host: WatchedHost, now: Date) throws -> HostAnswer {

@@ -142,7 +142,6 @@ struct IncidentView: PageView {
   ]
 }
 
-/// A push of an incident.
 struct IncidentPushRow: View {
   let one: IncidentPush
   let reason: String

@@ -11,7 +11,7 @@ enum IncidentsAPI {
     routes.list("/incidents", reach: .handler, filters: ["state", "app"]) { call in try await list(call) }
     routes.call(.get, "/incidents/:id", role: .viewer, scope: .read, reach: .incident) { call in
       let id: Int64 = try call.request.parameter("id")
-      return APIContext.answer(try await call.store.read { try IncidentAnswer($0, id: id, now: call.now) })
+      return try await call.read { try IncidentAnswer($0, id: id, now: call.now) }
     }
     routes.call(.patch, "/incidents/:id", role: .operator, scope: .send, reach: .incident) { call in
       try await update(call)
@@ -31,14 +31,13 @@ enum IncidentsAPI {
     let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
     let state = query.choice("state", as: IncidentState.self)
     try query.finish()
-    return APIContext.answer(
-      try await call.store.read { database in
-        let app = try call.filter(database, app: bundleID)
-        let filter = IncidentFilter(state: state, app: app?.id, now: call.now)
-        return try call.seen(cursor: cursor, limit: limit, app: \.incident.place.app) {
-          try IncidentAnswer.list(database, filter, cursor: $0, limit: $1)
-        }
-      })
+    return try await call.read { database in
+      let app = try call.filter(database, app: bundleID)
+      let filter = IncidentFilter(state: state, app: app?.id, now: call.now)
+      return try call.seen(cursor: cursor, limit: limit, app: \.incident.place.app) {
+        try IncidentAnswer.list(database, filter, cursor: $0, limit: $1)
+      }
+    }
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
@@ -46,11 +45,10 @@ enum IncidentsAPI {
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let (id, change): (Int64, IncidentChange) = (try call.request.parameter("id"), try change(body))
     let entry = call.audit("", "")
-    return APIContext.answer(
-      try await call.store.write { database in
-        try change.carryOut(database, id: id, by: entry, now: call.now)
-        return try IncidentAnswer(database, id: id, now: call.now)
-      })
+    return try await call.write { database in
+      try change.carryOut(database, id: id, by: entry, now: call.now)
+      return try IncidentAnswer(database, id: id, now: call.now)
+    }
   }
 
   private static func change(_ body: JSONValue) throws -> IncidentChange {

@@ -43,7 +43,7 @@ enum JPushKeyAPI {
 }
 
 /// The schema `JPushKey`.
-struct JPushKeyAnswer: JSONWritable {
+struct JPushKeyAnswer: JSONObject {
   let key: JPushKey
   /// Only in the answer that creates it.
   private(set) var secret: String?
@@ -52,14 +52,12 @@ struct JPushKeyAnswer: JSONWritable {
 
   init(_ issued: (key: JPushKey, secret: String)) { (key, secret) = (issued.key, issued.secret) }
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("app_key", key.appKey)
-      if let secret { json.member("master_secret", secret) }
-      json.member("created_by", key.createdBy)
-      json.member("created_at", key.createdAt)
-      json.member("rotated_at", key.rotatedAt)
-      json.member("last_used_at", key.lastUsedAt)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("app_key", key.appKey)
+    if let secret { json.member("master_secret", secret) }
+    json.member("created_by", key.createdBy)
+    json.member("created_at", key.createdAt)
+    json.member("rotated_at", key.rotatedAt)
+    json.member("last_used_at", key.lastUsedAt)
   }
 }

@@ -18,18 +18,16 @@ enum PeopleAPI {
       try fields.finish()
       guard let role else { throw Problems([Problem("role", FieldMessage.required)]) }
       let idempotency = try Idempotency(call, content: Array(body.data()), isSecret: true)
-      return try await call.store.write { database in
-        try idempotency.answer(database) {
-          let made = try Person.invite(database, name: name, role: role, audit: call.audit("", ""), now: call.now)
-          return Idempotency.Answer(
-            status: .created, json: LinkedPerson(call, made.person, token: made.token),
-            location: "/api/v1/people/\(made.person.id)")
-        }
-      }.response
+      return try await idempotency.response(call.store) { database in
+        let made = try Person.invite(database, name: name, role: role, audit: call.audit("", ""), now: call.now)
+        return Idempotency.Answer(
+          status: .created, json: LinkedPerson(call, made.person, token: made.token),
+          location: "/api/v1/people/\(made.person.id)")
+      }
     }
     routes.call(.get, "/people/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
-      return APIContext.answer(try await call.store.read { try Person.get($0, id: id) })
+      return try await call.read { try Person.get($0, id: id) }
     }
     routes.call(.patch, "/people/:id", role: .admin, scope: .admin) { call in
       let body = try await call.body()
@@ -87,7 +85,7 @@ enum PeopleAPI {
 }
 
 /// A person with the link that sets the password.
-private struct LinkedPerson: JSONWritable {
+private struct LinkedPerson: JSONObject {
   let person: Person
   let link: String
 
@@ -96,18 +94,14 @@ private struct LinkedPerson: JSONWritable {
     link = SetupLink.url(token, at: call.console.address(call.request))
   }
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      person.writeMembers(to: &json)
-      json.member("link", link)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    person.writeMembers(to: &json)
+    json.member("link", link)
   }
 }
 
-extension Person: JSONWritable {
-  package func write(to json: inout JSONWriter) { json.object(writeMembers) }
-
-  fileprivate func writeMembers(to json: inout JSONWriter) {
+extension Person: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
     json.member("id", id)
     json.member("name", user.name)
     json.member("role", user.role.rawValue)

@@ -111,7 +111,7 @@ extension APIToken {
 }
 
 /// The schema `Token`.
-package struct TokenAnswer: JSONWritable, Sendable {
+package struct TokenAnswer: JSONObject, Sendable {
   package let token: APIToken
   /// Bundle IDs; nil: all.
   package let apps: [String]?
@@ -133,19 +133,17 @@ package struct TokenAnswer: JSONWritable, Sendable {
     return try APIToken.all(database).map { TokenAnswer($0, apps, now: now, secret: nil) }
   }
 
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", token.id)
-      json.member("name", token.name)
-      json.member("scopes", token.words)
-      json.member("apps", apps)
-      json.member("addresses", token.addresses)
-      json.member("state", token.state(now).rawValue)
-      json.member("created_at", token.createdAt)
-      json.member("last_used_at", token.lastUsedAt)
-      json.member("expires_at", token.expiresAt)
-      json.member("revoked_at", token.revokedAt)
-      if let secret { json.member("token", secret) }
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", token.id)
+    json.member("name", token.name)
+    json.member("scopes", token.words)
+    json.member("apps", apps)
+    json.member("addresses", token.addresses)
+    json.member("state", token.state(now).rawValue)
+    json.member("created_at", token.createdAt)
+    json.member("last_used_at", token.lastUsedAt)
+    json.member("expires_at", token.expiresAt)
+    json.member("revoked_at", token.revokedAt)
+    if let secret { json.member("token", secret) }
   }
 }

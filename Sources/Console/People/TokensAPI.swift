@@ -14,8 +14,7 @@ enum TokensAPI {
     routes.call(.post, "/tokens", role: .admin, scope: .admin) { call in try await create(call) }
     routes.call(.get, "/tokens/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
-      return APIContext.answer(
-        try await call.store.read { try TokenAnswer($0, try APIToken.get($0, id: id), now: call.now) })
+      return try await call.read { try TokenAnswer($0, try APIToken.get($0, id: id), now: call.now) }
     }
     routes.call(.delete, "/tokens/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
@@ -43,15 +42,12 @@ enum TokensAPI {
     guard form.problems.isEmpty else { throw Problems(form.problems) }
     let idempotency = try Idempotency(call, content: Array(body.data()), isSecret: true)
     let entry = call.audit("", "")
-    let answer = try await call.store.write { database in
-      try idempotency.answer(database) {
-        let added = try form.add(database, user: nil, audit: entry, now: call.now)
-        return Idempotency.Answer(
-          status: .created, json: try TokenAnswer(database, added.token, now: call.now, secret: added.secret),
-          location: "/api/v1/tokens/\(added.token.id)")
-      }
+    return try await idempotency.response(call.store) { database in
+      let added = try form.add(database, user: nil, audit: entry, now: call.now)
+      return Idempotency.Answer(
+        status: .created, json: try TokenAnswer(database, added.token, now: call.now, secret: added.secret),
+        location: "/api/v1/tokens/\(added.token.id)")
     }
-    return answer.response
   }
 }
 

@@ -44,17 +44,15 @@ enum SimulatorChannels {
 }
 
 /// The schema `SimulatedChannel`.
-private struct ChannelAnswer: JSONWritable {
+private struct ChannelAnswer: JSONObject {
   let channel: ChannelBook.Channel
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("channel", channel.id)
-      json.member("app", channel.app)
-      json.member("environment", channel.environment.rawValue)
-      json.member("storage", channel.policy.word.rawValue)
-      json.array("phones", channel.subscribers.sorted()) { json, id in json.integer(id) }
-      json.member("accepted", channel.accepted)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("channel", channel.id)
+    json.member("app", channel.app)
+    json.member("environment", channel.environment.rawValue)
+    json.member("storage", channel.policy.word.rawValue)
+    json.array("phones", channel.subscribers.sorted()) { json, id in json.integer(id) }
+    json.member("accepted", channel.accepted)
   }
 }

@@ -59,15 +59,13 @@ extension ApprovalPages {
         let remark = try await remark(call)
         let push = try await call.store.read { try PushesAPI.find($0, call) }
         try await decide(.push(push.id), isApproved: isApproved, remark, call)
-        return APIContext.answer(
-          try await call.store.read { try PushesAPI.json($0, try Push.get($0, id: push.id)) })
+        return try await call.read { try PushesAPI.json($0, try Push.get($0, id: push.id)) }
       }
       routes.call(.post, "/schedules/:id/\(path)", role: .operator, scope: .send, reach: .schedule) { call in
         let remark = try await remark(call)
         let schedule = try await call.store.read { try SchedulesAPI.find($0, call) }
         try await decide(.schedule(schedule.id), isApproved: isApproved, remark, call)
-        return APIContext.answer(
-          try await call.store.read { try ScheduleAnswer($0, try Schedule.get($0, id: schedule.id), now: call.now) })
+        return try await call.read { try ScheduleAnswer($0, try Schedule.get($0, id: schedule.id), now: call.now) }
       }
     }
   }
@@ -134,18 +132,16 @@ struct ApprovalView: View, Sendable {
   }
 }
 
-extension Approval: JSONWritable {
+extension Approval: JSONObject {
   /// The schema `Approval`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("asked_by", asker.name)
-      json.member("asked_at", askedAt)
-      json.member("expires_at", expiresAt)
-      json.member("reach", reach)
-      json.member("decision", decision?.rawValue)
-      json.member("decided_by", decidedBy)
-      json.member("decided_at", decidedAt)
-      json.member("remark", remark)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("asked_by", asker.name)
+    json.member("asked_at", askedAt)
+    json.member("expires_at", expiresAt)
+    json.member("reach", reach)
+    json.member("decision", decision?.rawValue)
+    json.member("decided_by", decidedBy)
+    json.member("decided_at", decidedAt)
+    json.member("remark", remark)
   }
 }

@@ -40,12 +40,10 @@ enum DialectPages {
   }
 
   private static func write(_ losses: [Problem], to json: inout JSONWriter) {
-    json.array("losses", losses) { json, loss in
-      json.object { json in
-        json.member("field", loss.field)
-        json.member("code", loss.code)
-        json.member("message", loss.text)
-      }
+    json.objects("losses", losses) { json, loss in
+      json.member("field", loss.field)
+      json.member("code", loss.code)
+      json.member("message", loss.text)
     }
   }
 

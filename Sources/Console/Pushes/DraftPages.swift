@@ -141,23 +141,19 @@ struct DraftListView: PageView {
   ]
 }
 
-extension SavedDraft: JSONWritable {
+extension SavedDraft: JSONObject {
   /// Bundle ID; nil: none is chosen yet.
   fileprivate var app: String? { fields.first { $0.name == "app" }?.value }
 
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", id)
-      json.member("title", title)
-      json.member("app", app)
-      json.member("changed_at", changedAt)
-      // A name can occur several times, as that of the platforms.
-      json.array("fields", fields) { json, field in
-        json.object { json in
-          json.member("name", field.name)
-          json.member("value", field.value)
-        }
-      }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", id)
+    json.member("title", title)
+    json.member("app", app)
+    json.member("changed_at", changedAt)
+    // A name can occur several times, as that of the platforms.
+    json.objects("fields", fields) { json, field in
+      json.member("name", field.name)
+      json.member("value", field.value)
     }
   }
 }

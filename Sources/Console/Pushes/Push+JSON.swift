@@ -5,7 +5,7 @@ import Model
 package import Store
 
 /// The schema `Push`.
-struct PushAnswer: JSONWritable, Sendable {
+struct PushAnswer: JSONObject, Sendable {
   let push: Push
   /// The app's bundle ID.
   let app: String
@@ -40,108 +40,96 @@ struct PushAnswer: JSONWritable, Sendable {
     self.draft = draft
   }
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("kind", "push")
-      json.member("id", push.uid)
-      json.member("state", push.state.rawValue)
-      json.member("error", push.error)
-      json.member("app", app)
-      json.member("environment", push.environment.rawValue)
-      json.key("platforms")
-      draft.writeMember("platforms", absent: [], to: &json)
-      json.key("audience")
-      draft.writeMember("audience", to: &json)
-      json.member("draft", draft)
-      json.member("push_type", push.pushType.rawValue)
-      json.member("counts", CountsAnswer(counts: push.counts, target: push.target))
-      json.member("waiting", push.waiting)
-      json.member("settling", push.isSettling)
-      json.member("repeated", push.repeats)
-      json.member("send_at", push.sendAt)
-      json.member("hold_until", push.holdUntil)
-      json.member("schedule", schedule)
-      json.member("repeats", parent)
-      json.member("source", push.source.rawValue)
-      json.member("created_by", push.createdBy)
-      json.member("created_at", push.createdAt)
-      json.member("started_at", push.startedAt)
-      json.member("finished_at", push.finishedAt)
-      json.member("details_removed_at", push.detailsRemovedAt)
-      if let approval { json.member("approval", approval) }
-      if let reasons { json.member("reasons", reasons.compactMap(ReasonAnswer.init)) }
-      if let receipts { json.member("receipts", receipts) }
-      if let providers { json.member("providers", providers) }
-      if let jpush { json.member("jpush", jpush) }
-      if let trouble { json.member("trouble", trouble) }
-      if let findings { json.member("findings", findings) }
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("kind", "push")
+    json.member("id", push.uid)
+    json.member("state", push.state.rawValue)
+    json.member("error", push.error)
+    json.member("app", app)
+    json.member("environment", push.environment.rawValue)
+    json.key("platforms")
+    draft.writeMember("platforms", absent: [], to: &json)
+    json.key("audience")
+    draft.writeMember("audience", to: &json)
+    json.member("draft", draft)
+    json.member("push_type", push.pushType.rawValue)
+    json.member("counts", CountsAnswer(counts: push.counts, target: push.target))
+    json.member("waiting", push.waiting)
+    json.member("settling", push.isSettling)
+    json.member("repeated", push.repeats)
+    json.member("send_at", push.sendAt)
+    json.member("hold_until", push.holdUntil)
+    json.member("schedule", schedule)
+    json.member("repeats", parent)
+    json.member("source", push.source.rawValue)
+    json.member("created_by", push.createdBy)
+    json.member("created_at", push.createdAt)
+    json.member("started_at", push.startedAt)
+    json.member("finished_at", push.finishedAt)
+    json.member("details_removed_at", push.detailsRemovedAt)
+    if let approval { json.member("approval", approval) }
+    if let reasons { json.member("reasons", reasons.compactMap(ReasonAnswer.init)) }
+    if let receipts { json.member("receipts", receipts) }
+    if let providers { json.member("providers", providers) }
+    if let jpush { json.member("jpush", jpush) }
+    if let trouble { json.member("trouble", trouble) }
+    if let findings { json.member("findings", findings) }
   }
 }
 
-extension Lint.Finding: JSONWritable {
+extension Lint.Finding: JSONObject {
   /// The schema `Finding`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("code", problem.code)
-      json.member("severity", severity.rawValue)
-      json.member("message", problem.text)
-      if !problem.field.isEmpty { json.member("field", problem.field) }
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("code", problem.code)
+    json.member("severity", severity.rawValue)
+    json.member("message", problem.text)
+    if !problem.field.isEmpty { json.member("field", problem.field) }
   }
 }
 
-extension Push.Repeats: JSONWritable {
+extension Push.Repeats: JSONObject {
   /// The schema `Repeated`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("at_most", total)
-      json.member("unanswered", unanswered)
-      json.member("interrupted", interrupted)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("at_most", total)
+    json.member("unanswered", unanswered)
+    json.member("interrupted", interrupted)
   }
 }
 
-extension Delivery.ProviderCounts: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("provider", provider.rawValue)
-      json.member("counts", CountsAnswer(counts: counts, target: target))
-    }
+extension Delivery.ProviderCounts: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("provider", provider.rawValue)
+    json.member("counts", CountsAnswer(counts: counts, target: target))
   }
 }
 
-extension SentJPushMessage: JSONWritable {
+extension SentJPushMessage: JSONObject {
   /// The schema `JPushMessage`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("msg_id", id)
-      json.member("devices", devices)
-      json.member("sent_at", sentAt)
-      json.member("result", result ?? .null)
-      json.member("result_at", resultAt)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("msg_id", id)
+    json.member("devices", devices)
+    json.member("sent_at", sentAt)
+    json.member("result", result ?? .null)
+    json.member("result_at", resultAt)
   }
 }
 
 /// The number of devices by outcome, and in total; null until they are counted.
-private struct CountsAnswer: JSONWritable {
+private struct CountsAnswer: JSONObject {
   let counts: OutcomeCounts
   let target: Int?
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("target", target)
-      json.member("pending", target.map { max(0, $0 - counts.total) })
-      for kind in OutcomeKind.allCases {
-        json.key(dynamic: kind.name)
-        json.integer(Int64(counts[kind]))
-      }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("target", target)
+    json.member("pending", target.map { max(0, $0 - counts.total) })
+    for kind in OutcomeKind.allCases {
+      json.key(dynamic: kind.name)
+      json.integer(Int64(counts[kind]))
     }
   }
 }
 
-private struct ReasonAnswer: JSONWritable {
+private struct ReasonAnswer: JSONObject {
   let count: Delivery.ReasonCount
   let reason: String
 
@@ -152,42 +140,38 @@ private struct ReasonAnswer: JSONWritable {
     self.reason = reason
   }
 
-  func write(to json: inout JSONWriter) {
+  func writeMembers(to json: inout JSONWriter) {
     let known = Reason.of(reason)
-    json.object { json in
-      json.member("outcome", count.outcome.name)
-      json.member("reason", reason)
-      json.member("count", count.count)
-      json.member("cause", known.cause)
-      json.member("remedy", known.remedy)
-      json.member("who", known.actor.rawValue)
-    }
+    json.member("outcome", count.outcome.name)
+    json.member("reason", reason)
+    json.member("count", count.count)
+    json.member("cause", known.cause)
+    json.member("remedy", known.remedy)
+    json.member("who", known.actor.rawValue)
   }
 }
 
-extension PushProgress: JSONWritable {
+extension PushProgress: JSONObject {
   /// The schema `Progress`, the data of an event.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("state", state.rawValue)
-      json.member("finished", isFinal)
-      json.member("counts", CountsAnswer(counts: counts, target: target))
-      json.member("waiting", waiting)
-      json.member("waiting_inactive", outlook.inactiveCount)
-      json.member("next_due", nextDue)
-      json.member("trouble", trouble)
-      json.member("settling", isSettling)
-      json.member("repeated", repeats)
-      json.member("circuit", CircuitAnswer(health))
-      json.member("slowed_to", health.slowedTo)
-      json.member("rate", rate)
-      json.member("seconds_left", secondsLeft)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("state", state.rawValue)
+    json.member("finished", isFinal)
+    json.member("counts", CountsAnswer(counts: counts, target: target))
+    json.member("waiting", waiting)
+    json.member("waiting_inactive", outlook.inactiveCount)
+    json.member("next_due", nextDue)
+    json.member("trouble", trouble)
+    json.member("settling", isSettling)
+    json.member("repeated", repeats)
+    json.member("circuit", CircuitAnswer(health))
+    json.member("slowed_to", health.slowedTo)
+    json.member("rate", rate)
+    json.member("seconds_left", secondsLeft)
   }
 }
 
 /// The schema `Delivery`. For a device that has been removed, only its row ID is known.
-struct DeliveryAnswer: JSONWritable {
+struct DeliveryAnswer: JSONObject {
   let row: Delivery.WithDevice
   let push: Push
   /// The push's; nil: it cannot be read.
@@ -195,31 +179,29 @@ struct DeliveryAnswer: JSONWritable {
   /// What FCM called its message; nil: nothing, or it was not kept.
   let name: String?
 
-  func write(to json: inout JSONWriter) {
+  func writeMembers(to json: inout JSONWriter) {
     let delivery = row.delivery
     let isSent = delivery.attempts > 0
-    json.object { json in
-      json.member("device", delivery.deviceID)
-      json.member("outcome", delivery.outcome.name)
-      json.member("status", delivery.status == 0 ? nil : Int(delivery.status))
-      json.member("reason", delivery.reason)
-      json.member("at", delivery.at)
-      json.member("duration_ms", isSent ? Int(delivery.durationMilliseconds) : nil)
-      json.member("attempts", Int(delivery.attempts))
-      json.member(
-        "apns_id",
-        isSent && row.device?.provider ?? .apns == .apns
-          ? APNsID(seed: push.seed, device: delivery.deviceID).description : nil)
-      json.member("message_name", name)
-      json.member("language", draft?.language(of: row.variant)?.text)
-      for kind in ReceiptKind.allCases {
-        json.key(dynamic: "\(kind.name)_at")
-        (row.receipt?[kind]).write(to: &json)
-      }
-      guard let device = row.device else { return }
-      json.member("token", device.token.text)
-      json.member("platform", device.platform.rawValue)
-      json.member("alias", device.alias)
+    json.member("device", delivery.deviceID)
+    json.member("outcome", delivery.outcome.name)
+    json.member("status", delivery.status == 0 ? nil : Int(delivery.status))
+    json.member("reason", delivery.reason)
+    json.member("at", delivery.at)
+    json.member("duration_ms", isSent ? Int(delivery.durationMilliseconds) : nil)
+    json.member("attempts", Int(delivery.attempts))
+    json.member(
+      "apns_id",
+      isSent && row.device?.provider ?? .apns == .apns
+        ? APNsID(seed: push.seed, device: delivery.deviceID).description : nil)
+    json.member("message_name", name)
+    json.member("language", draft?.language(of: row.variant)?.text)
+    for kind in ReceiptKind.allCases {
+      json.key(dynamic: "\(kind.name)_at")
+      (row.receipt?[kind]).write(to: &json)
     }
+    guard let device = row.device else { return }
+    json.member("token", device.token.text)
+    json.member("platform", device.platform.rawValue)
+    json.member("alias", device.alias)
   }
 }

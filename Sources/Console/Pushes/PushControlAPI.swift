@@ -43,11 +43,10 @@ enum PushControlAPI {
     guard try await change(push.id) else { throw HTTPError(.conflict, otherwise) }
     let action = push.state == .needsApproval ? "push.withdraw" : action
     let (audit, now) = (call.audit(action, "push \(push.uid)"), call.now)
-    let answer = try await call.store.write { database in
+    return try await call.write { database in
       try AuditEntry.add(database, audit, now: now)
       return try PushesAPI.json(database, try Push.get(database, id: push.id))
     }
-    return APIContext.answer(answer)
   }
 
   private static func retry(_ call: APIContext) async throws -> Response {
@@ -71,12 +70,10 @@ enum PushControlAPI {
         json.member("push", push)
         json.member("devices", found.devices)
         json.member("unknown", found.unknown)
-        json.array("excluded", found.excluded) { json, count in
-          json.object { json in
-            json.member("outcome", count.outcome.name)
-            json.member("reason", count.reason)
-            json.member("count", count.count)
-          }
+        json.objects("excluded", found.excluded) { json, count in
+          json.member("outcome", count.outcome.name)
+          json.member("reason", count.reason)
+          json.member("count", count.count)
         }
       }
     }

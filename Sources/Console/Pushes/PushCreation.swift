@@ -45,35 +45,33 @@ enum PushCreation {
 }
 
 /// The schema `DryRun`: what a push would do.
-private struct PushDryRun: JSONWritable {
+private struct PushDryRun: JSONObject {
   let check: PushCheck
   let count: AudienceCount
   let services: [PushValidation]
   let now: Date
 
-  func write(to json: inout JSONWriter) {
+  func writeMembers(to json: inout JSONWriter) {
     let draft = check.draft
     let payload = APNsPayload(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
-    json.object { json in
-      json.member("dry_run", true)
-      json.member("reachable", count.reachable + check.unknown)
-      json.member("unreachable", count.unreachable)
-      json.member("payload_bytes", payload.body.count)
-      json.member("payload", payload.json)
-      json.object("headers") { json in
-        for header in payload.headers(sentAt: now) {
-          json.key(dynamic: header.name)
-          json.string(header.value)
-        }
+    json.member("dry_run", true)
+    json.member("reachable", count.reachable + check.unknown)
+    json.member("unreachable", count.unreachable)
+    json.member("payload_bytes", payload.body.count)
+    json.member("payload", payload.json)
+    json.object("headers") { json in
+      for header in payload.headers(sentAt: now) {
+        json.key(dynamic: header.name)
+        json.string(header.value)
       }
-      json.member("findings", check.findings)
-      json.array("services", services) { json, service in service.write(to: &json) }
-      let situations = draft.platforms.contains(.ios) ? CallbackTable(payload.facts).cells : []
-      json.array("callbacks", situations) { json, situation in situation.write(to: &json) }
-      guard let rule = draft.recurrence else { return }
-      json.member(
-        "next",
-        Recurrence(rule, from: draft.sendAt ?? now).occurrences(from: now, limit: Schedule.shownTimes))
     }
+    json.member("findings", check.findings)
+    json.array("services", services) { json, service in service.write(to: &json) }
+    let situations = draft.platforms.contains(.ios) ? CallbackTable(payload.facts).cells : []
+    json.array("callbacks", situations) { json, situation in situation.write(to: &json) }
+    guard let rule = draft.recurrence else { return }
+    json.member(
+      "next",
+      Recurrence(rule, from: draft.sendAt ?? now).occurrences(from: now, limit: Schedule.shownTimes))
   }
 }

@@ -9,16 +9,13 @@ import Store
 enum TemplatesAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list("/templates") { call in
-      var query = APIQuery(call.request)
-      let (limit, cursor) = (query.limit(), query.cursor())
-      try query.finish()
-      return APIContext.answer(
-        try await call.store.read { try PushTemplate.list($0, cursor: cursor, limit: limit) })
+      let (limit, cursor) = try APIQuery.page(call.request)
+      return try await call.read { try PushTemplate.list($0, cursor: cursor, limit: limit) }
     }
     routes.call(.post, "/templates", role: .operator, scope: .sendEverywhere) { call in try await create(call) }
     routes.call(.get, "/templates/:id", role: .viewer, scope: .read) { call in
       let id: Int64 = try call.request.parameter("id")
-      return APIContext.answer(try await call.store.read { try PushTemplate.get($0, id: id) })
+      return try await call.read { try PushTemplate.get($0, id: id) }
     }
     routes.call(.patch, "/templates/:id", role: .operator, scope: .sendEverywhere) { call in try await update(call) }
     routes.call(.delete, "/templates/:id", role: .operator, scope: .sendEverywhere) { call in
@@ -56,12 +53,10 @@ enum TemplatesAPI {
     }
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let entry = call.audit("", "")
-    return try await call.store.write { database in
-      try idempotency.answer(database) {
-        let template = try PushTemplate.save(database, name: name, message, by: entry, now: call.now)
-        return Idempotency.Answer(status: .created, json: template, location: "/api/v1/templates/\(template.id)")
-      }
-    }.response
+    return try await idempotency.response(call.store) { database in
+      let template = try PushTemplate.save(database, name: name, message, by: entry, now: call.now)
+      return Idempotency.Answer(status: .created, json: template, location: "/api/v1/templates/\(template.id)")
+    }
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
@@ -69,11 +64,10 @@ enum TemplatesAPI {
     let (name, message) = try read(body, required: false)
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
-    return APIContext.answer(
-      try await call.store.write { database in
-        let old = try PushTemplate.get(database, id: id)
-        return try PushTemplate.save(
-          database, id: id, name: name ?? old.name, message ?? old.message, by: entry, now: call.now)
-      })
+    return try await call.write { database in
+      let old = try PushTemplate.get(database, id: id)
+      return try PushTemplate.save(
+        database, id: id, name: name ?? old.name, message ?? old.message, by: entry, now: call.now)
+    }
   }
 }

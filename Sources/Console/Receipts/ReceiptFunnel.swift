@@ -108,15 +108,13 @@ struct ReceiptFunnelView: View {
   ]
 }
 
-extension ReceiptCounts: JSONWritable {
+extension ReceiptCounts: JSONObject {
   /// The schema `Receipts`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("devices", devices)
-      json.member("displayed", displayed)
-      json.member("opened", opened)
-      json.member("dismissed", dismissed)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("devices", devices)
+    json.member("displayed", displayed)
+    json.member("opened", opened)
+    json.member("dismissed", dismissed)
   }
 }
 

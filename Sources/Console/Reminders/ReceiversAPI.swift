@@ -15,8 +15,7 @@ enum ReceiversAPI {
     routes.call(.post, "/receivers", role: .admin, scope: .admin) { call in try await create(call) }
     routes.call(.get, "/receivers/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
-      return APIContext.answer(
-        try await call.store.read { ReceiverAnswer(try Receiver.get($0, id: id), try App.bundleIDs($0)) })
+      return try await call.read { ReceiverAnswer(try Receiver.get($0, id: id), try App.bundleIDs($0)) }
     }
     routes.call(.patch, "/receivers/:id", role: .admin, scope: .admin) { call in try await update(call) }
     routes.call(.delete, "/receivers/:id", role: .admin, scope: .admin) { call in try await delete(call) }
@@ -50,18 +49,15 @@ enum ReceiversAPI {
     guard problems.isEmpty else { throw Problems(problems) }
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let (wanted, sealer) = (form, call.store.sealer)
-    let answer = try await call.store.write { database in
-      try idempotency.answer(database) {
-        var form = wanted
-        form.appID = try call.filter(database, app: bundleID)?.id
-        let receiver = try ReceiverPages.keep(
-          database, form, nil, sealer: sealer, by: call.actor, audit: call.audit("receiver.create", ""), now: call.now)
-        return Idempotency.Answer(
-          status: .created, json: ReceiverAnswer(receiver, try App.bundleIDs(database)),
-          location: "/api/v1/receivers/\(receiver.id)")
-      }
+    return try await idempotency.response(call.store) { database in
+      var form = wanted
+      form.appID = try call.filter(database, app: bundleID)?.id
+      let receiver = try ReceiverPages.keep(
+        database, form, nil, sealer: sealer, by: call.actor, audit: call.audit("receiver.create", ""), now: call.now)
+      return Idempotency.Answer(
+        status: .created, json: ReceiverAnswer(receiver, try App.bundleIDs(database)),
+        location: "/api/v1/receivers/\(receiver.id)")
     }
-    return answer.response
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
@@ -73,7 +69,7 @@ enum ReceiversAPI {
     try fields.finish()
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let (form, sealer) = (typed, call.store.sealer)
-    let receiver = try await call.store.write { database in
+    return try await call.write { database in
       let before = try Receiver.get(database, id: id)
       var changed = form
       changed.channel = before.details.channel
@@ -93,7 +89,6 @@ enum ReceiversAPI {
           database, changed, before, sealer: sealer, by: call.actor, audit: call.audit("receiver.update", ""),
           now: call.now), try App.bundleIDs(database))
     }
-    return APIContext.answer(receiver)
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {
@@ -137,7 +132,7 @@ enum ReceiversAPI {
   }
 }
 
-struct ReceiverAnswer: JSONWritable, Sendable {
+struct ReceiverAnswer: JSONObject, Sendable {
   private let receiver: Receiver
   private let app: String?
 
@@ -152,31 +147,27 @@ struct ReceiverAnswer: JSONWritable, Sendable {
     return try Receiver.all(database).map { ReceiverAnswer($0, apps) }
   }
 
-  func write(to json: inout JSONWriter) {
+  func writeMembers(to json: inout JSONWriter) {
     let details = receiver.details
-    json.object { json in
-      json.member("id", receiver.id)
-      json.member("channel", details.channel.rawValue)
-      json.member("name", details.name)
-      json.member("target", details.target)
-      json.member("language", details.language)
-      json.member("app", app)
-      json.member("active", details.isActive)
-      json.member("incidents", details.getsIncidents)
-      json.member("created_by", receiver.createdBy)
-      json.member("created_at", receiver.createdAt)
-    }
+    json.member("id", receiver.id)
+    json.member("channel", details.channel.rawValue)
+    json.member("name", details.name)
+    json.member("target", details.target)
+    json.member("language", details.language)
+    json.member("app", app)
+    json.member("active", details.isActive)
+    json.member("incidents", details.getsIncidents)
+    json.member("created_by", receiver.createdBy)
+    json.member("created_at", receiver.createdAt)
   }
 }
 
-struct TestAnswer: JSONWritable {
+struct TestAnswer: JSONObject {
   let isTaken: Bool
   let answer: String
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("taken", isTaken)
-      json.member("answer", answer)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("taken", isTaken)
+    json.member("answer", answer)
   }
 }

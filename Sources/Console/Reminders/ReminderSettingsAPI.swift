@@ -11,8 +11,7 @@ enum ReminderSettingsAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/settings/reminders", role: .admin, scope: .admin) { call in
       let now = call.now
-      return APIContext.answer(
-        try await call.store.read { try answer($0, try ReminderSettings.load($0), now: now) })
+      return try await call.read { try answer($0, try ReminderSettings.load($0), now: now) }
     }
     routes.call(.put, "/settings/reminders", role: .admin, scope: .admin) { call in try await change(call) }
     routes.call(.delete, "/settings/reminders/checks/cron", role: .admin, scope: .admin) { call in
@@ -28,25 +27,21 @@ enum ReminderSettingsAPI {
     }
   }
 
-  private struct Answer: JSONWritable, Sendable {
+  private struct Answer: JSONObject, Sendable {
     let settings: ReminderSettings
     let runs: [CheckRun]
     let now: Date
 
-    func write(to json: inout JSONWriter) {
+    func writeMembers(to json: inout JSONWriter) {
       let late = Set(Watchman.late(runs, now: now))
-      json.object { json in
-        json.member("days", settings.ladder.days)
-        json.member("hour", settings.hour)
-        json.member("zone", settings.zoneName)
-        json.array("checks", runs) { json, run in
-          json.object { json in
-            json.member("source", run.source.rawValue)
-            json.member("at", run.at)
-            json.member("exit_code", run.exitCode)
-            json.member("late", late.contains(run))
-          }
-        }
+      json.member("days", settings.ladder.days)
+      json.member("hour", settings.hour)
+      json.member("zone", settings.zoneName)
+      json.objects("checks", runs) { json, run in
+        json.member("source", run.source.rawValue)
+        json.member("at", run.at)
+        json.member("exit_code", run.exitCode)
+        json.member("late", late.contains(run))
       }
     }
   }
@@ -69,16 +64,15 @@ enum ReminderSettingsAPI {
     let zone = fields.string("zone")
     try fields.finish()
     let (wanted, now) = (days, call.now)
-    return APIContext.answer(
-      try await call.store.write { database in
-        let known = try ReminderSettings.load(database)
-        let form = ReminderForm(
-          days: wanted ?? known.ladder.days, hour: hour ?? known.hour, zone: zone ?? known.zone.identifier)
-        let settings = try form.settings()
-        try settings.save(database)
-        let audit = call.audit("settings.reminders", "settings reminders")
-        try AuditEntry.add(database, audit.changing(known.json, to: settings.json), now: now)
-        return try answer(database, settings, now: now)
-      })
+    return try await call.write { database in
+      let known = try ReminderSettings.load(database)
+      let form = ReminderForm(
+        days: wanted ?? known.ladder.days, hour: hour ?? known.hour, zone: zone ?? known.zone.identifier)
+      let settings = try form.settings()
+      try settings.save(database)
+      let audit = call.audit("settings.reminders", "settings reminders")
+      try AuditEntry.add(database, audit.changing(known.json, to: settings.json), now: now)
+      return try answer(database, settings, now: now)
+    }
   }
 }

@@ -9,9 +9,7 @@ import Store
 enum RemindersAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list("/reminders", role: .viewer) { call in
-      var query = APIQuery(call.request)
-      let (limit, cursor) = (query.limit(), query.cursor())
-      try query.finish()
+      let (limit, cursor) = try APIQuery.page(call.request)
       let page = try await call.store.read { database in
         let log = try ReminderLog(database, cursor: cursor, limit: limit)
         return Page(items: log.rows, next: log.next)
@@ -23,30 +21,26 @@ enum RemindersAPI {
   }
 }
 
-private struct ReminderAnswer: JSONWritable {
+private struct ReminderAnswer: JSONObject {
   let row: ReminderLog.Row
   let showsReceivers: Bool
 
-  func write(to json: inout JSONWriter) {
+  func writeMembers(to json: inout JSONWriter) {
     let message = row.message
-    json.object { json in
-      json.member("id", message.uid)
-      json.member("channel", message.channel.rawValue)
-      json.member("target", showsReceivers ? message.target : nil)
-      json.member("receiver", message.receiverID)
-      json.member("state", message.state.rawValue)
-      json.member("attempts", message.attempts)
-      json.member("answer", showsReceivers ? message.answer : nil)
-      json.member("created_at", message.createdAt)
-      json.member("sent_at", message.sentAt)
-      json.array("items", row.reminders) { json, reminder in
-        json.object { json in
-          json.member("key", reminder.itemKey)
-          json.member("name", reminder.itemName)
-          json.member("step", reminder.step)
-          json.member("sha256", reminder.fingerprint.isEmpty ? nil : reminder.fingerprint)
-        }
-      }
+    json.member("id", message.uid)
+    json.member("channel", message.channel.rawValue)
+    json.member("target", showsReceivers ? message.target : nil)
+    json.member("receiver", message.receiverID)
+    json.member("state", message.state.rawValue)
+    json.member("attempts", message.attempts)
+    json.member("answer", showsReceivers ? message.answer : nil)
+    json.member("created_at", message.createdAt)
+    json.member("sent_at", message.sentAt)
+    json.objects("items", row.reminders) { json, reminder in
+      json.member("key", reminder.itemKey)
+      json.member("name", reminder.itemName)
+      json.member("step", reminder.step)
+      json.member("sha256", reminder.fingerprint.isEmpty ? nil : reminder.fingerprint)
     }
   }
 }

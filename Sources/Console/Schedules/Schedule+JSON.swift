@@ -10,7 +10,7 @@ extension Schedule {
 }
 
 /// The schema `Schedule`.
-struct ScheduleAnswer: JSONWritable, Sendable {
+struct ScheduleAnswer: JSONObject, Sendable {
   /// What the checks found; only in the answer to the request that created the schedule.
   var findings: [Lint.Finding]?
   private let schedule: Schedule
@@ -46,39 +46,35 @@ struct ScheduleAnswer: JSONWritable, Sendable {
       now: now)
   }
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("kind", "schedule")
-      json.member("id", schedule.uid)
-      json.member("state", schedule.state.rawValue)
-      json.member("error", schedule.error)
-      json.member("app", app)
-      json.member("environment", schedule.environment.rawValue)
-      json.member("draft", draft)
-      json.member("start_at", schedule.startAt)
-      json.member("next_at", schedule.nextAt)
-      json.member("next", schedule.occurrences(from: now, limit: Schedule.shownTimes))
-      json.member("sent", schedule.sent)
-      json.member("missed", schedule.missed)
-      json.member("last_push", last)
-      json.member("approval", approval)
-      json.member("source", schedule.source.rawValue)
-      json.member("created_by", schedule.createdBy)
-      json.member("created_at", schedule.createdAt)
-      json.member("ended_at", schedule.endedAt)
-      if let findings { json.member("findings", findings) }
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("kind", "schedule")
+    json.member("id", schedule.uid)
+    json.member("state", schedule.state.rawValue)
+    json.member("error", schedule.error)
+    json.member("app", app)
+    json.member("environment", schedule.environment.rawValue)
+    json.member("draft", draft)
+    json.member("start_at", schedule.startAt)
+    json.member("next_at", schedule.nextAt)
+    json.member("next", schedule.occurrences(from: now, limit: Schedule.shownTimes))
+    json.member("sent", schedule.sent)
+    json.member("missed", schedule.missed)
+    json.member("last_push", last)
+    json.member("approval", approval)
+    json.member("source", schedule.source.rawValue)
+    json.member("created_by", schedule.createdBy)
+    json.member("created_at", schedule.createdAt)
+    json.member("ended_at", schedule.endedAt)
+    if let findings { json.member("findings", findings) }
   }
 }
 
-extension Schedule.Occurrence: JSONWritable {
+extension Schedule.Occurrence: JSONObject {
   /// The schema `Occurrence`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("at", at)
-      json.member("state", isMissed ? "missed" : "sent")
-      json.member("push", push?.uid)
-      json.member("noted_at", notedAt)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("at", at)
+    json.member("state", isMissed ? "missed" : "sent")
+    json.member("push", push?.uid)
+    json.member("noted_at", notedAt)
   }
 }

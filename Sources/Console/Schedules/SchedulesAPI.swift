@@ -10,7 +10,7 @@ enum SchedulesAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.list("/schedules", reach: .handler, filters: ["app", "state"]) { call in try await list(call) }
     routes.call(.get, "/schedules/:id", role: .viewer, scope: .read, reach: .schedule) { call in
-      APIContext.answer(try await call.store.read { try ScheduleAnswer($0, try find($0, call), now: call.now) })
+      try await call.read { try ScheduleAnswer($0, try find($0, call), now: call.now) }
     }
     routes.list("/schedules/:id/occurrences", reach: .schedule) { call in try await occurrences(call) }
     for change in ScheduleChange.allCases {
@@ -33,35 +33,30 @@ enum SchedulesAPI {
     let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
     let state = query.choice("state", as: ScheduleState.self)
     try query.finish()
-    let page = try await call.store.read { database in
+    return try await call.read { database in
       let app = try call.filter(database, app: bundleID)?.id
       return try call.seen(cursor: cursor, limit: limit, app: \.appID) {
         try Schedule.list(database, app: app, state: state, cursor: $0, limit: $1)
       }.map { try ScheduleAnswer(database, $0, now: call.now) }
     }
-    return APIContext.answer(page)
   }
 
   private static func occurrences(_ call: APIContext) async throws -> Response {
-    var query = APIQuery(call.request)
-    let (limit, cursor) = (query.limit(), query.cursor())
-    try query.finish()
-    let page = try await call.store.read { database in
+    let (limit, cursor) = try APIQuery.page(call.request)
+    return try await call.read { database in
       try Schedule.history(database, id: try find(database, call).id, cursor: cursor, limit: limit)
     }
-    return APIContext.answer(page)
   }
 
   /// - Throws: 409 if the schedule's state does not allow the change.
   private static func carryOut(_ change: ScheduleChange, _ call: APIContext) async throws -> Response {
     let address = call.request.remoteAddress?.host
-    let answer = try await call.store.write { database -> ScheduleAnswer in
+    return try await call.write { database -> ScheduleAnswer in
       let schedule = try find(database, call)
       guard try change.carryOut(database, schedule, by: call.actor, from: address, now: call.now) else {
         throw HTTPError(.conflict, change.otherwise)
       }
       return try ScheduleAnswer(database, try Schedule.get(database, id: schedule.id), now: call.now)
     }
-    return APIContext.answer(answer)
   }
 }

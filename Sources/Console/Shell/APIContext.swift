@@ -61,6 +61,16 @@ struct APIContext: ActorContext {
     return response
   }
 
+  /// Answers with what a query finds.
+  func read<Answer: JSONWritable & Sendable>(
+    limit: Duration? = nil, _ query: @escaping @Sendable (Database) throws -> Answer
+  ) async throws -> Response { Self.answer(try await store.read(limit: limit, query)) }
+
+  /// Answers with what a change makes, in one transaction.
+  func write<Answer: JSONWritable & Sendable>(
+    _ change: @escaping @Sendable (Database) throws -> Answer
+  ) async throws -> Response { Self.answer(try await store.write(change)) }
+
   /// Answers with what a query finds, from memory if nothing has changed since the same request.
   ///
   /// - Parameter query: depends on the database, on the request's target and on the apps that the token sees: neither

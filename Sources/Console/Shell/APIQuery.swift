@@ -42,6 +42,14 @@ struct APIQuery {
     if !problems.isEmpty { throw Problems(Array(problems.prefix(100))) }
   }
 
+  /// The page of a list without filters.
+  static func page(_ request: Request) throws -> (limit: Int, cursor: String?) {
+    var query = APIQuery(request)
+    let page = (query.limit(), query.cursor())
+    try query.finish()
+    return page
+  }
+
   mutating func report(_ problem: Problem) { problems.append(problem) }
 
   /// Nil if absent. An empty text is a problem: it would filter nothing.

@@ -1,6 +1,7 @@
 import HTTPServer
 import JSON
 import Model
+import SQLite
 import Store
 
 /// The header `Idempotency-Key`.
@@ -31,6 +32,13 @@ extension Idempotency {
     self.init(
       actor: actor, key: keys.first, route: "\(call.request.method) \(call.request.path)", content: content,
       now: call.now, sealer: isSecret ? call.store.sealer : nil)
+  }
+
+  /// Answers as the first time, or carries the request out, in one transaction.
+  func response(
+    _ store: Store, _ body: @escaping @Sendable (Database) throws -> Answer
+  ) async throws -> Response {
+    try await store.write { database in try answer(database) { try body(database) } }.response
   }
 }
 

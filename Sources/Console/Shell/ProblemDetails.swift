@@ -30,22 +30,18 @@ struct ProblemDetails: Sendable {
   }
 }
 
-extension ProblemDetails: JSONWritable {
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("type", "about:blank")
-      json.member("title", title)
-      json.member("status", status.code)
-      json.member("detail", detail)
-      if let request { json.member("instance", request) }
-      guard !errors.isEmpty else { return }
-      json.array("errors", errors) { json, error in
-        json.object { json in
-          json.member("field", error.field)
-          json.member("code", error.code)
-          json.member("message", error.text)
-        }
-      }
+extension ProblemDetails: JSONObject {
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("type", "about:blank")
+    json.member("title", title)
+    json.member("status", status.code)
+    json.member("detail", detail)
+    if let request { json.member("instance", request) }
+    guard !errors.isEmpty else { return }
+    json.objects("errors", errors) { json, error in
+      json.member("field", error.field)
+      json.member("code", error.code)
+      json.member("message", error.text)
     }
   }
 }

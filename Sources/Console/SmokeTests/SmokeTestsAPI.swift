@@ -20,8 +20,7 @@ enum SmokeTestsAPI {
     }
     routes.call(.get, "/smoke-tests/:id", role: .viewer, scope: .read, reach: .smokeTest) { call in
       let id: Int64 = try call.request.parameter("id")
-      return APIContext.answer(
-        try await call.store.read { try SmokeTestAnswer($0, try SmokeTest.get($0, id: id)) })
+      return try await call.read { try SmokeTestAnswer($0, try SmokeTest.get($0, id: id)) }
     }
     routes.call(.patch, "/smoke-tests/:id", role: .operator, scope: .send, reach: .smokeTest) { call in
       try await update(call)
@@ -49,13 +48,12 @@ enum SmokeTestsAPI {
     var query = APIQuery(call.request)
     let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
     try query.finish()
-    return APIContext.answer(
-      try await call.store.read { database in
-        let app = try call.filter(database, app: bundleID)
-        return try call.seen(cursor: cursor, limit: limit, app: \.appID) {
-          try SmokeTest.list(database, app: app?.id, cursor: $0, limit: $1)
-        }.map { try SmokeTestAnswer(database, $0) }
-      })
+    return try await call.read { database in
+      let app = try call.filter(database, app: bundleID)
+      return try call.seen(cursor: cursor, limit: limit, app: \.appID) {
+        try SmokeTest.list(database, app: app?.id, cursor: $0, limit: $1)
+      }.map { try SmokeTestAnswer(database, $0) }
+    }
   }
 
   // MARK: Creating and changing
@@ -96,13 +94,11 @@ enum SmokeTestsAPI {
     let content = SmokeTestContent(name: name, draft: draft, expected: fields.expected ?? SmokeExpectation())
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let entry = call.audit("", "")
-    return try await call.store.write { database in
-      try idempotency.answer(database) {
-        let test = try SmokeTest.create(database, content, by: entry, now: call.now)
-        return Idempotency.Answer(
-          status: .created, json: try SmokeTestAnswer(database, test), location: "/api/v1/smoke-tests/\(test.id)")
-      }
-    }.response
+    return try await idempotency.response(call.store) { database in
+      let test = try SmokeTest.create(database, content, by: entry, now: call.now)
+      return Idempotency.Answer(
+        status: .created, json: try SmokeTestAnswer(database, test), location: "/api/v1/smoke-tests/\(test.id)")
+    }
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
@@ -111,30 +107,26 @@ enum SmokeTestsAPI {
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
     if let draft = fields.draft { try await call.check(app: draft.app, sendingIn: draft.environment) }
-    return APIContext.answer(
-      try await call.store.write { database in
-        let test = try SmokeTest.get(database, id: id)
-        guard let draft = fields.draft ?? test.draft else {
-          throw Problems([Problem("push", FieldMessage.required)])
-        }
-        let content = SmokeTestContent(
-          name: fields.name ?? test.name, draft: draft, expected: fields.expected ?? test.expected)
-        return try SmokeTestAnswer(
-          database, try SmokeTest.update(database, id: id, content, by: entry, now: call.now))
-      })
+    return try await call.write { database in
+      let test = try SmokeTest.get(database, id: id)
+      guard let draft = fields.draft ?? test.draft else {
+        throw Problems([Problem("push", FieldMessage.required)])
+      }
+      let content = SmokeTestContent(
+        name: fields.name ?? test.name, draft: draft, expected: fields.expected ?? test.expected)
+      return try SmokeTestAnswer(
+        database, try SmokeTest.update(database, id: id, content, by: entry, now: call.now))
+    }
   }
 
   // MARK: Runs
 
   private static func runs(_ call: APIContext) async throws -> Response {
-    var query = APIQuery(call.request)
-    let (limit, cursor) = (query.limit(), query.cursor())
-    try query.finish()
+    let (limit, cursor) = try APIQuery.page(call.request)
     let id: Int64 = try call.request.parameter("id")
-    return APIContext.answer(
-      try await call.store.read { database in
-        try SmokeRun.list(database, test: try SmokeTest.get(database, id: id).id, cursor: cursor, limit: limit)
-      })
+    return try await call.read { database in
+      try SmokeRun.list(database, test: try SmokeTest.get(database, id: id).id, cursor: cursor, limit: limit)
+    }
   }
 
   private enum Format: String, CaseIterable { case json, junit }

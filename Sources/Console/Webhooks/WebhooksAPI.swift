@@ -18,7 +18,7 @@ enum WebhooksAPI {
     routes.call(.post, "/webhooks", role: .admin, scope: .admin) { call in try await create(call) }
     routes.call(.get, "/webhooks/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
-      return APIContext.answer(try await call.store.read { try WebhookAnswer($0, try Webhook.get($0, id: id)) })
+      return try await call.read { try WebhookAnswer($0, try Webhook.get($0, id: id)) }
     }
     routes.call(.patch, "/webhooks/:id", role: .admin, scope: .admin) { call in try await update(call) }
     routes.call(.delete, "/webhooks/:id", role: .admin, scope: .admin) { call in
@@ -31,13 +31,12 @@ enum WebhooksAPI {
     }
     routes.call(.post, "/webhooks/:id/secret", role: .admin, scope: .admin) { call in
       let (id, sealer): (Int64, any Sealer) = (try call.request.parameter("id"), call.store.sealer)
-      let answer = try await call.store.write { database in
+      return try await call.write { database in
         let secret = try Webhook.rotate(database, id: id, sealer: sealer, now: call.now)
         let webhook = try Webhook.get(database, id: id)
         try webhook.note(database, call.audit("webhook.rotate", ""), now: call.now)
         return try WebhookAnswer(database, webhook, secret: secret)
       }
-      return APIContext.answer(answer)
     }
     routes.call(.post, "/webhooks/:id/test", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
@@ -47,14 +46,11 @@ enum WebhooksAPI {
     }
     routes.list("/webhooks/:id/deliveries", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
-      var query = APIQuery(call.request)
-      let (limit, cursor) = (query.limit(), query.cursor())
-      try query.finish()
-      return APIContext.answer(
-        try await call.store.read { database in
-          _ = try Webhook.get(database, id: id)
-          return try WebhookDelivery.list(database, webhook: id, cursor: cursor, limit: limit)
-        })
+      let (limit, cursor) = try APIQuery.page(call.request)
+      return try await call.read { database in
+        _ = try Webhook.get(database, id: id)
+        return try WebhookDelivery.list(database, webhook: id, cursor: cursor, limit: limit)
+      }
     }
     routes.call(.post, "/webhooks/:id/deliveries/:uid/redeliver", role: .admin, scope: .admin) { call in
       let (id, uid): (Int64, String) = (try call.request.parameter("id"), call.request.parameters["uid"] ?? "")
@@ -85,17 +81,14 @@ enum WebhooksAPI {
     guard problems.isEmpty else { throw Problems(problems) }
     let idempotency = try Idempotency(call, content: Array(body.data()), isSecret: true)
     let (wanted, sealer) = (typed, call.store.sealer)
-    let answer = try await call.store.write { database in
-      try idempotency.answer(database) {
-        var form = wanted
-        form.appID = try call.filter(database, app: bundleID)?.id
-        let added = try form.add(database, sealer: sealer, audit: call.audit("webhook.create", ""), now: call.now)
-        return Idempotency.Answer(
-          status: .created, json: try WebhookAnswer(database, added.webhook, secret: added.secret),
-          location: "/api/v1/webhooks/\(added.webhook.id)")
-      }
+    return try await idempotency.response(call.store) { database in
+      var form = wanted
+      form.appID = try call.filter(database, app: bundleID)?.id
+      let added = try form.add(database, sealer: sealer, audit: call.audit("webhook.create", ""), now: call.now)
+      return Idempotency.Answer(
+        status: .created, json: try WebhookAnswer(database, added.webhook, secret: added.secret),
+        location: "/api/v1/webhooks/\(added.webhook.id)")
     }
-    return answer.response
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
@@ -106,28 +99,27 @@ enum WebhooksAPI {
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let form = typed
     @Sendable func has(_ name: String) -> Bool { body[name] != nil && body[name] != .null }
-    return APIContext.answer(
-      try await call.store.write { database in
-        let before = try Webhook.get(database, id: id)
-        var form = form
-        if !has("name") { form.name = before.details.name }
-        if !has("events") { form.events = before.details.events }
-        if !has("active") { form.isActive = before.details.isActive }
-        // `null` is every app.
-        form.appID =
-          body["app"] == nil ? before.details.appID : try call.filter(database, app: bundleID)?.id
-        let problems = form.problems
-        guard problems.isEmpty else { throw Problems(problems) }
-        return try WebhookAnswer(
-          database,
-          try form.update(
-            database, before, sealer: sealer, audit: call.audit("webhook.update", ""), now: call.now))
-      })
+    return try await call.write { database in
+      let before = try Webhook.get(database, id: id)
+      var form = form
+      if !has("name") { form.name = before.details.name }
+      if !has("events") { form.events = before.details.events }
+      if !has("active") { form.isActive = before.details.isActive }
+      // `null` is every app.
+      form.appID =
+        body["app"] == nil ? before.details.appID : try call.filter(database, app: bundleID)?.id
+      let problems = form.problems
+      guard problems.isEmpty else { throw Problems(problems) }
+      return try WebhookAnswer(
+        database,
+        try form.update(
+          database, before, sealer: sealer, audit: call.audit("webhook.update", ""), now: call.now))
+    }
   }
 }
 
 /// The schema `Webhook`; with the secret only when it was just made.
-package struct WebhookAnswer: JSONWritable, Sendable {
+package struct WebhookAnswer: JSONObject, Sendable {
   package let webhook: Webhook
   /// Bundle ID.
   private let app: String?
@@ -138,42 +130,38 @@ package struct WebhookAnswer: JSONWritable, Sendable {
     app = try webhook.details.appID.map { try App.get(database, id: $0).bundleID }
   }
 
-  package func write(to json: inout JSONWriter) {
+  package func writeMembers(to json: inout JSONWriter) {
     let details = webhook.details
-    json.object { json in
-      json.member("id", webhook.id)
-      json.member("name", details.name)
-      json.member("target", details.target)
-      json.member("app", app)
-      json.member("events", Webhook.Event.allCases.filter(details.events.contains).map(\.rawValue))
-      json.member("active", details.isActive)
-      json.member("gone_at", webhook.goneAt)
-      json.member("failures", webhook.failures)
-      json.member("failing_since", webhook.failingSince)
-      json.member("next_try_at", webhook.failures > 0 && webhook.pending > 0 ? webhook.nextTryAt : nil)
-      json.member("pending", webhook.pending)
-      json.member("dropped", webhook.dropped)
-      json.member("created_by", webhook.createdBy)
-      json.member("created_at", webhook.createdAt)
-      json.member("rotated_at", webhook.rotatedAt)
-      if let secret { json.member("secret", secret) }
-    }
+    json.member("id", webhook.id)
+    json.member("name", details.name)
+    json.member("target", details.target)
+    json.member("app", app)
+    json.member("events", Webhook.Event.allCases.filter(details.events.contains).map(\.rawValue))
+    json.member("active", details.isActive)
+    json.member("gone_at", webhook.goneAt)
+    json.member("failures", webhook.failures)
+    json.member("failing_since", webhook.failingSince)
+    json.member("next_try_at", webhook.failures > 0 && webhook.pending > 0 ? webhook.nextTryAt : nil)
+    json.member("pending", webhook.pending)
+    json.member("dropped", webhook.dropped)
+    json.member("created_by", webhook.createdBy)
+    json.member("created_at", webhook.createdAt)
+    json.member("rotated_at", webhook.rotatedAt)
+    if let secret { json.member("secret", secret) }
   }
 }
 
-extension WebhookDelivery: JSONWritable {
+extension WebhookDelivery: JSONObject {
   /// The schema `WebhookDelivery`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", uid)
-      json.member("type", type)
-      json.member("state", state.rawValue)
-      json.member("created_at", createdAt)
-      json.member("attempts", attempts)
-      json.member("tried_at", triedAt)
-      json.member("status", status)
-      json.member("duration_ms", milliseconds)
-      json.member("answer", answer)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", uid)
+    json.member("type", type)
+    json.member("state", state.rawValue)
+    json.member("created_at", createdAt)
+    json.member("attempts", attempts)
+    json.member("tried_at", triedAt)
+    json.member("status", status)
+    json.member("duration_ms", milliseconds)
+    json.member("answer", answer)
   }
 }

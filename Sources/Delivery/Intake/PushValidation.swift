@@ -72,17 +72,15 @@ package struct PushValidation: Sendable, Hashable {
   }
 }
 
-extension PushValidation: JSONWritable {
+extension PushValidation: JSONObject {
   /// The schema `ServiceAnswer`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("provider", provider.rawValue)
-      json.member("devices", devices)
-      json.member("answer", answer.rawValue)
-      guard let reason else { return }
-      json.member("reason", reason.code)
-      json.member("cause", reason.cause)
-      json.member("remedy", reason.remedy)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("provider", provider.rawValue)
+    json.member("devices", devices)
+    json.member("answer", answer.rawValue)
+    guard let reason else { return }
+    json.member("reason", reason.code)
+    json.member("cause", reason.cause)
+    json.member("remedy", reason.remedy)
   }
 }

@@ -28,15 +28,6 @@ struct SlotTable: ~Copyable {
     /// Bytes received since the last WINDOW_UPDATE.
     var unreported = 0
 
-    init(batch: RequestBatch, index: Int, deadline: UInt64, start: UInt64, streamID: Int32, window: Int) {
-      self.batch = batch
-      self.index = index
-      self.deadline = deadline
-      self.start = start
-      self.streamID = streamID
-      self.window = window
-    }
-
     func answer(_ result: Answer.Result) -> Answer { Answer(batch: batch, index: index, result: result) }
   }
 

@@ -7,7 +7,6 @@ package struct ChatMessage: Sendable, Hashable {
     package var lines: [String]
     /// Details; nil: no link.
     package var link: String?
-    /// The text of the link.
     package var linkText: String
     package init(heading: String, lines: [String], link: String? = nil, linkText: String = "") {
       self.heading = heading

@@ -165,11 +165,6 @@ package struct WebAnswer: Sendable, Hashable {
   package var body: [UInt8]
   /// `Retry-After` in seconds.
   package var retryAfter: Int?
-  package init(status: Int, body: [UInt8], retryAfter: Int? = nil) {
-    self.status = status
-    self.body = body
-    self.retryAfter = retryAfter
-  }
 
   /// Status and the beginning of the body on one line.
   package var words: String {

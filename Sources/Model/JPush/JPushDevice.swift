@@ -89,19 +89,17 @@ package struct JPushDevice: Sendable, Hashable {
   }
 }
 
-extension JPushDevice: JSONWritable {
+extension JPushDevice: JSONObject {
   /// The schema `JPushDevice`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("registration_id", registrationID)
-      json.member("alias", alias)
-      json.array("tags", tags) { json, tag in json.string(tag) }
-      json.member("mobile", mobile)
-      json.member("same", isSame)
-      json.object("signalbox") { json in
-        json.member("alias", ownAlias)
-        json.array("tags", ownTags) { json, tag in json.string(tag) }
-      }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("registration_id", registrationID)
+    json.member("alias", alias)
+    json.array("tags", tags) { json, tag in json.string(tag) }
+    json.member("mobile", mobile)
+    json.member("same", isSame)
+    json.object("signalbox") { json in
+      json.member("alias", ownAlias)
+      json.array("tags", ownTags) { json, tag in json.string(tag) }
     }
   }
 }
@@ -132,15 +130,13 @@ package struct JPushListedSchedule: Sendable, Hashable {
   }
 }
 
-extension JPushListedSchedule: JSONWritable {
+extension JPushListedSchedule: JSONObject {
   /// The schema `JPushSchedule`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", id)
-      json.member("name", name)
-      json.member("enabled", isEnabled)
-      json.member("trigger", trigger)
-      json.member("push", push)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", id)
+    json.member("name", name)
+    json.member("enabled", isEnabled)
+    json.member("trigger", trigger)
+    json.member("push", push)
   }
 }

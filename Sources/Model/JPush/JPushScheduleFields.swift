@@ -38,8 +38,6 @@ package struct JPushScheduleFields: Sendable, Hashable {
   }
 
   /// A change keeps the kind of trigger.
-  ///
-  /// - Throws: ``JPushError``.
   package func check(before: JSONValue) throws(JPushError) {
     guard trigger == nil || trigger?.object?.keys.first == before.object?.keys.first else {
       throw Self.invalid("A single schedule cannot become periodical, or vice versa.")

@@ -25,7 +25,6 @@ package struct JPushSpan: Sendable, Hashable {
   /// - Parameters:
   ///   - unit: `time_unit` of the query, as `start` and `duration`.
   ///   - now: what is asked for must be within 60 days before.
-  /// - Throws: ``JPushError``.
   package init(unit: String?, start: String?, duration: String?, now: Date) throws(JPushError) {
     guard let unit = unit.flatMap({ Unit(rawValue: $0.uppercased()) }) else {
       throw JPushError(.invalid, "time_unit must be HOUR, DAY or MONTH.")

@@ -138,8 +138,6 @@ package enum JPushTime {
 
 extension JPushTrigger {
   /// A schedule's name: letters, digits, `_` and Han characters, at most 255 bytes.
-  ///
-  /// - Throws: ``JPushError``.
   package static func check(name: String) throws(JPushError) {
     let isPlain = name.unicodeScalars.allSatisfy {
       $0 == "_" || ($0.isASCII ? $0.properties.isAlphabetic || ("0"..."9").contains($0) : JPushName.isHan($0))

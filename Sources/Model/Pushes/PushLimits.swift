@@ -1,4 +1,3 @@
-/// The limits of a push.
 package enum PushLimits {
   /// Characters of title and subtitle.
   package static let title = 256

@@ -127,7 +127,7 @@ package struct SmokeAnswer: Sendable, Hashable {
 }
 
 /// A device that got another answer than was expected.
-package struct SmokeDifference: Sendable, Hashable, JSONWritable {
+package struct SmokeDifference: Sendable, Hashable, JSONObject {
   /// No device of that name took part.
   package static let notReached = "not_reached"
   package static let displayed = "displayed"
@@ -156,13 +156,11 @@ package struct SmokeDifference: Sendable, Hashable, JSONWritable {
     return reason.isKnown ? "\(line) \(reason.cause) \(reason.remedy)" : line
   }
 
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("device", device)
-      json.member("name", name)
-      json.member("expected", expected)
-      json.member("got", got)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("device", device)
+    json.member("name", name)
+    json.member("expected", expected)
+    json.member("got", got)
   }
 }
 

@@ -8,7 +8,6 @@ package struct JPushKeyPair: Sendable, Hashable, CustomStringConvertible, Custom
 {
   /// Public: every build of the app contains it.
   package let appKey: String
-  /// A secret.
   package let masterSecret: String
 
   static let digits = 24

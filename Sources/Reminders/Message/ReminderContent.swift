@@ -270,11 +270,9 @@ package struct ReminderContent: Sendable {
         return
       }
       let report = ExpiryReport(entries.map(\.item), planned: planned, now: now)
-      json.array("items", report.findings) { json, finding in
-        json.object { json in
-          finding.writeMembers(to: &json)
-          json.member("url", link(finding.item))
-        }
+      json.objects("items", report.findings) { json, finding in
+        finding.writeMembers(to: &json)
+        json.member("url", link(finding.item))
       }
     }
     return json.bytes

@@ -19,12 +19,6 @@ struct APNsValidator: Sendable {
   /// Apps of the developer account: bundle IDs, which allow all their suffixes, or whole topics. Nil: any topic.
   var knownTopics: Set<String>?
 
-  init(environment: Environment, knownKeys: [String: APNsKey] = [:], knownTopics: Set<String>? = nil) {
-    self.environment = environment
-    self.knownKeys = knownKeys
-    self.knownTopics = knownTopics
-  }
-
   /// - Parameters:
   ///   - ledger: of the request's connection.
   ///   - now: the server's time.

@@ -125,7 +125,6 @@ struct ChannelPush: Sendable {
 }
 
 extension APNsValidator {
-  /// Whether a path is about channels.
   static func isAboutChannels(_ path: String) -> Bool { path.hasPrefix("/1/apps/") || path.hasPrefix("/4/broadcasts/") }
 
   /// Judges a request about channels as APNs would (docs/protocols.md §1.8). Apple does not document the order of its

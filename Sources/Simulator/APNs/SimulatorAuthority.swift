@@ -7,7 +7,6 @@ package enum SimulatorAuthority {
   /// Ten years, so that a stored authority outlives the tests that trust it.
   static let lifetime: TimeInterval = 3652 * 86_400
 
-  /// - Throws: `CertificateError`.
   package static func make(now: Date = Date()) throws(CertificateError) -> CertificateAuthority {
     try CertificateAuthority(
       subject: [.commonName(name)], notBefore: now.addingTimeInterval(-86_400),

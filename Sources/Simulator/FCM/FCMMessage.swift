@@ -23,11 +23,6 @@ struct FCMMessage: Sendable, Hashable {
   /// Four weeks, in seconds; also the default.
   static let longestLife = 2_419_200.0
 
-  init(target: Target, json: JSONValue) {
-    self.target = target
-    self.json = json
-  }
-
   /// Reads the body of `messages:send`.
   ///
   /// - Returns: the message, and whether it is only to be checked.

@@ -9,7 +9,6 @@ extension Faults: CustomStringConvertible {
   /// the service has only one. An empty text means no faults.
   ///
   /// - Parameter server: whose reasons are meant; both of APNs' have the same.
-  /// - Throws: ``FaultsError``.
   package init(parsing text: String, for server: SimulatedServer = .development) throws(FaultsError) {
     self.init()
     var pending: PendingAnswer?

@@ -158,7 +158,6 @@ extension SimulatedPhone {
   /// Restores a phone from its ``keptState``.
   ///
   /// - Parameter received: newest first.
-  /// - Throws: ``KeptPhoneError``.
   package init(
     id: Int64, name: String, platform: Platform, environment: Model.Environment, topic: String, token: DeviceToken,
     keptState: JSONValue, received: [ReceivedNotification]
@@ -204,8 +203,6 @@ extension ReceivedNotification {
   }
 
   /// Restores a notification from its ``keptFields``.
-  ///
-  /// - Throws: ``KeptPhoneError``.
   package init(
     id: Int64, apnsID: String, payload: String, receivedAt: Date, keptFields: JSONValue
   ) throws(KeptPhoneError) {

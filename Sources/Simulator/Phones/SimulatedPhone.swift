@@ -67,11 +67,6 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
     package let token: DeviceToken
     /// When the app was removed: the `timestamp` of the answer 410.
     package let since: Date
-
-    package init(token: DeviceToken, since: Date) {
-      self.token = token
-      self.since = since
-    }
   }
 
   /// - Parameter received: newest first.

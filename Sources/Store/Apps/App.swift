@@ -3,7 +3,7 @@ package import JSON
 package import Model
 package import SQLite
 
-package struct App: Sendable, Hashable, Identifiable {
+package struct App: Sendable, Hashable, Identifiable, StoredRecord {
   package let id: Int64
   /// Such as `com.example.app`: the topic at APNs, and the app's name in the API.
   package let bundleID: String
@@ -79,11 +79,7 @@ extension App {
     try database.fetchOne("SELECT \(columns) FROM apps a WHERE a.bundle_id = ?", bundleID) { App($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> App {
-    guard let app = try find(database, id: id) else { throw StoreError.notFound(noun: "app", id: "\(id)") }
-    return app
-  }
+  package static let noun = "app"
 
   /// The bundle ID cannot change, because tokens belong to it.
   @discardableResult

@@ -38,26 +38,24 @@ package struct AppOverview: Sendable, Hashable, Identifiable {
   }
 }
 
-extension AppOverview: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("bundle_id", app.bundleID)
-      json.member("name", app.name)
-      json.member("package_name", app.packageName)
-      json.member("alias_rule", app.aliasRule ?? AliasRule.none.rawValue)
-      json.member("production_needs_approval", app.needsApproval)
-      json.member("created_at", app.createdAt)
-      json.key("devices")
-      json.array { json in
-        for environment in Environment.allCases {
-          for platform in Platform.allCases where count(environment: environment, platform: platform) > 0 {
-            json.separate()
-            write(environment, platform, to: &json)
-          }
+extension AppOverview: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("bundle_id", app.bundleID)
+    json.member("name", app.name)
+    json.member("package_name", app.packageName)
+    json.member("alias_rule", app.aliasRule ?? AliasRule.none.rawValue)
+    json.member("production_needs_approval", app.needsApproval)
+    json.member("created_at", app.createdAt)
+    json.key("devices")
+    json.array { json in
+      for environment in Environment.allCases {
+        for platform in Platform.allCases where count(environment: environment, platform: platform) > 0 {
+          json.separate()
+          write(environment, platform, to: &json)
         }
       }
-      json.member("credentials", credentials)
     }
+    json.member("credentials", credentials)
   }
 
   private func write(_ environment: Environment, _ platform: Platform, to json: inout JSONWriter) {
@@ -72,9 +70,7 @@ extension AppOverview: JSONWritable {
   }
 }
 
-extension Credential: JSONWritable {
-  package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
-
+extension Credential: JSONObject {
   /// Writes the schema's members that the store knows.
   package func writeMembers(to json: inout JSONWriter) {
     json.member("provider", provider.rawValue)

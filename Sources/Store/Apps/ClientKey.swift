@@ -117,14 +117,12 @@ package struct ClientKey: Sendable, Hashable {
   }
 }
 
-extension ClientKey: JSONWritable {
+extension ClientKey: JSONObject {
   /// The schema `ClientKey`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("key", key)
-      json.member("created_by", createdBy)
-      json.member("created_at", createdAt)
-      json.member("last_used_at", lastUsedAt)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("key", key)
+    json.member("created_by", createdBy)
+    json.member("created_at", createdAt)
+    json.member("last_used_at", lastUsedAt)
   }
 }

@@ -124,19 +124,17 @@ package struct Channel: Sendable, Hashable, Identifiable {
   }
 }
 
-extension Channel: JSONWritable {
+extension Channel: JSONObject {
   /// The schema `Channel`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", id)
-      json.member("channel", channel)
-      json.member("environment", environment.rawValue)
-      json.member("name", name)
-      json.member("storage", policy?.word.rawValue)
-      json.member("created_by", createdBy)
-      json.member("created_at", createdAt)
-      json.member("listed_at", listedAt)
-      json.member("missing_since", missingSince)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", id)
+    json.member("channel", channel)
+    json.member("environment", environment.rawValue)
+    json.member("name", name)
+    json.member("storage", policy?.word.rawValue)
+    json.member("created_by", createdBy)
+    json.member("created_at", createdAt)
+    json.member("listed_at", listedAt)
+    json.member("missing_since", missingSince)
   }
 }

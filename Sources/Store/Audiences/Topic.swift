@@ -56,17 +56,15 @@ package struct Topic: Sendable, Hashable, Identifiable {
   }
 }
 
-extension Topic: JSONWritable {
+extension Topic: JSONObject {
   /// The schema `Topic`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("name", name)
-      json.member("environment", environment.rawValue)
-      json.member("subscribed", subscribed)
-      json.member("pending", pending)
-      json.member("refused", refused)
-      json.member("created_at", createdAt)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("name", name)
+    json.member("environment", environment.rawValue)
+    json.member("subscribed", subscribed)
+    json.member("pending", pending)
+    json.member("refused", refused)
+    json.member("created_at", createdAt)
   }
 }
 
@@ -120,12 +118,10 @@ package struct TopicRules: Sendable, Hashable {
   }
 }
 
-extension TopicRules: JSONWritable {
+extension TopicRules: JSONObject {
   /// The schema `TopicRules`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.array("rules", TopicRule.allCases.filter(rules.contains)) { json, rule in json.string(rule.rawValue) }
-      json.member("unchecked", unchecked)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.array("rules", TopicRule.allCases.filter(rules.contains)) { json, rule in json.string(rule.rawValue) }
+    json.member("unchecked", unchecked)
   }
 }

@@ -265,42 +265,38 @@ package enum TopicChangeProblem: String, MessageSet {
   }
 }
 
-extension TopicChange: JSONWritable {
+extension TopicChange: JSONObject {
   /// The schema `TopicChange`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", id)
-      json.member("topic", topic)
-      json.member("environment", environment.rawValue)
-      json.member("action", joins ? "subscribe" : "unsubscribe")
-      json.member("audience", audience.json)
-      json.member("queued", isQueued)
-      json.member("devices", devices)
-      json.member("pending", pending)
-      json.member("done", done)
-      json.member("refused", refused)
-      json.member("replaced", replaced)
-      json.member("created_by", createdBy)
-      json.member("created_at", createdAt)
-      json.member("ended_at", endedAt)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", id)
+    json.member("topic", topic)
+    json.member("environment", environment.rawValue)
+    json.member("action", joins ? "subscribe" : "unsubscribe")
+    json.member("audience", audience.json)
+    json.member("queued", isQueued)
+    json.member("devices", devices)
+    json.member("pending", pending)
+    json.member("done", done)
+    json.member("refused", refused)
+    json.member("replaced", replaced)
+    json.member("created_by", createdBy)
+    json.member("created_at", createdAt)
+    json.member("ended_at", endedAt)
   }
 }
 
-extension TopicChange.Member: JSONWritable {
+extension TopicChange.Member: JSONObject {
   /// The schema `TopicChangeDevice`.
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("device", deviceID)
-      json.member("token", token?.text)
-      json.member("alias", alias)
-      json.member("state", state.name)
-      guard let reason else { return }
-      let known = Reason.of(reason)
-      json.member("reason", reason)
-      json.member("cause", known.cause)
-      json.member("remedy", known.remedy)
-      json.member("next_at", nextAt)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("device", deviceID)
+    json.member("token", token?.text)
+    json.member("alias", alias)
+    json.member("state", state.name)
+    guard let reason else { return }
+    let known = Reason.of(reason)
+    json.member("reason", reason)
+    json.member("cause", known.cause)
+    json.member("remedy", known.remedy)
+    json.member("next_at", nextAt)
   }
 }

@@ -16,7 +16,6 @@ package struct SigningRequest: Sendable, Hashable, Identifiable {
   package enum Algorithm: String, Sendable, Hashable, CaseIterable {
     /// RSA with 2048 bits, which Apple accepts for push certificates.
     case rsa2048 = "rsa-2048"
-    /// P-256.
     case p256 = "p-256"
   }
 

@@ -50,11 +50,7 @@ extension TrackedCertificate {
     }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> TrackedCertificate {
-    guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "certificate", id: "\(id)") }
-    return found
-  }
+  package static let noun = "certificate"
 
   /// Changes the fields set by people.
   @discardableResult

@@ -5,7 +5,7 @@ internal import SQLite
 import Text
 
 /// An uploaded certificate, key or profile. Its secrets are sealed.
-package struct TrackedCertificate: Sendable, Hashable, Identifiable {
+package struct TrackedCertificate: Sendable, Hashable, Identifiable, StoredRecord {
   package let id: Int64
   package let details: Details
   package let uploadedBy: String

@@ -15,11 +15,7 @@ extension Device {
     try one(database, "d.id = ?", id)
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> Device {
-    guard let device = try find(database, id: id) else { throw StoreError.notFound(noun: "device", id: "\(id)") }
-    return device
-  }
+  package static let noun = "device"
 
   package static func find(_ database: Database, app: Int64, token: DeviceToken) throws -> Device? {
     try one(database, "d.token = ? AND d.app_id = ?", token.bytes, app)

@@ -4,7 +4,7 @@ package import Model
 internal import SQLite
 
 /// One app on one device, by its token.
-package struct Device: Sendable, Hashable, Identifiable {
+package struct Device: Sendable, Hashable, Identifiable, StoredRecord {
   /// Never reused.
   package let id: Int64
   package let appID: Int64

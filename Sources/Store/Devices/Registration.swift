@@ -23,7 +23,6 @@ package struct Registration: Sendable, Hashable {
   }
 }
 
-/// The result of a registration.
 package enum RegistrationResult: Sendable, Hashable {
   /// A new device.
   case added(Int64)

@@ -40,11 +40,7 @@ extension WatchedHost {
     ) { try WatchedHost($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> WatchedHost {
-    guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "watched host", id: "\(id)") }
-    return found
-  }
+  package static let noun = "watched host"
 
   /// Changes address and note. The certificate seen at another address is dropped; the history stays.
   ///

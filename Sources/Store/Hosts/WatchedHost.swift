@@ -4,7 +4,7 @@ internal import SQLite
 import Text
 
 /// A watched host with its last known certificate.
-package struct WatchedHost: Sendable, Hashable, Identifiable {
+package struct WatchedHost: Sendable, Hashable, Identifiable, StoredRecord {
   package let id: Int64
   package let address: HostAddress
   package let note: String

@@ -3,7 +3,7 @@ package import Model
 package import SQLite
 
 /// Failures of one cause over pushes.
-package struct Incident: Sendable, Hashable, Identifiable {
+package struct Incident: Sendable, Hashable, Identifiable, StoredRecord {
   package let id: Int64
   package let place: IncidentPlace
   package let cause: IncidentCause
@@ -83,7 +83,6 @@ package struct IncidentPlace: Sendable, Hashable {
   }
 }
 
-/// A push of an incident.
 package struct IncidentPush: Sendable, Hashable {
   package let push: Push
   /// 0: the push is held up.
@@ -162,11 +161,7 @@ extension Incident {
     try database.fetchOne("SELECT \(columns) FROM incidents i WHERE i.id = ?", id) { try Incident($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> Incident {
-    guard let incident = try find(database, id: id) else { throw StoreError.notFound(noun: "incident", id: "\(id)") }
-    return incident
-  }
+  package static let noun = "incident"
 
   /// The pushes of an incident that are still stored, the newest first.
   package static func pushes(_ database: Database, id: Int64, limit: Int) throws -> [IncidentPush] {

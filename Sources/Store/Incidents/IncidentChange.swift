@@ -118,39 +118,35 @@ package struct IncidentAnswer: Sendable {
   }
 }
 
-extension IncidentAnswer: JSONWritable {
-  package func write(to json: inout JSONWriter) {
+extension IncidentAnswer: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
     let reason = Reason.of(incident.cause.reason)
-    json.object { json in
-      json.member("id", incident.id)
-      json.member("state", incident.state(at: now).rawValue)
-      json.member("app", app)
-      json.member("environment", incident.place.environment.rawValue)
-      json.member("provider", incident.place.provider.rawValue)
-      json.member("kind", incident.cause.kind.rawValue)
-      json.member("reason", incident.cause.reason)
-      json.member("cause", reason.cause)
-      json.member("actor", reason.actor.rawValue)
-      json.member("remedy", reason.remedy)
-      json.member("certificate", incident.certificateID)
-      json.member("devices", incident.devices)
-      json.member("pushes", incident.pushes)
-      json.member("first_seen_at", incident.firstAt)
-      json.member("last_seen_at", incident.lastAt)
-      json.member("opened_at", incident.openedAt)
-      json.member("assignee", incident.assignee)
-      json.member("snoozed_until", incident.state(at: now) == .snoozed ? incident.snoozedUntil : nil)
-      json.member("closed_at", incident.closedAt)
-      json.member("closed_by", incident.closedBy)
-      json.member("remark", incident.remark)
-      if let pushes {
-        json.array("recent_pushes", pushes) { json, one in
-          json.object { json in
-            json.member("push", one.push.uid)
-            json.member("devices", one.devices)
-            json.member("last_seen_at", one.lastAt)
-          }
-        }
+    json.member("id", incident.id)
+    json.member("state", incident.state(at: now).rawValue)
+    json.member("app", app)
+    json.member("environment", incident.place.environment.rawValue)
+    json.member("provider", incident.place.provider.rawValue)
+    json.member("kind", incident.cause.kind.rawValue)
+    json.member("reason", incident.cause.reason)
+    json.member("cause", reason.cause)
+    json.member("actor", reason.actor.rawValue)
+    json.member("remedy", reason.remedy)
+    json.member("certificate", incident.certificateID)
+    json.member("devices", incident.devices)
+    json.member("pushes", incident.pushes)
+    json.member("first_seen_at", incident.firstAt)
+    json.member("last_seen_at", incident.lastAt)
+    json.member("opened_at", incident.openedAt)
+    json.member("assignee", incident.assignee)
+    json.member("snoozed_until", incident.state(at: now) == .snoozed ? incident.snoozedUntil : nil)
+    json.member("closed_at", incident.closedAt)
+    json.member("closed_by", incident.closedBy)
+    json.member("remark", incident.remark)
+    if let pushes {
+      json.objects("recent_pushes", pushes) { json, one in
+        json.member("push", one.push.uid)
+        json.member("devices", one.devices)
+        json.member("last_seen_at", one.lastAt)
       }
     }
   }

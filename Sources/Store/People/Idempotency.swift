@@ -10,11 +10,8 @@ package struct Idempotency: Sendable {
 
   /// What a request was answered.
   package struct Answer: Sendable, Hashable {
-    /// HTTP status.
     package var status: Int
-    /// The body.
     package var body: [UInt8]
-    /// The Location header.
     package var location: String?
 
     package init(status: Int, body: [UInt8], location: String? = nil) {

@@ -49,11 +49,7 @@ extension User {
     try database.fetchOne("SELECT \(columns) FROM users u WHERE u.name = ?", name) { try User($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> User {
-    guard let user = try find(database, id: id) else { throw StoreError.notFound(noun: "user", id: "\(id)") }
-    return user
-  }
+  package static let noun = "user"
 
   @discardableResult
   package static func update(_ database: Database, id: Int64, role: Role, language: String?) throws -> User {

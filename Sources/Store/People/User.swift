@@ -1,7 +1,7 @@
 package import Foundation
 internal import SQLite
 
-package struct User: Sendable, Hashable, Identifiable {
+package struct User: Sendable, Hashable, Identifiable, StoredRecord {
   package let id: Int64
   /// For signing in; ASCII case is ignored.
   package let name: String

@@ -220,13 +220,11 @@ package struct PlannedPush: Sendable, Hashable {
   }
 }
 
-extension PlannedPush: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("push", uid)
-      json.member("app", bundleID)
-      json.member("environment", environment.rawValue)
-      json.member("send_at", sendAt)
-    }
+extension PlannedPush: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("push", uid)
+    json.member("app", bundleID)
+    json.member("environment", environment.rawValue)
+    json.member("send_at", sendAt)
   }
 }

@@ -20,11 +20,7 @@ extension Push {
     try database.fetchOne("SELECT \(columns) FROM pushes p WHERE p.id = ?", id) { try Push($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> Push {
-    guard let push = try find(database, id: id) else { throw StoreError.notFound(noun: "push", id: "\(id)") }
-    return push
-  }
+  package static let noun = "push"
 
   /// The devices of a push's audience by platform and service; empty until they are counted.
   package static func targets(_ database: Database, id: Int64) throws -> [Reach: Int] {

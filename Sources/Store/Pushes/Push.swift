@@ -3,7 +3,7 @@ package import Model
 internal import SQLite
 
 /// A stored push: its request and its progress.
-package struct Push: Sendable, Hashable, Identifiable {
+package struct Push: Sendable, Hashable, Identifiable, StoredRecord {
   package let id: Int64
   package let uid: String
   package let seed: UInt64

@@ -4,7 +4,7 @@ package import Model
 package import SQLite
 
 /// A saved ``MessageTemplate`` with its name.
-package struct PushTemplate: Sendable, Hashable, Identifiable {
+package struct PushTemplate: Sendable, Hashable, Identifiable, StoredRecord {
   package let id: Int64
   /// Unique, without regard to case.
   package let name: String
@@ -70,11 +70,7 @@ package struct PushTemplate: Sendable, Hashable, Identifiable {
     try database.fetchOne("SELECT \(columns) FROM push_templates t WHERE t.id = ?", id) { try PushTemplate($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> PushTemplate {
-    guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "template", id: "\(id)") }
-    return found
-  }
+  package static let noun = "template"
 
   /// A page of templates, the first created first.
   ///
@@ -130,16 +126,14 @@ package struct PushTemplate: Sendable, Hashable, Identifiable {
   }
 }
 
-extension PushTemplate: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", id)
-      json.member("name", name)
-      json.member("content", message.json)
-      json.array("places", message.places) { json, place in json.string(place) }
-      json.member("created_by", createdBy)
-      json.member("created_at", createdAt)
-      json.member("changed_at", changedAt)
-    }
+extension PushTemplate: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", id)
+    json.member("name", name)
+    json.member("content", message.json)
+    json.array("places", message.places) { json, place in json.string(place) }
+    json.member("created_by", createdBy)
+    json.member("created_at", createdAt)
+    json.member("changed_at", changedAt)
   }
 }

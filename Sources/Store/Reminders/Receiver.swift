@@ -4,7 +4,7 @@ internal import Model
 package import SQLite
 
 /// A person or chat that receives reminders.
-package struct Receiver: Sendable, Hashable, Identifiable {
+package struct Receiver: Sendable, Hashable, Identifiable, StoredRecord {
   /// The raw values are stored and used in the API.
   package enum Channel: String, Sendable, Hashable, CaseIterable {
     case email, webhook, slack, dingtalk, feishu, wecom
@@ -130,11 +130,7 @@ package struct Receiver: Sendable, Hashable, Identifiable {
     try database.fetchOne("SELECT \(columns) FROM receivers WHERE id = ?", id) { try Receiver($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> Receiver {
-    guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "receiver", id: "\(id)") }
-    return found
-  }
+  package static let noun = "receiver"
 
   /// Deletes a receiver. Sent messages stay in the log; pending ones are dropped.
   ///

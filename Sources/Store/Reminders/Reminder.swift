@@ -39,7 +39,6 @@ package struct Reminder: Sendable, Hashable, Identifiable {
     return count == 1 ? database.lastInsertedID : nil
   }
 
-  /// The reminders in a message.
   package static func of(_ database: Database, message id: Int64) throws -> [Reminder] {
     try database.fetchAll(
       """

@@ -85,7 +85,7 @@ package struct RetentionPolicy: Sendable, Hashable {
   }
 }
 
-package struct RetentionAnswer: JSONWritable, Sendable {
+package struct RetentionAnswer: JSONObject, Sendable {
   private let policy: RetentionPolicy
   private let due: Trim.Due?
 
@@ -95,21 +95,19 @@ package struct RetentionAnswer: JSONWritable, Sendable {
     self.due = due
   }
 
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      for field in RetentionPolicy.fields {
-        json.key(dynamic: field.name)
-        json.integer(Int64(policy[keyPath: field.value]))
-      }
-      guard let due else {
-        json.key("due")
-        return json.null()
-      }
-      json.object("due") { json in
-        for kind in Trim.Kind.allCases {
-          json.key(dynamic: kind.rawValue)
-          json.integer(Int64(due[kind]))
-        }
+  package func writeMembers(to json: inout JSONWriter) {
+    for field in RetentionPolicy.fields {
+      json.key(dynamic: field.name)
+      json.integer(Int64(policy[keyPath: field.value]))
+    }
+    guard let due else {
+      json.key("due")
+      return json.null()
+    }
+    json.object("due") { json in
+      for kind in Trim.Kind.allCases {
+        json.key(dynamic: kind.rawValue)
+        json.integer(Int64(due[kind]))
       }
     }
   }

@@ -12,13 +12,7 @@ extension Schedule {
     try database.fetchOne("SELECT \(columns) FROM schedules s WHERE s.id = ?", id) { try Schedule($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> Schedule {
-    guard let schedule = try find(database, id: id) else {
-      throw StoreError.notFound(noun: "schedule", id: "\(id)")
-    }
-    return schedule
-  }
+  package static let noun = "schedule"
 
   /// A page of matching schedules, newest first; nil: any.
   ///

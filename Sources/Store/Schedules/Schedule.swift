@@ -5,7 +5,7 @@ package import Model
 internal import SQLite
 
 /// A repeating push. Each occurrence becomes an ordinary push with the source `schedule`.
-package struct Schedule: Sendable, Hashable, Identifiable {
+package struct Schedule: Sendable, Hashable, Identifiable, StoredRecord {
   package let id: Int64
   package let uid: String
   package let appID: Int64

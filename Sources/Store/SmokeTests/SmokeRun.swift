@@ -25,7 +25,7 @@ package enum SmokeRunError: String, Sendable, CaseIterable {
 }
 
 /// One run of a smoke test.
-package struct SmokeRun: Sendable, Hashable, Identifiable {
+package struct SmokeRun: Sendable, Hashable, Identifiable, StoredRecord {
   package let id: Int64
   package let testID: Int64
   package let state: SmokeRunState
@@ -73,11 +73,7 @@ package struct SmokeRun: Sendable, Hashable, Identifiable {
     try database.fetchOne("SELECT \(columns) FROM \(from) WHERE r.id = ?", id) { try SmokeRun($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> SmokeRun {
-    guard let run = try find(database, id: id) else { throw StoreError.notFound(noun: "run", id: "\(id)") }
-    return run
-  }
+  package static let noun = "run"
 
   /// A page of a test's runs, newest first.
   ///
@@ -217,7 +213,7 @@ extension Device {
 }
 
 /// A smoke test as the API and the command line show it, with its last run.
-package struct SmokeTestAnswer: Sendable, JSONWritable {
+package struct SmokeTestAnswer: Sendable, JSONObject {
   package let test: SmokeTest
   /// Bundle ID.
   package let app: String
@@ -229,37 +225,33 @@ package struct SmokeTestAnswer: Sendable, JSONWritable {
     last = try SmokeRun.list(database, test: test.id, limit: 1).items.first
   }
 
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", test.id)
-      json.member("name", test.name)
-      json.member("app", app)
-      json.member("push", test.draft?.json ?? [:])
-      json.member("expected", test.expected.json)
-      json.member("created_by", test.createdBy)
-      json.member("created_at", test.createdAt)
-      json.member("changed_at", test.changedAt)
-      json.member("last_run", last)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", test.id)
+    json.member("name", test.name)
+    json.member("app", app)
+    json.member("push", test.draft?.json ?? [:])
+    json.member("expected", test.expected.json)
+    json.member("created_by", test.createdBy)
+    json.member("created_at", test.createdAt)
+    json.member("changed_at", test.changedAt)
+    json.member("last_run", last)
   }
 }
 
-extension SmokeRun: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", id)
-      json.member("smoke_test", testID)
-      json.member("state", state.rawValue)
-      json.member("error", error?.rawValue)
-      json.member("detail", detail)
-      json.member("push", pushUID)
-      json.member("devices", devices)
-      json.array("differences", differences) { json, difference in difference.write(to: &json) }
-      json.member("source", source.rawValue)
-      json.member("started_by", startedBy)
-      json.member("started_at", startedAt)
-      json.member("finished_at", endedAt)
-    }
+extension SmokeRun: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", id)
+    json.member("smoke_test", testID)
+    json.member("state", state.rawValue)
+    json.member("error", error?.rawValue)
+    json.member("detail", detail)
+    json.member("push", pushUID)
+    json.member("devices", devices)
+    json.array("differences", differences) { json, difference in difference.write(to: &json) }
+    json.member("source", source.rawValue)
+    json.member("started_by", startedBy)
+    json.member("started_at", startedAt)
+    json.member("finished_at", endedAt)
   }
 
   /// The run as a test case of JUnit, in English.

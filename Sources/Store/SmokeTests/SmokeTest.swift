@@ -4,7 +4,7 @@ package import Model
 package import SQLite
 
 /// A saved push with the answers that are expected.
-package struct SmokeTest: Sendable, Hashable, Identifiable {
+package struct SmokeTest: Sendable, Hashable, Identifiable, StoredRecord {
   package let id: Int64
   package let appID: Int64
   /// Unique, without regard to case.
@@ -136,11 +136,7 @@ extension SmokeTest {
     try database.fetchOne("SELECT \(columns) FROM smoke_tests t WHERE t.id = ?", id) { try SmokeTest($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> SmokeTest {
-    guard let test = try find(database, id: id) else { throw StoreError.notFound(noun: "smoke test", id: "\(id)") }
-    return test
-  }
+  package static let noun = "smoke test"
 
   /// A page of tests, the first created first; nil: of any app.
   ///

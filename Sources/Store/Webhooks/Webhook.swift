@@ -3,7 +3,7 @@ internal import OpenSSL
 package import SQLite
 
 /// A URL that is told of events, in the manner of Standard Webhooks (docs/protocols.md §9).
-package struct Webhook: Sendable, Hashable, Identifiable {
+package struct Webhook: Sendable, Hashable, Identifiable, StoredRecord {
   /// What a webhook can be told of. The raw values are stored and used in the API.
   package enum Event: String, Sendable, Hashable, CaseIterable {
     /// A push, also one of a schedule, has ended.
@@ -89,11 +89,7 @@ package struct Webhook: Sendable, Hashable, Identifiable {
     try database.fetchOne("SELECT \(columns) FROM webhooks w WHERE w.id = ?", id) { Webhook($0) }
   }
 
-  /// - Throws: `StoreError.notFound`.
-  package static func get(_ database: Database, id: Int64) throws -> Webhook {
-    guard let found = try find(database, id: id) else { throw StoreError.notFound(noun: "webhook", id: "\(id)") }
-    return found
-  }
+  package static let noun = "webhook"
 
   // MARK: Changes
 

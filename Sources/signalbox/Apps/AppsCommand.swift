@@ -80,17 +80,13 @@ enum AppsCommand {
   private static let list: Action = { values, io in
     let apps = try withStore(values, io) { store in try store.readSync { try AppOverview.all($0) } }
     io.hint(ifEmpty: apps, "no apps yet; add one: signalbox apps add <bundle-id> --name <name>")
-    if values[CommonOptions.json] {
-      io.print(apps.prettyJSON)
-    } else {
-      var table = io.table("BUNDLE ID", "NAME", "ACTIVE", "QUARANTINED", "DEAD", "CREDENTIALS")
-      for app in apps {
-        table.add(
-          app.app.bundleID, app.app.name, "\(app.count(state: .active))", "\(app.count(state: .quarantined))",
-          "\(app.count(state: .dead))",
-          app.credentials.map { "\($0.provider.rawValue)/\($0.environment.rawValue)" }.joined(separator: " "))
-      }
-      io.print(table)
+    let table = io.table("BUNDLE ID", "NAME", "ACTIVE", "QUARANTINED", "DEAD", "CREDENTIALS")
+    io.print(apps, values, in: table) { app in
+      [
+        app.app.bundleID, app.app.name, "\(app.count(state: .active))", "\(app.count(state: .quarantined))",
+        "\(app.count(state: .dead))",
+        app.credentials.map { "\($0.provider.rawValue)/\($0.environment.rawValue)" }.joined(separator: " "),
+      ]
     }
     return ExitCode.done
   }
@@ -259,14 +255,12 @@ enum AppsCommand {
 }
 
 /// A key pair that was just made.
-private struct IssuedJPushKey: JSONWritable {
+private struct IssuedJPushKey: JSONObject {
   let key: JPushKey
   let secret: String
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("app_key", key.appKey)
-      json.member("master_secret", secret)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("app_key", key.appKey)
+    json.member("master_secret", secret)
   }
 }

@@ -32,12 +32,8 @@ enum ClientKeysCommand {
         }
       }
       io.hint(ifEmpty: keys, "no client keys yet; create one with --add")
-      if values[CommonOptions.json] {
-        io.print(keys.prettyJSON)
-      } else {
-        var table = io.table("KEY", "CREATED", "LAST USED")
-        for key in keys { table.add(key.key, key.createdAt.text, key.lastUsedAt?.text ?? io.text("never")) }
-        io.print(table)
+      io.print(keys, values, in: io.table("KEY", "CREATED", "LAST USED")) { key in
+        [key.key, key.createdAt.text, key.lastUsedAt?.text ?? io.text("never")]
       }
       return ExitCode.done
     }

@@ -65,16 +65,9 @@ enum ChannelsCommand {
       return try await keeper.list(app: app, environment, now: io.now())
     }
     io.hint(ifEmpty: channels, "no channels yet; create one: signalbox channels create")
-    if values[CommonOptions.json] {
-      io.print(channels.prettyJSON)
-    } else {
-      var table = io.table("CHANNEL", "STORAGE", "NAME", "STATE")
-      for channel in channels {
-        table.add(
-          channel.channel, channel.policy?.word.rawValue ?? "–", channel.name,
-          io.text(channel.missingSince.map { "not in Apple's list since \($0.text)" } ?? "exists"))
-      }
-      io.print(table)
+    io.print(channels, values, in: io.table("CHANNEL", "STORAGE", "NAME", "STATE")) { channel in
+      let state: Message = channel.missingSince.map { "not in Apple's list since \($0.text)" } ?? "exists"
+      return [channel.channel, channel.policy?.word.rawValue ?? "–", channel.name, io.text(state)]
     }
     return ExitCode.done
   }

@@ -78,12 +78,8 @@ enum TopicsCommand {
     let (bundleID, environment) = (values[app], values[environment])
     let topics = try store.readSync { try Topic.all($0, app: try App.named(bundleID, $0).id, environment: environment) }
     io.hint(ifEmpty: topics, "no topics yet; subscribe devices to one: signalbox topics subscribe")
-    if values[CommonOptions.json] {
-      io.print(topics.prettyJSON)
-    } else {
-      var table = io.table("TOPIC", "SUBSCRIBED", "PENDING", "REFUSED")
-      for topic in topics { table.add(topic.name, "\(topic.subscribed)", "\(topic.pending)", "\(topic.refused)") }
-      io.print(table)
+    io.print(topics, values, in: io.table("TOPIC", "SUBSCRIBED", "PENDING", "REFUSED")) { topic in
+      [topic.name, "\(topic.subscribed)", "\(topic.pending)", "\(topic.refused)"]
     }
     return ExitCode.done
   }
@@ -127,17 +123,13 @@ enum TopicsCommand {
     let changes = try store.readSync {
       try TopicChange.all($0, app: try App.named(bundleID, $0).id, environment: environment)
     }
-    if values[CommonOptions.json] {
-      io.print(changes.prettyJSON)
-    } else {
-      var table = io.table("CHANGE", "ACTION", "TOPIC", "DEVICES", "DONE", "PENDING", "REFUSED", "STATE")
-      for change in changes {
-        table.add(
-          "\(change.id)", io.text(change.joins ? "subscribe" : "unsubscribe"), change.topic, "\(change.devices)",
-          "\(change.done)", "\(change.pending)", "\(change.refused)",
-          io.text(change.endedAt == nil ? "in progress" : "ended"))
-      }
-      io.print(table)
+    let table = io.table("CHANGE", "ACTION", "TOPIC", "DEVICES", "DONE", "PENDING", "REFUSED", "STATE")
+    io.print(changes, values, in: table) { change in
+      [
+        "\(change.id)", io.text(change.joins ? "subscribe" : "unsubscribe"), change.topic, "\(change.devices)",
+        "\(change.done)", "\(change.pending)", "\(change.refused)",
+        io.text(change.endedAt == nil ? "in progress" : "ended"),
+      ]
     }
     return ExitCode.done
   }
@@ -152,16 +144,11 @@ enum TopicsCommand {
       }
       return (change, try TopicChange.members(database, of: change, limit: .max - 1).items)
     }
-    if values[CommonOptions.json] {
-      io.print(members.prettyJSON)
-    } else {
-      var table = io.table("DEVICE", "TOKEN", "STATE", "REASON")
-      for member in members {
-        table.add(
-          "\(member.deviceID)", member.token?.abbreviated ?? "–", io.word(member.state.name, "topics.state_"),
-          member.reason.map { line($0, io) } ?? "")
-      }
-      io.print(table)
+    io.print(members, values, in: io.table("DEVICE", "TOKEN", "STATE", "REASON")) { member in
+      [
+        "\(member.deviceID)", member.token?.abbreviated ?? "–", io.word(member.state.name, "topics.state_"),
+        member.reason.map { line($0, io) } ?? "",
+      ]
     }
     if change.endedAt == nil { return ExitCode.unfinished }
     return change.done == change.devices ? ExitCode.done : ExitCode.failed

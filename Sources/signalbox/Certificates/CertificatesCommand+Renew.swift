@@ -252,33 +252,27 @@ enum RenewalCommands {
   private static let requests: Action = { values, io in
     let requests = try withStore(values, io) { store in try store.readSync { try SigningRequest.all($0) } }
     io.hint(ifEmpty: requests, "no signing requests yet; create one: signalbox certificates request --app <bundle-id>")
-    if values[CommonOptions.json] {
-      io.print(requests.prettyJSON)
-    } else {
-      var table = io.table("ID", "STATE", "KEY", "SUBJECT", "CREATED BY", "CERTIFICATE")
-      for request in requests {
-        table.add(
-          request.uid, io.text(request.isWaiting ? "waiting" : "fulfilled"), request.details.algorithm.rawValue,
-          request.details.subject, request.createdBy, request.fulfilledBy.map { "\($0)" } ?? "")
-      }
-      io.print(table)
+    let table = io.table("ID", "STATE", "KEY", "SUBJECT", "CREATED BY", "CERTIFICATE")
+    io.print(requests, values, in: table) { request in
+      [
+        request.uid, io.text(request.isWaiting ? "waiting" : "fulfilled"), request.details.algorithm.rawValue,
+        request.details.subject, request.createdBy, request.fulfilledBy.map { "\($0)" } ?? "",
+      ]
     }
     return ExitCode.done
   }
 }
 
 /// Members of the API's schema `Renewal`.
-private struct RenewalSummary: JSONWritable {
+private struct RenewalSummary: JSONObject {
   let report: CertificateSwitch.Report
   /// The row ID of the replacement; nil if nothing was switched.
   var successor: Int64?
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      report.writeMembers(to: &json)
-      json.member("outcome", report.outcome.rawValue)
-      json.member("switched", successor != nil)
-      if let successor { json.member("certificate", successor) }
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    report.writeMembers(to: &json)
+    json.member("outcome", report.outcome.rawValue)
+    json.member("switched", successor != nil)
+    if let successor { json.member("certificate", successor) }
   }
 }

@@ -94,19 +94,15 @@ enum CertificatesCommand {
     if values[within] == nil {
       io.hint(ifEmpty: found, "no certificates yet; add one: signalbox certificates add <file>")
     }
-    if values[CommonOptions.json] {
-      io.print(found.map { answer($0, now) }.prettyJSON)
-    } else {
-      var table = io.table("ID", "KIND", "NAME", "STATE", "EXPIRES", "USED BY")
-      for item in found {
-        table.add(
-          "\(item.certificate.id)", io.word(item.certificate.details.kind, "certificates.kinds."),
-          item.certificate.details.name,
-          io.word(band(item.certificate, now).rawValue, "band."),
-          io.expires(notAfter: item.certificate.details.notAfter, now: now) ?? "–",
-          item.uses.map { "\($0.bundleID)/\($0.environment.rawValue)" }.joined(separator: " "))
-      }
-      io.print(table)
+    let table = io.table("ID", "KIND", "NAME", "STATE", "EXPIRES", "USED BY")
+    io.print(found, as: { answer($0, now) }, values, in: table) { item in
+      let details = item.certificate.details
+      return [
+        "\(item.certificate.id)", io.word(details.kind, "certificates.kinds."), details.name,
+        io.word(band(item.certificate, now).rawValue, "band."),
+        io.expires(notAfter: details.notAfter, now: now) ?? "–",
+        item.uses.map { "\($0.bundleID)/\($0.environment.rawValue)" }.joined(separator: " "),
+      ]
     }
     return ExitCode.done
   }

@@ -104,17 +104,13 @@ enum DevicesCommand {
       }
     }
     io.hint(ifEmpty: devices, "no devices found; apps register them, or import a file: signalbox devices import <file>")
-    if values[CommonOptions.json] {
-      io.print(devices.map { DeviceAnswer($0.0, app: $0.1) }.prettyJSON)
-    } else {
-      var table = io.table("ID", "APP", "ENVIRONMENT", "PLATFORM", "STATE", "TOKEN", "ALIAS", "TAGS", "SEEN")
-      for (device, app) in devices {
-        table.add(
-          "\(device.id)", app, io.word(device.environment), device.platform.rawValue,
-          io.word(device.state.name, "state."),
-          device.token.abbreviated, device.alias ?? "", device.tags.joined(separator: " "), device.seenAt.text)
-      }
-      io.print(table)
+    let table = io.table("ID", "APP", "ENVIRONMENT", "PLATFORM", "STATE", "TOKEN", "ALIAS", "TAGS", "SEEN")
+    io.print(devices, as: { DeviceAnswer($0.0, app: $0.1) }, values, in: table) { device, app in
+      [
+        "\(device.id)", app, io.word(device.environment), device.platform.rawValue,
+        io.word(device.state.name, "state."), device.token.abbreviated, device.alias ?? "",
+        device.tags.joined(separator: " "), device.seenAt.text,
+      ]
     }
     return ExitCode.done
   }

@@ -79,21 +79,17 @@ enum HostCommands {
       try store.readSync { (try WatchedHost.all($0), try Acknowledgement.all($0, now: now)) }
     }
     io.hint(ifEmpty: hosts, "no watched hosts yet; add one: signalbox certificates watch <host>")
-    if values[CommonOptions.json] {
-      io.print(
-        hosts.map { host in
-          HostAnswer(host, taken: taken[.init(key: host.key, fingerprint: host.seen?.sha256)], now: now)
-        }.prettyJSON)
-      return ExitCode.done
+    let table = io.table("ID", "HOST", "PROTOCOL", "EXPIRES", "LAST CHECK", "RESULT")
+    let answer = { (host: WatchedHost) in
+      HostAnswer(host, taken: taken[.init(key: host.key, fingerprint: host.seen?.sha256)], now: now)
     }
-    var table = io.table("ID", "HOST", "PROTOCOL", "EXPIRES", "LAST CHECK", "RESULT")
-    for host in hosts {
-      table.add(
+    io.print(hosts, as: answer, values, in: table) { host in
+      [
         "\(host.id)", host.name, host.address.startProtocol.rawValue,
-        io.expires(notAfter: host.seen?.notAfter, now: now) ?? "–",
-        host.probedAt?.text ?? io.text("never"), singleLine(words(host, now, io)))
+        io.expires(notAfter: host.seen?.notAfter, now: now) ?? "–", host.probedAt?.text ?? io.text("never"),
+        words(host, now, io),
+      ]
     }
-    io.print(table)
     return ExitCode.done
   }
 

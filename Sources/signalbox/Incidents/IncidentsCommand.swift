@@ -60,19 +60,14 @@ enum IncidentsCommand {
       }
     }
     let isOpen = found.contains { $0.incident.state(at: now) == .open }
-    if values[CommonOptions.json] {
-      io.print(found.prettyJSON)
-    } else {
-      var table = io.table("ID", "STATE", "APP", "ENVIRONMENT", "PROVIDER", "REASON", "DEVICES", "PUSHES", "LAST SEEN")
-      for one in found {
-        let incident = one.incident
-        table.add(
-          "\(incident.id)", io.word(incident.state(at: now).rawValue, "incidents.states."), one.app,
-          io.word(incident.place.environment),
-          incident.place.provider.rawValue, incident.cause.reason, "\(incident.devices)", "\(incident.pushes)",
-          incident.lastAt.text)
-      }
-      io.print(table)
+    let table = io.table("ID", "STATE", "APP", "ENVIRONMENT", "PROVIDER", "REASON", "DEVICES", "PUSHES", "LAST SEEN")
+    io.print(found, values, in: table) { one in
+      let incident = one.incident
+      return [
+        "\(incident.id)", io.word(incident.state(at: now).rawValue, "incidents.states."), one.app,
+        io.word(incident.place.environment), incident.place.provider.rawValue, incident.cause.reason,
+        "\(incident.devices)", "\(incident.pushes)", incident.lastAt.text,
+      ]
     }
     return isOpen ? ExitCode.failed : ExitCode.done
   }

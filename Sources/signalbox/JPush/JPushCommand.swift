@@ -87,14 +87,8 @@ enum JPushCommand {
     let schedules = try await asking(values, io) { keeper, app, _ in
       try await keeper.schedules(app: app, values[environment])
     }
-    if values[CommonOptions.json] {
-      io.print(schedules.prettyJSON)
-    } else {
-      var table = io.table("SCHEDULE", "NAME", "STATE", "TRIGGER")
-      for schedule in schedules {
-        table.add(schedule.id, schedule.name, io.text(schedule.isEnabled ? "on" : "off"), schedule.trigger.text())
-      }
-      io.print(table)
+    io.print(schedules, values, in: io.table("SCHEDULE", "NAME", "STATE", "TRIGGER")) { schedule in
+      [schedule.id, schedule.name, io.text(schedule.isEnabled ? "on" : "off"), schedule.trigger.text()]
     }
     return ExitCode.done
   }

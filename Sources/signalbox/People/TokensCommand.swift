@@ -68,20 +68,16 @@ enum TokensCommand {
     let now = io.now()
     let tokens = try withStore(values, io) { store in try store.readSync { try TokenAnswer.all($0, now: now) } }
     io.hint(ifEmpty: tokens, "no tokens yet; create one: signalbox tokens add <name> --role viewer")
-    if values[CommonOptions.json] {
-      io.print(tokens.prettyJSON)
-    } else {
-      var table = io.table("ID", "NAME", "SCOPES", "APPS", "FROM", "STATE", "ADDED", "LAST USED", "EXPIRES")
-      for answer in tokens {
-        let token = answer.token
-        table.add(
-          "\(token.id)", token.name, token.words.joined(separator: " "),
-          answer.apps?.joined(separator: " ") ?? io.text("all"),
-          token.addresses.isEmpty ? io.text("anywhere") : token.addresses.joined(separator: " "),
-          io.word(token.state(now).rawValue, "tokens.states."), token.createdAt.text,
-          token.lastUsedAt?.text ?? io.text("never"), token.expiresAt?.text ?? io.text("never"))
-      }
-      io.print(table)
+    let table = io.table("ID", "NAME", "SCOPES", "APPS", "FROM", "STATE", "ADDED", "LAST USED", "EXPIRES")
+    io.print(tokens, values, in: table) { answer in
+      let token = answer.token
+      return [
+        "\(token.id)", token.name, token.words.joined(separator: " "),
+        answer.apps?.joined(separator: " ") ?? io.text("all"),
+        token.addresses.isEmpty ? io.text("anywhere") : token.addresses.joined(separator: " "),
+        io.word(token.state(now).rawValue, "tokens.states."), token.createdAt.text,
+        token.lastUsedAt?.text ?? io.text("never"), token.expiresAt?.text ?? io.text("never"),
+      ]
     }
     return ExitCode.done
   }

@@ -86,18 +86,13 @@ enum UsersCommand {
   private static let list: Action = { values, io in
     let people = try withStore(values, io) { store in try store.readSync { try Person.all($0) } }
     io.hint(ifEmpty: people, "no users yet; add one: signalbox users add <email> --role admin")
-    if values[CommonOptions.json] {
-      io.print(people.prettyJSON)
-    } else {
-      var table = io.table("NAME", "ROLE", "STATE", "TWO-STEP", "LAST SIGN-IN", "ADDED")
-      for person in people {
-        let user = person.user
-        table.add(
-          user.name, io.word(user.role.rawValue, "roles."), io.word(user.state.rawValue, "people.states."),
-          io.text(person.hasSecondStep ? "yes" : "no"), user.signedInAt?.text ?? io.text("never"),
-          user.createdAt.text)
-      }
-      io.print(table)
+    let table = io.table("NAME", "ROLE", "STATE", "TWO-STEP", "LAST SIGN-IN", "ADDED")
+    io.print(people, values, in: table) { person in
+      let user = person.user
+      return [
+        user.name, io.word(user.role.rawValue, "roles."), io.word(user.state.rawValue, "people.states."),
+        io.text(person.hasSecondStep ? "yes" : "no"), user.signedInAt?.text ?? io.text("never"), user.createdAt.text,
+      ]
     }
     return ExitCode.done
   }

@@ -33,7 +33,7 @@ enum PushesCommand {
   private static let limit = 500
 
   /// What waits, with its ID and app.
-  private struct Waiting: JSONWritable, Sendable {
+  private struct Waiting: JSONObject, Sendable {
     let approval: Approval
     let uid: String
     let app: String
@@ -54,16 +54,14 @@ enum PushesCommand {
       text = texts.compactMap { $0 }.first ?? ""
     }
 
-    func write(to json: inout JSONWriter) {
-      json.object { json in
-        json.member("kind", approval.subject.noun)
-        json.member("id", uid)
-        json.member("app", app)
-        json.member("asked_by", approval.asker.name)
-        json.member("asked_at", approval.askedAt)
-        json.member("expires_at", approval.expiresAt)
-        json.member("reach", approval.reach)
-      }
+    func writeMembers(to json: inout JSONWriter) {
+      json.member("kind", approval.subject.noun)
+      json.member("id", uid)
+      json.member("app", app)
+      json.member("asked_by", approval.asker.name)
+      json.member("asked_at", approval.askedAt)
+      json.member("expires_at", approval.expiresAt)
+      json.member("reach", approval.reach)
     }
   }
 
@@ -73,17 +71,12 @@ enum PushesCommand {
         try Approval.open(database, limit: limit).map { try Waiting(database, $0) }
       }
     }
-    if values[CommonOptions.json] {
-      io.print(waiting.prettyJSON)
-      return ExitCode.done
+    io.print(waiting, values, in: io.table("ID", "KIND", "APP", "DEVICES", "ASKED BY", "EXPIRES", "TEXT")) { one in
+      [
+        one.uid, kind(one.approval.subject, io), one.app, one.approval.reach.map { "\($0)" } ?? "-",
+        one.approval.asker.name, one.approval.expiresAt.text, one.text,
+      ]
     }
-    var table = io.table("ID", "KIND", "APP", "DEVICES", "ASKED BY", "EXPIRES", "TEXT")
-    for one in waiting {
-      table.add(
-        one.uid, kind(one.approval.subject, io), one.app, one.approval.reach.map(String.init) ?? "-",
-        one.approval.asker.name, one.approval.expiresAt.text, one.text)
-    }
-    io.print(table)
     return ExitCode.done
   }
 

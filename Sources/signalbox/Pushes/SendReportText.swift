@@ -6,7 +6,7 @@ import Store
 import Text
 
 /// What `send` prints about a push: the counts, and each reason with its remedy.
-struct SendReportText: JSONWritable {
+struct SendReportText: JSONObject {
   private let push: Push
   private let app: App
   private let reasons: [Delivery.ReasonCount]
@@ -153,46 +153,42 @@ struct SendReportText: JSONWritable {
   }
 
   /// Members of the API's schema `Push`.
-  func write(to json: inout JSONWriter) {
+  func writeMembers(to json: inout JSONWriter) {
     let counts = push.counts
-    json.object { json in
-      json.member("id", push.uid)
-      json.member("state", push.state.rawValue)
-      json.member("error", push.error)
-      json.member("app", app.bundleID)
-      json.member("environment", push.environment.rawValue)
-      json.object("counts") { json in
-        json.member("target", push.target ?? 0)
-        json.member("accepted", counts.accepted)
-        json.member("failed", counts.failed)
-        json.member("dead_token", counts.deadToken)
-        json.member("skipped", counts.skipped)
-        json.member("unknown", counts.unknown)
-        json.member("pending", push.pending ?? 0)
-      }
-      json.array("providers", providers) { json, part in
-        json.object { json in
-          json.member("provider", part.provider.rawValue)
-          json.member("target", part.target)
-          json.member("accepted", part.counts.accepted)
-        }
-      }
-      json.array("reasons", reasons.filter { $0.reason != nil }) { json, reason in
-        let word = reason.reason ?? ""
-        let known = Reason.of(word)
-        json.object { json in
-          json.member("outcome", reason.outcome.name)
-          json.member("reason", word)
-          json.member("count", reason.count)
-          json.member("cause", known.cause)
-          json.member("remedy", known.remedy)
-          json.member("who", known.actor.rawValue)
-        }
-      }
-      json.member("source", push.source.rawValue)
-      json.member("created_at", push.createdAt.text)
-      json.member("started_at", push.startedAt)
-      json.member("finished_at", push.finishedAt)
+    json.member("id", push.uid)
+    json.member("state", push.state.rawValue)
+    json.member("error", push.error)
+    json.member("app", app.bundleID)
+    json.member("environment", push.environment.rawValue)
+    json.object("counts") { json in
+      json.member("target", push.target ?? 0)
+      json.member("accepted", counts.accepted)
+      json.member("failed", counts.failed)
+      json.member("dead_token", counts.deadToken)
+      json.member("skipped", counts.skipped)
+      json.member("unknown", counts.unknown)
+      json.member("pending", push.pending ?? 0)
     }
+    json.objects("providers", providers) { json, part in
+      json.member("provider", part.provider.rawValue)
+      json.member("target", part.target)
+      json.member("accepted", part.counts.accepted)
+    }
+    json.array("reasons", reasons.filter { $0.reason != nil }) { json, reason in
+      let word = reason.reason ?? ""
+      let known = Reason.of(word)
+      json.object { json in
+        json.member("outcome", reason.outcome.name)
+        json.member("reason", word)
+        json.member("count", reason.count)
+        json.member("cause", known.cause)
+        json.member("remedy", known.remedy)
+        json.member("who", known.actor.rawValue)
+      }
+    }
+    json.member("source", push.source.rawValue)
+    json.member("created_at", push.createdAt.text)
+    json.member("started_at", push.startedAt)
+    json.member("finished_at", push.finishedAt)
   }
 }

@@ -37,18 +37,16 @@ enum SchedulesCommand {
       }
     }
     io.hint(ifEmpty: schedules, "no repeating pushes yet; see: signalbox send --help")
-    if values[CommonOptions.json] {
-      io.print(schedules.map { ScheduleSummary(schedule: $0, app: apps[$0.appID] ?? "", now: now) }.prettyJSON)
-      return ExitCode.done
-    }
-    var table = io.table("ID", "APP", "ENVIRONMENT", "STATE", "NEXT", "SENT", "MISSED", "TEXT")
-    for schedule in schedules {
-      table.add(
+    let table = io.table("ID", "APP", "ENVIRONMENT", "STATE", "NEXT", "SENT", "MISSED", "TEXT")
+    io.print(
+      schedules, as: { ScheduleSummary(schedule: $0, app: apps[$0.appID] ?? "", now: now) }, values, in: table
+    ) { schedule in
+      [
         schedule.uid, apps[schedule.appID] ?? "", io.word(schedule.environment),
-        io.word(schedule.state.rawValue, "schedules."),
-        schedule.nextAt?.text ?? "-", "\(schedule.sent)", "\(schedule.missed)", schedule.title ?? schedule.body ?? "")
+        io.word(schedule.state.rawValue, "schedules."), schedule.nextAt?.text ?? "-", "\(schedule.sent)",
+        "\(schedule.missed)", schedule.title ?? schedule.body ?? "",
+      ]
     }
-    io.print(table)
     return ExitCode.done
   }
 
@@ -69,22 +67,20 @@ enum SchedulesCommand {
 }
 
 /// Members of the API's schema `Schedule`.
-struct ScheduleSummary: JSONWritable {
+struct ScheduleSummary: JSONObject {
   let schedule: Schedule
   let app: String
   let now: Date
 
-  func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", schedule.uid)
-      json.member("state", schedule.state.rawValue)
-      json.member("error", schedule.error)
-      json.member("app", app)
-      json.member("environment", schedule.environment.rawValue)
-      json.member("next_at", schedule.nextAt)
-      json.member("next", schedule.occurrences(from: now, limit: 5).map(\.text))
-      json.member("sent", schedule.sent)
-      json.member("missed", schedule.missed)
-    }
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("id", schedule.uid)
+    json.member("state", schedule.state.rawValue)
+    json.member("error", schedule.error)
+    json.member("app", app)
+    json.member("environment", schedule.environment.rawValue)
+    json.member("next_at", schedule.nextAt)
+    json.member("next", schedule.occurrences(from: now, limit: 5).map(\.text))
+    json.member("sent", schedule.sent)
+    json.member("missed", schedule.missed)
   }
 }

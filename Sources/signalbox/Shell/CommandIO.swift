@@ -1,6 +1,7 @@
 import Arguments
 import Foundation
 import Glibc
+import JSON
 import Logging
 import Model
 import Reactor
@@ -172,7 +173,9 @@ struct TextTable {
 
   init(_ headings: [String]) { rows = [headings] }
 
-  mutating func add(_ cells: String...) { rows.append(cells.map(singleLine)) }
+  mutating func add(_ cells: String...) { add(cells) }
+
+  mutating func add(_ cells: [String]) { rows.append(cells.map(singleLine)) }
 
   /// Lines without line ends; only the headings if there are no rows.
   var lines: [String] {
@@ -189,4 +192,18 @@ func singleLine(_ text: String) -> String { text.singleLine }
 
 extension CommandIO {
   func print(_ table: TextTable) { for line in table.lines { print(line) } }
+
+  /// Prints a list: with `--json` what the API says of each item, otherwise a table with a row for each.
+  func print<Item, Answer: JSONWritable>(
+    _ items: [Item], as answer: (Item) -> Answer, _ values: Parsed, in table: TextTable, row: (Item) -> [String]
+  ) {
+    if values[CommonOptions.json] { return print(items.map(answer).prettyJSON) }
+    var table = table
+    for item in items { table.add(row(item)) }
+    print(table)
+  }
+
+  func print<Item: JSONWritable>(_ items: [Item], _ values: Parsed, in table: TextTable, row: (Item) -> [String]) {
+    print(items, as: { $0 }, values, in: table, row: row)
+  }
 }

@@ -92,7 +92,7 @@ extension [Doctor.Finding] {
   }
 }
 
-extension Doctor.Finding: JSONWritable {
+extension Doctor.Finding: JSONObject {
   fileprivate func line(_ io: CommandIO) -> String {
     let label: Message =
       switch level {
@@ -104,12 +104,10 @@ extension Doctor.Finding: JSONWritable {
     return singleLine(io.text(label).padded(to: 8) + " " + io.text("\(subject): \(text)"))
   }
 
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("subject", subject.description)
-      json.member("level", level.rawValue)
-      json.member("message", message.description)
-      json.member("remedy", remedy?.description)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("subject", subject.description)
+    json.member("level", level.rawValue)
+    json.member("message", message.description)
+    json.member("remedy", remedy?.description)
   }
 }

@@ -98,16 +98,10 @@ enum SmokeCommand {
 
   private static func show(_ found: [SmokeTestAnswer], _ values: Parsed, _ io: CommandIO) -> Int32 {
     io.hint(ifEmpty: found, "no smoke tests yet; save one in the console: Smoke tests")
-    guard !values[CommonOptions.json] else {
-      io.print(found.prettyJSON)
-      return ExitCode.done
-    }
-    var table = io.table("NAME", "APP", "STATE", "LAST RUN")
-    for one in found {
+    io.print(found, values, in: io.table("NAME", "APP", "STATE", "LAST RUN")) { one in
       let state = one.last.map { io.word($0.state.rawValue, "smoketests.states.") } ?? io.text("never run")
-      table.add(one.test.name, one.app, state, one.last?.startedAt.text ?? "")
+      return [one.test.name, one.app, state, one.last?.startedAt.text ?? ""]
     }
-    io.print(table)
     return ExitCode.done
   }
 

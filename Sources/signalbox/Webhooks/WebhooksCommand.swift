@@ -33,17 +33,14 @@ enum WebhooksCommand {
       try store.readSync { database in try Webhook.all(database).map { try WebhookAnswer(database, $0) } }
     }
     io.hint(ifEmpty: found, "no webhooks yet; add one in the console: Settings → Event webhooks")
-    if values[CommonOptions.json] {
-      io.print(found.prettyJSON)
-    } else {
-      var table = io.table("ID", "NAME", "HOST", "STATE", "PENDING", "DROPPED", "FAILING SINCE")
-      for webhook in found.map(\.webhook) {
-        let state: Message = webhook.goneAt != nil ? "gone" : !webhook.details.isActive ? "off" : "on"
-        table.add(
-          "\(webhook.id)", webhook.details.name, webhook.details.target, io.text(state), "\(webhook.pending)",
-          "\(webhook.dropped)", webhook.failingSince?.text ?? "")
-      }
-      io.print(table)
+    let table = io.table("ID", "NAME", "HOST", "STATE", "PENDING", "DROPPED", "FAILING SINCE")
+    io.print(found, values, in: table) { answer in
+      let webhook = answer.webhook
+      let state: Message = webhook.goneAt != nil ? "gone" : !webhook.details.isActive ? "off" : "on"
+      return [
+        "\(webhook.id)", webhook.details.name, webhook.details.target, io.text(state), "\(webhook.pending)",
+        "\(webhook.dropped)", webhook.failingSince?.text ?? "",
+      ]
     }
     return found.contains { $0.webhook.isTroubled(at: now) } ? ExitCode.failed : ExitCode.done
   }

@@ -76,8 +76,7 @@ struct AppPageTests {
         "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
         "notification": ["body": "x"], "send_at": "2026-12-01T09:00:00Z",
       ]
-      let made = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
-      let uid = try #require(made.json?["id"]?.string, "\(made.text)")
+      let uid = try await scene.send(draft)
       let refused = try await anna.post("/apps/\(app.id)/remove", [("confirm", app.name)])
       #expect(refused.status == 422 && ScenePage(refused).error("confirm").contains("scheduled or being sent"))
       #expect(try await scene.call(.delete, "/api/v1/apps/\(app.bundleID)", as: .admin).status == 409)

@@ -306,8 +306,7 @@ struct SegmentTests {
         let reached = try #require(explained.json?["reached"]?.integer, "\(explained.text)")
         let before = scene.provider.sent.count
         let options: [String: JSONValue] = ["options": ["allow_empty_audience": true]]
-        let answer = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.push(asked, options))
-        let push = try await scene.finished(try #require(answer.json?["id"]?.string, "\(answer.text)"))
+        let push = try await scene.finished(scene.send(Self.push(asked, options)))
         let sent = Set(scene.provider.sent[before...])
         let android = try await scene.store.read { database in
           Set(

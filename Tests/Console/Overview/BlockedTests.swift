@@ -16,13 +16,10 @@ struct BlockedTests {
   private func held(_ scene: ConsoleScene, _ app: App) async throws -> Push {
     try await scene.addDevices(1, of: app)
     scene.provider.answer { _ in nil }
-    let answer = try await scene.call(
-      .post, "/api/v1/pushes", as: .operator,
-      json: [
-        "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
-        "notification": ["body": "hello"],
-      ])
-    let uid = try #require(answer.json?["id"]?.string, "\(answer.text)")
+    let uid = try await scene.send([
+      "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+      "notification": ["body": "hello"],
+    ])
     try await waitUntil("the device is held back") { scene.provider.waiting >= 1 }
     return try #require(try await scene.store.read { try Push.find($0, uid: uid) })
   }

@@ -45,8 +45,7 @@ struct APIEventsTests {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(10, of: try await scene.addApp())
       scene.provider.answer { _ in nil }
-      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft)
-      let uid = try #require(created.json?["id"]?.string)
+      let uid = try await scene.send(Self.draft)
       try await serve(scene) { address in
         let request = """
           GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
@@ -75,8 +74,7 @@ struct APIEventsTests {
       try await scene.addDevices(3, of: try await scene.addApp())
       guard case .object(var draft) = Self.draft else { return }
       draft["send_at"] = .string(Timestamp.text(ConsoleScene.noon + 60))
-      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: .object(draft))
-      let uid = try #require(created.json?["id"]?.string)
+      let uid = try await scene.send(.object(draft))
       try await serve(scene) { address in
         let request = """
           GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
@@ -109,8 +107,7 @@ struct APIEventsTests {
       let anna = try await scene.signIn(.viewer, name: "anna@example.com")
       guard case .object(var draft) = Self.draft else { return }
       draft["send_at"] = .string(Timestamp.text(ConsoleScene.noon + 60))
-      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: .object(draft))
-      let uid = try #require(created.json?["id"]?.string)
+      let uid = try await scene.send(.object(draft))
       try await serve(scene) { address in
         let (path, field) =
           ending == .tokenRevoked
@@ -147,8 +144,7 @@ struct APIEventsTests {
   func over() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(3, of: try await scene.addApp())
-      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft)
-      let uid = try #require(created.json?["id"]?.string)
+      let uid = try await scene.send(Self.draft)
       _ = try await scene.finished(uid)
       try await serve(scene) { address in
         let request = """

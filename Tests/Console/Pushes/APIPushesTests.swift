@@ -56,9 +56,7 @@ struct APIPushesTests {
       var viewer = try await scene.signIn(.viewer)
       #expect(try await viewer.get("/pushes/\(uid)").text.contains("This text is JSON and would be shown"))
 
-      let misspelt = try await scene.call(
-        .post, "/api/v1/pushes", as: .operator, json: Self.draft.with("audience", ["tag": ["odd", "oddd"]]))
-      let other = try #require(misspelt.json?["id"]?.string)
+      let other = try await scene.send(Self.draft.with("audience", ["tag": ["odd", "oddd"]]))
       _ = try await scene.finished(other)
       #expect(try await viewer.get("/pushes/\(other)").text.contains("the tag “oddd”. Did you mean “odd”?"))
 
@@ -190,8 +188,7 @@ struct APIPushesTests {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(4, of: try await scene.addApp())
       scene.provider.answer { _ in nil }
-      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft)
-      let uid = try #require(created.json?["id"]?.string)
+      let uid = try await scene.send(Self.draft)
       #expect(try await scene.call(.post, "/api/v1/pushes/\(uid)/cancel", as: .operator).status == 200)
       #expect(try await scene.finished(uid).state == .cancelled)
       #expect(try await scene.call(.post, "/api/v1/pushes/\(uid)/cancel", as: .operator).status == 409)
@@ -210,8 +207,7 @@ struct APIPushesTests {
       var uids: [String] = []
       for number in 0..<5 {
         let body = Self.draft.with("audience", "all").with("notification", ["body": .string("number \(number)")])
-        let answer = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: body)
-        let uid = try #require(answer.json?["id"]?.string)
+        let uid = try await scene.send(body)
         _ = try await scene.finished(uid)
         uids.insert(uid, at: 0)
       }

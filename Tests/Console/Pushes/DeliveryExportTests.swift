@@ -21,13 +21,10 @@ struct DeliveryExportTests {
   ) async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(devices, of: try await scene.addApp())
-      let created = try await scene.call(
-        .post, "/api/v1/pushes", as: .operator,
-        json: [
-          "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
-          "notification": ["body": "World"],
-        ])
-      let uid = try #require(created.json?["id"]?.string)
+      let uid = try await scene.send([
+        "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+        "notification": ["body": "World"],
+      ])
       _ = try await scene.finished(uid)
       try await scene.served(to: try await scene.signIn(.viewer)) { served in try await body(scene, served, uid) }
     }

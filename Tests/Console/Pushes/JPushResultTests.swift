@@ -110,8 +110,7 @@ struct JPushResultTests {
         "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
         "notification": ["body": "World"],
       ]
-      let made = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: .object(json))
-      let uid = try #require(made.json?["id"]?.string, "\(made.text)")
+      let uid = try await scene.send(.object(json))
       let push = try await scene.finished(uid)
       let device = try await scene.store.read { try Device.find($0, app: app.id, registrationID: Self.id) }
       let deviceID = try #require(device?.id)

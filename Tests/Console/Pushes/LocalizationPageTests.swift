@@ -202,8 +202,7 @@ struct LocalizationPageTests {
         "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
         "template": ["name": "Shipped", "values": ["order": 48213]],
       ]
-      let sent = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: push)
-      let uid = try #require(sent.json?["id"]?.string)
+      let uid = try await scene.send(push)
       let stored = try await scene.finished(uid)
       #expect(stored.draftJSON.contains("Bestellung 48213"))
       // Pasted back, the texts come along in Signalbox's own dialect.

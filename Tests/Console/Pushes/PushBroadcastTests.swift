@@ -24,8 +24,7 @@ struct PushBroadcastTests {
   }
 
   private static func push(_ scene: ConsoleScene) async throws -> (id: Int64, uid: String) {
-    let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
-    let uid = try #require(created.json?["id"]?.string)
+    let uid = try await scene.send(draft)
     let push = try await scene.store.read { try Push.find($0, uid: uid) }
     return (try #require(push).id, uid)
   }

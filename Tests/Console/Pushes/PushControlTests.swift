@@ -392,13 +392,10 @@ struct PushControlTests {
         page.contains("Nothing has been sent with this credential") && page.contains(Reason.of("BadCertificate").remedy)
       )
       #expect(page.contains("Open the app’s credentials") && !page.contains("data-blocked hidden"))
-      let later = try await scene.call(
-        .post, Self.api, as: .operator,
-        json: [
-          "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
-          "notification": ["body": "hello"], "send_at": "2026-12-01T09:00:00Z",
-        ])
-      let uid = try #require(later.json?["id"]?.string)
+      let uid = try await scene.send([
+        "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+        "notification": ["body": "hello"], "send_at": "2026-12-01T09:00:00Z",
+      ])
       #expect(try await !anna.get("/pushes/\(uid)").text.contains("BadCertificate"))
       scene.provider.answer { _ in .outcome(.accepted) }
       _ = try await scene.finished(push.uid)

@@ -22,14 +22,11 @@ struct PushHistoryTests {
       try await scene.store.write { database in
         _ = try Device.update(database, id: 1, name: .set("Ada’s iPhone"), by: "anna", now: ConsoleScene.noon)
       }
-      let answer = try await scene.call(
-        .post, Self.api, as: .operator,
-        json: [
-          "app": .string(ConsoleScene.bundleID), "environment": "development",
-          "audience": ["device_token": [.string(ConsoleScene.token(0).hexadecimal)]],
-          "notification": ["body": "hello"], "options": ["undo_seconds": 7],
-        ])
-      let uid = try #require(answer.json?["id"]?.string)
+      let uid = try await scene.send([
+        "app": .string(ConsoleScene.bundleID), "environment": "development",
+        "audience": ["device_token": [.string(ConsoleScene.token(0).hexadecimal)]],
+        "notification": ["body": "hello"], "options": ["undo_seconds": 7],
+      ])
       var anna = try await scene.signIn(.operator)
       for target in ["/pushes/\(uid)", "/pushes", "/"] {
         let text = ScenePage(try await anna.get(target)).text
@@ -79,13 +76,10 @@ struct PushHistoryTests {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(1, of: scene.addApp())
       func send(_ notification: JSONValue) async throws -> String {
-        let sent = try await scene.call(
-          .post, Self.api, as: .operator,
-          json: [
-            "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
-            "notification": notification,
-          ])
-        return try #require(sent.json?["id"]?.string, "\(sent.text)")
+        return try await scene.send([
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+          "notification": notification,
+        ])
       }
       let (plain, silent) = (try await send(["body": "Hello"]), try await send(["content_available": true]))
       var anna = try await scene.signIn(.viewer)
@@ -117,13 +111,10 @@ struct PushHistoryTests {
       }
       var anna = try await scene.signIn(.viewer)
       for (days, isLate) in [(19.0, false), (21, true)] {
-        let sent = try await scene.call(
-          .post, Self.api, as: .operator,
-          json: [
-            "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
-            "platforms": ["ios"], "notification": ["body": "hello"], "send_at": .time(scene.now + days * 86_400),
-          ])
-        let uid = try #require(sent.json?["id"]?.string, "\(sent.text)")
+        let uid = try await scene.send([
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+          "platforms": ["ios"], "notification": ["body": "hello"], "send_at": .time(scene.now + days * 86_400),
+        ])
         let page = ScenePage(try await anna.get("/pushes/\(uid)")).text
         #expect(page.contains("which sends this push, expires on 10 Dec 2026") == isLate, "\(days) \(page)")
       }

@@ -21,8 +21,7 @@ struct ReceiptRouteTests {
   private func push(_ scene: ConsoleScene) async throws -> Push {
     let app = try await scene.addApp()
     try await scene.addDevices(3, of: app)
-    let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft)
-    return try await scene.finished(try #require(created.json?["id"]?.string))
+    return try await scene.finished(scene.send(Self.draft))
   }
 
   private func report(
@@ -132,8 +131,7 @@ struct ReceiptRouteTests {
     try await ConsoleScene.with { scene in
       let app = try await scene.addApp()
       try await scene.addDevices(100, of: app)
-      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft)
-      let push = try await scene.finished(try #require(created.json?["id"]?.string))
+      let push = try await scene.finished(scene.send(Self.draft))
       let results = try await withThrowingTaskGroup(of: JSONValue?.self) { group in
         for number in 0..<100 {
           group.addTask { try await report(scene, body(number, [item(push, "displayed")])).json }

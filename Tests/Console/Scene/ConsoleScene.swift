@@ -192,6 +192,12 @@ struct ConsoleScene: Sendable {
     DeviceToken(bytes: [UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255)] + Array(1...29))
   }
 
+  /// Gives a push to the API, and gets its ID.
+  func send(_ draft: JSONValue) async throws -> String {
+    let answer = try await call(.post, "/api/v1/pushes", as: .operator, json: draft)
+    return try #require(answer.json?["id"]?.string, "\(answer.text)")
+  }
+
   /// The push once nothing more will happen to it.
   func finished(_ uid: String) async throws -> Push {
     for _ in 0..<2000 {

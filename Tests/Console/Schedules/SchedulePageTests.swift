@@ -125,8 +125,7 @@ struct SchedulePageTests {
       var json = Self.draft.with("repeat", .null).with("send_at", "2026-11-20T10:00:00Z")
       json = json.with("options", ["time_to_live": 86_400])
       if let zone { json = json.with("time_zone", .string(zone)) }
-      let made = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: json)
-      let uid = try #require(made.json?["id"]?.string)
+      let uid = try await scene.send(json)
       try await scene.store.write {
         try ReminderSettings(ladder: .usual, hour: 8, zone: try #require(TimeZone(identifier: "Europe/Berlin"))).save(
           $0)

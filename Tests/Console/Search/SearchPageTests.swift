@@ -18,13 +18,10 @@ struct SearchPageTests {
   func everything() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(3, of: try await scene.addApp())
-      let created = try await scene.call(
-        .post, "/api/v1/pushes", as: .operator,
-        json: [
-          "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
-          "notification": ["title": "Order is on its way"],
-        ])
-      let uid = try #require(created.json?["id"]?.string)
+      let uid = try await scene.send([
+        "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+        "notification": ["title": "Order is on its way"],
+      ])
       _ = try await scene.finished(uid)
       let (push, device) = try await scene.store.read { database in
         (try #require(try Push.find(database, uid: uid)), try Device.get(database, id: 2))

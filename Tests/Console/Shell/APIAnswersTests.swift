@@ -499,8 +499,7 @@ struct APIAnswersTests {
       "app": .string(Self.app), "environment": "production", "platforms": ["ios"], "audience": "all",
       "notification": ["body": "x"],
     ]
-    let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
-    let uid = try #require(created.json?["id"]?.string)
+    let uid = try await scene.send(draft)
     try note(try await scene.call(.delete, app, as: .admin), 409, "DELETE", "/apps/{app}")
     for (verb, status) in [("pause", 200), ("resume", 200), ("cancel", 200)] {
       let answer = try await scene.call(.post, "/api/v1/pushes/\(uid)/\(verb)", as: .operator)
@@ -527,8 +526,7 @@ struct APIAnswersTests {
       try await scene.call(.delete, "\(app)/client-keys/\(key)", as: .admin), 204, "DELETE",
       "/apps/{app}/client-keys/{key}")
     scene.provider.answer { _ in .outcome(.unknown(reason: OwnReason.timedOut.rawValue)) }
-    let unheard = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
-    let parent = try await scene.finished(try #require(unheard.json?["id"]?.string))
+    let parent = try await scene.finished(scene.send(draft))
     let retry = try await scene.call(.post, "/api/v1/pushes/\(parent.uid)/retry", as: .operator)
     try note(retry, 202, "POST", "/pushes/{id}/retry")
     scene.provider.answer { _ in .outcome(.accepted) }
@@ -536,8 +534,7 @@ struct APIAnswersTests {
     // Registered before they are refused, or the refusal would not count.
     try await scene.store.write { _ = try $0.run("UPDATE devices SET registered_at = registered_at - 1000") }
     scene.provider.answer { _ in .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)) }
-    let wrong = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
-    let refused = try await scene.finished(try #require(wrong.json?["id"]?.string))
+    let refused = try await scene.finished(scene.send(draft))
     for verb in ["move", "move-back"] {
       let answer = try await scene.call(.post, "/api/v1/pushes/\(refused.uid)/\(verb)", as: .operator)
       try note(answer, 200, "POST", "/pushes/{id}/\(verb)")
@@ -559,8 +556,7 @@ struct APIAnswersTests {
       "app": .string(Self.app), "environment": "development", "platforms": "all", "audience": "all",
       "notification": ["body": "x"],
     ]
-    let answer = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: draft)
-    let uid = try #require(answer.json?["id"]?.string, "\(answer.text)")
+    let uid = try await scene.send(draft)
     let push = try await scene.finished(uid)
     #expect(push.counts.accepted == 3 && push.counts.deadToken == 3)
     return uid

@@ -47,7 +47,7 @@ package enum DeviceExport {
 }
 
 /// The schema `Device`, also for lines of an export.
-package struct DeviceAnswer: JSONWritable, Sendable {
+package struct DeviceAnswer: JSONObject, Sendable {
   private let device: Device
   private let app: String
 
@@ -57,26 +57,24 @@ package struct DeviceAnswer: JSONWritable, Sendable {
     self.app = app
   }
 
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("id", device.id)
-      json.member("app", app)
-      json.member("environment", device.environment.rawValue)
-      json.member("platform", device.platform.rawValue)
-      json.member("provider", device.provider.rawValue)
-      json.member("state", device.state.name)
-      json.member("state_reason", device.stateReason)
-      json.member("token", device.tokenText)
-      json.member("alias", device.alias)
-      json.member("tags", device.tags)
-      json.member("registration_id", device.registrationID)
-      json.member("name", device.name)
-      json.member("app_version", device.details.appVersion)
-      json.member("time_zone", device.details.timeZone)
-      json.member("language", device.details.language)
-      json.member("registered_at", device.registeredAt)
-      json.member("seen_at", device.seenAt)
-    }
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", device.id)
+    json.member("app", app)
+    json.member("environment", device.environment.rawValue)
+    json.member("platform", device.platform.rawValue)
+    json.member("provider", device.provider.rawValue)
+    json.member("state", device.state.name)
+    json.member("state_reason", device.stateReason)
+    json.member("token", device.tokenText)
+    json.member("alias", device.alias)
+    json.member("tags", device.tags)
+    json.member("registration_id", device.registrationID)
+    json.member("name", device.name)
+    json.member("app_version", device.details.appVersion)
+    json.member("time_zone", device.details.timeZone)
+    json.member("language", device.details.language)
+    json.member("registered_at", device.registeredAt)
+    json.member("seen_at", device.seenAt)
   }
 }
 

@@ -43,21 +43,19 @@ package struct DeviceImportReport: Sendable {
   }
 }
 
-extension DeviceImportReport: JSONWritable {
-  package func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("lines", lines)
-      json.member("added", added)
-      json.member("updated", updated)
-      json.member("rejected", rejected)
-      json.array("errors", errors.sorted { $0.line < $1.line }) { json, line in
-        // A single wrong field is named in its column; several are named in the message.
-        let text = line.problems.count == 1 ? line.problems[0].text : line.problems.phrases
-        json.object { json in
-          json.member("line", line.line)
-          json.member("message", text)
-          if let field = line.problems.first?.field, !field.isEmpty { json.member("field", field) }
-        }
+extension DeviceImportReport: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("lines", lines)
+    json.member("added", added)
+    json.member("updated", updated)
+    json.member("rejected", rejected)
+    json.array("errors", errors.sorted { $0.line < $1.line }) { json, line in
+      // A single wrong field is named in its column; several are named in the message.
+      let text = line.problems.count == 1 ? line.problems[0].text : line.problems.phrases
+      json.object { json in
+        json.member("line", line.line)
+        json.member("message", text)
+        if let field = line.problems.first?.field, !field.isEmpty { json.member("field", field) }
       }
     }
   }
