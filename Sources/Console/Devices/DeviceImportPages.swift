@@ -94,7 +94,8 @@ enum DeviceImportPages {
   }
 
   private static func reportPage(_ page: PageContext, _ report: DeviceImportReport, app: String) -> Response {
-    let lines = report.errors.prefix(shownErrors).flatMap { line in
+    // Readable lines are refused by the batch, after unreadable ones.
+    let lines = report.errors.sorted { $0.line < $1.line }.prefix(shownErrors).flatMap { line in
       line.problems.map { RejectedLineRow(line: line.line, field: $0.field, message: page.texts.text($0)) }
     }
     return page.answer(
