@@ -5,7 +5,7 @@ extension FileProblem {
   package var problem: Problem {
     switch self {
     case .empty:
-      Problem("file", code: "file.empty", "The file is empty. Choose the file again.")
+      Problem("file", code: "file.empty", "The file is empty. Export or download it again.")
     case .tooLarge(let bytes):
       Problem(
         "file", code: "file.too_large",

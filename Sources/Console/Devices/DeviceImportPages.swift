@@ -94,6 +94,7 @@ enum DeviceImportPages {
   }
 
   private static func reportPage(_ page: PageContext, _ report: DeviceImportReport, app: String) -> Response {
+    // Readable lines are refused by the batch, after unreadable ones.
     let errors = report.errors.sorted { $0.line < $1.line }
     let lines = errors.prefix(shownErrors).flatMap { line in
       line.problems.map { RejectedLineRow(line: line.line, field: $0.field, message: page.texts.text($0)) }

@@ -29,7 +29,7 @@ package struct TokenForm: Sendable {
     if words.isEmpty || words.contains(where: { !known.contains($0) }) {
       problems.append(
         Problem(
-          "scopes", code: "token.scopes", "Choose at least one of: {scopes}.",
+          "scopes", code: "token.scopes", "Choose at least one permission: {scopes}.",
           ["scopes": Self.words.joined(separator: ", ")]))
     } else if words.count > 1, words.contains(where: { $0 != "admin" && User.Role(rawValue: $0) != nil }) {
       problems.append(

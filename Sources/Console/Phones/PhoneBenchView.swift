@@ -196,7 +196,7 @@ struct StoryStep: View {
       let pause = index == 0 ? nil : step.date.timeIntervalSince(steps[index - 1].date)
       return StoryStep(
         text: step.text, date: step.date,
-        after: pause.map { "+\(texts.duration(milliseconds: Int(($0 * 1000).rounded())))" }, isDone: step.isDone)
+        after: pause.map { "+\(texts.span($0))" }, isDone: step.isDone)
     }
   }
 }

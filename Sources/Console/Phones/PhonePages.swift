@@ -267,7 +267,7 @@ enum PhonePages {
       case "doze": try phones.setDozing(id, true, now: page.now)
       case "wake": try phones.setDozing(id, false, now: page.now)
       case "clear": try phones.clear(id)
-      case "tap": try phones.tap(id, Int64(page.form["notification"]) ?? 0)
+      case "tap": try phones.tap(id, Int64(page.form["notification"]) ?? 0, now: page.now)
       default: throw PageError(.unprocessableContent, "refused")
       }
     } catch is ChannelBook.Problem {

@@ -91,6 +91,7 @@ enum DeliveryPage {
     return DeliveryView(
       push: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)),
       device: item.device?.name ?? item.device?.token.abbreviated ?? texts("push.removed_device"),
+      deviceHref: item.device.map { "/devices/\($0.id)" },
       isProduction: push.environment == .production, tone: waiting == nil ? delivery.outcome.tone : "none",
       outcome: texts("words.\(waiting == nil ? delivery.outcome.name : DeliverySearch.waiting)"),
       heading: waiting.map { plan($0, texts) }

@@ -123,9 +123,9 @@ extension Texts {
   }
 
   /// As “41 s” or “3 h”.
-  fileprivate func span(_ seconds: TimeInterval) -> String {
+  func span(_ seconds: TimeInterval) -> String {
     switch Int(seconds) {
-    case ..<90: duration(milliseconds: Int(seconds * 1000))
+    case ..<90: duration(milliseconds: Int((seconds * 1000).rounded()))
     case ..<5400: self("delivery.steps.minutes", ["count": "\(Int(seconds) / 60)"])
     case ..<172_800: self("delivery.steps.hours", ["count": "\(Int(seconds) / 3600)"])
     default: self("delivery.steps.days", ["count": "\(Int(seconds) / 86_400)"])

@@ -9,6 +9,8 @@ struct DeliveryView: PageView {
   let push: LinkView
   /// Its name, or else its token.
   let device: String
+  /// Nil: it was deleted.
+  let deviceHref: String?
   let isProduction: Bool
   let tone: String
   let outcome: String
@@ -28,6 +30,7 @@ struct DeliveryView: PageView {
   static let fields: [Field<Self>] = [
     .view("push") { $0.push },
     .text("device") { $0.device },
+    .optional("device_href") { $0.deviceHref },
     .flag("production") { $0.isProduction },
     .text("tone") { $0.tone },
     .text("outcome") { $0.outcome },

@@ -181,8 +181,9 @@ struct PushPreview: Sendable {
         "audience": draft.audience.text(texts),
         "credential": credentialText(page), "bytes": request.size.grouped, "limit": request.limit.grouped,
       ])
-    return texts.phrases(
-      [sentence] + [time(page), texts.speed(draft, devices: check.reachable)].compactMap { $0 })
+    let details = [time(page), texts.speed(draft, devices: check.reachable)].compactMap { $0 }
+    if details.isEmpty { return sentence }
+    return [sentence, texts("send.sentence_how", ["details": texts.phrases(details)])].sentences
   }
 
   /// As “APNs (AuthKey_X, never expires), JPush (built-in simulator)”.

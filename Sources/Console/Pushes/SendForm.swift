@@ -31,7 +31,10 @@ struct SendForm {
       let draft = try PushDraft(json: json)
       if problems.isEmpty { return draft }
     } catch {
-      problems += error.all.map(Self.asked).map(placed)
+      // JSON that cannot be read is content that only needs a correction.
+      let hasContent = problems.contains { ["payload", "android", "extras"].contains($0.field) }
+      let found = error.all.filter { !hasContent || $0.code != DraftMessage.contentMissing.rawValue }
+      problems += found.map(Self.asked).map(placed)
     }
     throw Problems(problems)
   }

@@ -57,6 +57,7 @@ struct ScheduleRow: View {
     .text("tone") { $0.tone },
     .text("state_text") { $0.stateText },
     .text("rule") { $0.rule },
+    .text("rule_heading") { $0.rule.capitalizedFirst },
     .text("sums") { $0.sums },
     .text("who") { $0.who },
     .text("audience") { $0.audience },

@@ -54,7 +54,7 @@ struct Search: Sendable {
     let found: [(String, [SearchHit])] = [
       ("pushes", try pushes(database)), ("devices", try devices(database)), ("segments", hits(segments, counts)),
       ("tags", try tags(database, apps)), ("apps", hits(apps)), ("certificates", try certificates(database)),
-      ("reasons", reasons), ("pages", pages),
+      ("pages", pages), ("reasons", reasons),
     ]
     let groups = found.filter { !$0.1.isEmpty }
       .map { SearchGroup(name: texts("search.kinds.\($0.0)"), hits: $0.1) }

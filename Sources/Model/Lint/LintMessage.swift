@@ -71,8 +71,8 @@ package enum LintMessage: String, MessageSet {
     case .imageNotMutable: "Without mutable_content, iOS starts no service extension and the image is not shown."
     case .critical: "Critical alerts need an entitlement from Apple. Without it, iOS shows a regular notification."
     case .passiveSound: "Passive notifications are silent. iOS ignores the sound."
-    case .liveActivity: "A Live Activity needs “{key}” in aps. Put the full payload in apns.payload."
-    case .specialNotRaw: "The push type {type} needs its own payload. Put it in apns.payload."
+    case .liveActivity: "A Live Activity needs “{key}” in aps. Put the full payload in the raw JSON (apns.payload)."
+    case .specialNotRaw: "The push type {type} needs its own payload. Put it in the raw JSON (apns.payload)."
     case .aliasForm:
       "JPush refuses the alias “{alias}” (code {result}): use at most 40 bytes and no “-”. The app's form of it is “{form}”."
     case .scheduledOnce:

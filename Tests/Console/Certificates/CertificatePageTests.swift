@@ -212,6 +212,7 @@ struct CertificatePageTests {
       let page = try await refusal([Self.file(p12, "push.p12"), .field("password", "wrong")])
       #expect(page.text.components(separatedBy: "Wrong password.").count == 2, "once")
       #expect(page.text.contains("push.p12 is kept here") && page.failedFields == ["password"])
+      #expect(page.text.contains("Enter the file’s password."), "true of a first password, too")
       let uid = try #require(page.values("locked").first)
       let sealed = try await scene.store.read { try $0.fetchOne("SELECT sealed FROM locked_files") { $0.blob(0) } }
       #expect(sealed?.count ?? 0 > p12.count && sealed?.firstRange(of: Array(p12.prefix(40))) == nil)

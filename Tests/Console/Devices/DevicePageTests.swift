@@ -238,4 +238,22 @@ struct DevicePageTests {
       #expect(audit.contains { $0 == (2, 0) } && audit.contains { $0 == (0, 1) })
     }
   }
+
+  @Test("the report has the rejected lines in the order of the file, and says what to do with them")
+  func rejectedLines() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      var ben = try await scene.signIn(.operator)
+      let csv = """
+        app,environment,platform,token
+        com.example.none,development,ios,\(ConsoleScene.token(1).hexadecimal)
+        \(ConsoleScene.bundleID),development,ios,zz
+        """
+      let answer = try await ben.upload("/devices/import", [.file("file", name: "d.csv", Array(csv.utf8))])
+      let text = ScenePage(answer).text
+      let places = ["line 2", "line 3"].compactMap { text.firstRange(of: $0)?.lowerBound }
+      #expect(places.count == 2 && places == places.sorted(), "\(text)")
+      #expect(text.contains("Correct these lines and import the file again."))
+    }
+  }
 }

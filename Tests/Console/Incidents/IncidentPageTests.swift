@@ -159,8 +159,8 @@ struct IncidentPageTests {
       let page = ScenePage(try await anna.get("/incidents/1"))
       for text in [
         "The token belongs to the other environment, or it is invalid", "Evidence",
-        "All 6 devices registered within minutes of each other", "grace imported devices: 6 added, 0 updated",
-        "were accepted in development before", "None of them was ever in production", "Missed devices over time",
+        "All 6 devices registered within minutes of each other", "grace imported devices: 6 added, 0 updated · ",
+        "were accepted in development before", "No parked device was ever in production", "Missed devices over time",
       ] {
         #expect(page.text.contains(text), "\(text) in \(page.text)")
       }

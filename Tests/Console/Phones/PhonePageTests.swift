@@ -131,9 +131,11 @@ struct PhonePageTests {
           }.count
       }
       #expect(buttons(page) == 1)
+      scene.clock.advance(295)
       #expect(try await ben.post("/phones/1", [("action", "tap"), ("notification", "\(id)")]).status == 303)
       let tapped = ScenePage(try await ben.get("/phones"))
       #expect(tapped.text.contains("Tapped") && !tapped.text.contains("unread"), "and says so")
+      #expect(tapped.text.contains("+4 min"), "a long wait is not told in seconds")
       #expect(buttons(tapped) == 0)
       #expect(try await ben.post("/phones/1", [("action", "clear")]).status == 303)
       #expect(!(try await ben.get("/phones").text.contains("Hello")))

@@ -104,6 +104,26 @@ struct AudienceCheckTests {
     }
   }
 
+  @Test("devices that cannot be reached are told beside the number that gets the push; the time has its own sentence")
+  func sentence() async throws {
+    try await ConsoleScene.with { scene in
+      let devices = try await scene.addDevices(4, of: scene.addApp(), environment: .production)
+      try await scene.store.write { database in
+        let dead = TokenVerdict(
+          deviceID: devices[0].id, state: .dead, reason: "Unregistered", since: ConsoleScene.noon + 1, push: nil)
+        _ = try TokenVerdict.carryOut(database, [dead], now: ConsoleScene.noon + 2)
+      }
+      var ben = try await scene.signIn(.operator)
+      let fields = Self.fields([("audience", "all")], environment: "production")
+      let now = ScenePage(try await ben.post("/pushes/preview", fields)).text
+      #expect(now.contains("3 devices (plus 1 unreachable) in Shop") && now.contains(" bytes."), "\(now)")
+      #expect(!now.contains("Delivery: "))
+      let slow = [("speed", "rate"), ("rate", "20")]
+      let text = ScenePage(try await ben.post("/pushes/preview", fields + slow)).text
+      #expect(text.contains(" bytes. Delivery: ") && text.contains("20"), "\(text)")
+    }
+  }
+
   @Test("a mistyped alias is told with the nearest one, which one button takes")
   func alias() async throws {
     try await ConsoleScene.with { scene in

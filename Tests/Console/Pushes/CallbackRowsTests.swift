@@ -34,6 +34,16 @@ struct CallbackRowsTests {
     }
   }
 
+  @Test("the summary names the iOS versions that it counts, because older ones may still call the app")
+  func summary() async throws {
+    try await ConsoleScene.with { scene in
+      let texts = scene.console.locales["en"]
+      let facts = APNsPayload.Facts(payload: ["aps": [:]])
+      #expect(CallbackRows(facts).summary(texts) == "On iOS 10 and later, this push never calls the app’s code.")
+      #expect(CallbackTable(facts).cells.contains { $0.generation != .from10 && $0.calls.upperBound > 0 })
+    }
+  }
+
   @Test("the preview of a disputed payload has the sources and the links in its rows")
   func preview() async throws {
     try await ConsoleScene.with { scene in

@@ -97,7 +97,7 @@ struct DeliveryStepsTests {
       var anna = try await scene.signIn(.viewer)
       let page = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/1"))
       #expect(page.text.contains("2 earlier attempts") && page.text.contains("Not retried · \(words)"), "\(page.text)")
-      #expect(!page.text.contains("The push service refused it") && !page.text.contains("0 ms"), "\(page.text)")
+      #expect(!page.text.contains("The push service refused this push") && !page.text.contains("0 ms"), "\(page.text)")
     }
   }
 

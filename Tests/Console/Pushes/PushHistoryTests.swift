@@ -150,6 +150,8 @@ struct PushHistoryTests {
         text.firstRange(of: $0)?.lowerBound
       }
       #expect(!places.contains(nil) && places.compactMap { $0 } == places.compactMap { $0 }.sorted())
+      let states = text.matches(of: /<td class="num s3">\s*<span>Scheduled</).count
+      #expect(states == 2, "without an outcome, the state stands where others count devices")
     }
   }
 

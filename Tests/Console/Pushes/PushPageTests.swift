@@ -137,6 +137,7 @@ struct PushPageTests {
       #expect(try await rows("q=nobody") == [])
       let delivery = ScenePage(try await anna.get("\(target)/deliveries/8"))
       #expect(delivery.text.contains("BadDeviceToken") && delivery.text.contains("HTTP/2 400"))
+      #expect(delivery.links.count { $0 == "/devices/8" } == 2, "below the heading, and among the facts")
       #expect(delivery.text.contains("authorization: bearer …"), "the secret is left out")
       #expect(delivery.text.contains("POST /3/device/\(ConsoleScene.token(8).hexadecimal)"))
       #expect(ScenePage(try await anna.get("\(target)/deliveries/10")).text.contains("No answer."))

@@ -129,6 +129,14 @@ struct SendFormTests {
     }
   }
 
+  @Test("beside JSON that cannot be read, no message is asked for", arguments: ["payload", "android"])
+  func unreadable(field: String) {
+    let problems = Self.problems(Self.form([(field, #"{"aps":{},}"#)], without: ["body"]))
+    #expect(problems.map(\.field) == [field], "\(problems)")
+    let none = Self.problems(Self.form([], without: ["body"]))
+    #expect(none.map(\.code) == ["form.content"])
+  }
+
   @Test("blanks around words are a slip, inside prose they stay")
   func blanks() throws {
     let draft = try SendForm(

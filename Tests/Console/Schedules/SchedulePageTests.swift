@@ -41,7 +41,7 @@ struct SchedulePageTests {
       #expect(try await scene.count("schedules") == 1)
       #expect(try await scene.count("pushes") == 0)
       let page = ScenePage(try await ben.get(target))
-      #expect(page.text.contains("every day at 09:00, Europe/Berlin") && page.text.contains("No runs yet"))
+      #expect(page.text.contains("Every day at 09:00, Europe/Berlin") && page.text.contains("No runs yet"))
       #expect(try await scene.audit("schedule.create").map(\.actor) == ["operator@example.com"])
       let again = ScenePage(try await ben.get("/pushes/new?schedule=\(target.split(separator: "/").last ?? "")"))
       #expect(again.values("when") == ["repeat"] && again.values("every") == ["day"] && again.values("at") == ["09:00"])

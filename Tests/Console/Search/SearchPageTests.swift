@@ -92,6 +92,11 @@ struct SearchPageTests {
       #expect(ScenePage(try await Self.find(&vera, "Unregistered")).links.contains("/codes/Unregistered"))
       #expect(try await Self.find(&vera, "baddevicetoken").location == "/codes/BadDeviceToken", "a code leads there")
       #expect(ScenePage(try await Self.find(&vera, "baddevice")).links.contains("/codes/BadDeviceToken"))
+      // The navigation has the page, too: its last link is the hit.
+      let links = ScenePage(try await Self.find(&vera, "certificate")).links
+      let page = try #require(links.lastIndex(of: "/certificates"))
+      let code = try #require(links.firstIndex(of: "/codes/BadCertificate"))
+      #expect(page < code, "a page comes before the codes that contain its name")
     }
   }
 
