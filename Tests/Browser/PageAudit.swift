@@ -70,9 +70,9 @@ enum PageAudit {
       if (!table.tHead?.querySelector('th')) say('a table without heads', table);
       if (!table.caption && !table.ariaLabel && !table.closest('details')) say('a table without caption', table);
       for (const head of table.querySelectorAll('th')) if (!head.scope) say('a head without scope', head);
+      const width = row => [...row.cells].reduce((sum, cell) => sum + cell.colSpan, 0);
       for (const row of table.tBodies[0]?.rows ?? []) {
-        const width = [...row.cells].reduce((sum, cell) => sum + cell.colSpan, 0);
-        if (width !== table.tHead.rows[0].cells.length) say('a row of another width than its head', row);
+        if (width(row) !== width(table.tHead.rows[0])) say('a row of another width than its head', row);
       }
     }
     for (const anchor of all('a[href^="#"]')) if (!byID(anchor.hash.slice(1))) say('a link to nowhere', anchor);
