@@ -109,7 +109,7 @@ enum LegacyMessagesAPI {
     }
     guard let tags else {
       throw LegacyRequest.Refused(
-        "InvalidParameters",
+        .invalidParameters,
         "Without an FCM service account, topics are sent as tags. Join them by &&, with at most one group of ||.")
     }
     return .rule(tags)
@@ -216,7 +216,7 @@ private struct LegacyTarget: Sendable {
   }
 
   func result(_ database: Database, app: Int64, _ pushes: [Push], isDryRun: Bool) throws -> LegacyResult {
-    guard let token else { return .failed(isEmpty ? "MissingRegistration" : "InvalidRegistration", reason: nil) }
+    guard let token else { return .failed(isEmpty ? .missingRegistration : .invalidRegistration, reason: nil) }
     let device = try Device.find(database, app: app, token: token)
     if let device {
       for push in pushes {
@@ -230,8 +230,8 @@ private struct LegacyTarget: Sendable {
           return .failed(LegacyRequest.word(for: reason), reason: reason)
         }
       }
-      if device.state == .dead { return .failed("NotRegistered", reason: device.stateReason) }
-      if device.state == .quarantined { return .failed("InvalidRegistration", reason: device.stateReason) }
+      if device.state == .dead { return .failed(.notRegistered, reason: device.stateReason) }
+      if device.state == .quarantined { return .failed(.invalidRegistration, reason: device.stateReason) }
     }
     if isDryRun { return .sent("fake_message_id", isPending: false) }
     return .sent("0:\(pushes.first?.id ?? 0)%\(device?.id ?? 0)", isPending: true)
@@ -242,8 +242,8 @@ private struct LegacyTarget: Sendable {
 private enum LegacyResult: Sendable {
   /// Accepted by the provider, or taken by Signalbox, which goes on with it.
   case sent(String, isPending: Bool)
-  /// The protocol's word, and the reason as Signalbox has it.
-  case failed(String, reason: String?)
+  /// The reason is Signalbox's own.
+  case failed(LegacyRequest.Word, reason: String?)
 
   var isFailure: Bool { if case .failed = self { true } else { false } }
   var isPending: Bool { if case .sent(_, true) = self { true } else { false } }
@@ -252,7 +252,7 @@ private enum LegacyResult: Sendable {
     switch self {
     case .sent(let id, _): json.member("message_id", id)
     case .failed(let word, let reason):
-      json.member("error", word)
+      json.member("error", word.rawValue)
       if let reason, !reason.isEmpty { json.member("reason", reason) }
     }
   }

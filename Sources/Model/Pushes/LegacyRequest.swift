@@ -22,15 +22,29 @@ package struct LegacyRequest: Sendable, Hashable {
     package let text: String
   }
 
+  /// What the protocol says of a receiver that a message does not reach.
+  package enum Word: String, Sendable {
+    case invalidParameters = "InvalidParameters"
+    case invalidTTL = "InvalidTtl"
+    case invalidDataKey = "InvalidDataKey"
+    case messageTooBig = "MessageTooBig"
+    case missingRegistration = "MissingRegistration"
+    case invalidRegistration = "InvalidRegistration"
+    case notRegistered = "NotRegistered"
+    case mismatchSenderID = "MismatchSenderId"
+    case deviceRateExceeded = "DeviceMessageRateExceeded"
+    case invalidAPNsCredential = "InvalidApnsCredential"
+    case internalServerError = "InternalServerError"
+  }
+
   /// A message that is refused for every receiver: status 200, and this word in its results.
   package struct Refused: Error, Sendable, Hashable {
-    /// One of the protocol's.
-    package let word: String
+    package let word: Word
     package let reason: String
     /// The path of what is wrong, such as `notification.badge`; empty: no single field.
     package let field: String
 
-    package init(_ word: String, _ reason: String, field: String = "") {
+    package init(_ word: Word, _ reason: String, field: String = "") {
       (self.word, self.reason, self.field) = (word, reason, field)
     }
 
@@ -38,9 +52,9 @@ package struct LegacyRequest: Sendable, Hashable {
     package init(_ problems: Problems) {
       let problem = problems.all.first
       switch problem?.code {
-      case PayloadMessage.tooLarge.code, FCMMessageProblem.tooLarge.code: word = "MessageTooBig"
-      case FCMMessageProblem.reservedKey.code, PayloadMessage.reservedKey.code: word = "InvalidDataKey"
-      default: word = "InvalidParameters"
+      case PayloadMessage.tooLarge.code, FCMMessageProblem.tooLarge.code: word = .messageTooBig
+      case FCMMessageProblem.reservedKey.code, PayloadMessage.reservedKey.code: word = .invalidDataKey
+      default: word = .invalidParameters
       }
       reason = problem?.description ?? ""
       field = ""
@@ -77,7 +91,7 @@ package struct LegacyRequest: Sendable, Hashable {
     case "high"?: draft.options.priority = .high
     case "normal"?: draft.options.priority = .normal
     case let word?:
-      throw Refused("InvalidParameters", "priority must be high or normal, not \(word.prefix(20)).", field: "priority")
+      throw Refused(.invalidParameters, "priority must be high or normal, not \(word.prefix(20)).", field: "priority")
     }
     draft.notification.contentAvailable = members["content_available"] == true
     draft.notification.mutableContent = members["mutable_content"] == true
@@ -87,7 +101,7 @@ package struct LegacyRequest: Sendable, Hashable {
     var unused = members.keys.filter { !Self.keys.contains($0) }
     if let shown = members["notification"] {
       guard let shown = shown.object?.filter({ $0.value != .null }) else {
-        throw Refused("InvalidParameters", "notification must be an object.", field: "notification")
+        throw Refused(.invalidParameters, "notification must be an object.", field: "notification")
       }
       unused += try Self.read(shown, &draft.notification, &android)
     }
@@ -125,7 +139,7 @@ package struct LegacyRequest: Sendable, Hashable {
     if name == "to", !text.hasPrefix("/topics/") { return .tokens([text]) }
     let topic = String(text.dropFirst(8))
     let problem = name == "to" ? TopicCondition.problem(withTopic: topic) : TopicCondition.problem(with: text)
-    if let problem { throw Refused("InvalidParameters", problem.text, field: name) }
+    if let problem { throw Refused(.invalidParameters, problem.text, field: name) }
     return name == "to"
       ? .topics(.topic(topic), tags: TopicCondition.topic(topic).asTags)
       : .topics(.condition(text), tags: TopicCondition(text)?.asTags)
@@ -136,7 +150,7 @@ package struct LegacyRequest: Sendable, Hashable {
     let seconds = value.integer ?? value.string.flatMap { Int64($0) }
     guard let seconds = seconds.flatMap({ Int(exactly: $0) }), PushLimits.timeToLive.contains(seconds) else {
       throw Refused(
-        "InvalidTtl", "time_to_live must be from 0 to \(PushLimits.timeToLive.upperBound) seconds.",
+        .invalidTTL, "time_to_live must be from 0 to \(PushLimits.timeToLive.upperBound) seconds.",
         field: "time_to_live")
     }
     return seconds
@@ -145,7 +159,7 @@ package struct LegacyRequest: Sendable, Hashable {
   private static func text(_ members: [String: JSONValue], _ name: String, in group: String = "") throws -> String? {
     guard let value = members[name] else { return nil }
     guard let text = value.string else {
-      throw Refused("InvalidParameters", "\(name) must be a string.", field: group + name)
+      throw Refused(.invalidParameters, "\(name) must be a string.", field: group + name)
     }
     return text.isEmpty ? nil : text
   }
@@ -154,10 +168,10 @@ package struct LegacyRequest: Sendable, Hashable {
   private static func data(_ value: JSONValue?) throws -> [String: JSONValue] {
     guard let value else { return [:] }
     guard let members = value.object else {
-      throw Refused("InvalidParameters", "data must be an object.", field: "data")
+      throw Refused(.invalidParameters, "data must be an object.", field: "data")
     }
     if let key = members.keys.filter(FCMMessage.isReserved).min() {
-      throw Refused("InvalidDataKey", "“\(key)” is reserved by FCM.", field: "data[\"\(key)\"]")
+      throw Refused(.invalidDataKey, "“\(key)” is reserved by FCM.", field: "data[\"\(key)\"]")
     }
     return members.mapValues { .string($0.string ?? $0.text()) }
   }
@@ -179,7 +193,7 @@ package struct LegacyRequest: Sendable, Hashable {
       let number = badge.string.flatMap { $0.first?.isNumber == true ? Int64($0) : nil }.map(JSONValue.integer)
       guard let badge = Badge(json: number ?? badge) else {
         throw Refused(
-          "InvalidParameters", "badge must be a number from 0 to \(PushLimits.badge.upperBound).",
+          .invalidParameters, "badge must be a number from 0 to \(PushLimits.badge.upperBound).",
           field: "notification.badge")
       }
       notification.badge = badge
@@ -200,17 +214,17 @@ package struct LegacyRequest: Sendable, Hashable {
   /// The protocol's word for an outcome that is not *accepted*.
   ///
   /// - Parameter reason: the provider's, or one of ours.
-  package static func word(for reason: String) -> String {
+  package static func word(for reason: String) -> Word {
     switch reason.prefix(while: { $0 != " " }) {
-    case "UNREGISTERED", "Unregistered", "ExpiredToken", "NotRegistered": "NotRegistered"
-    case "INVALID_ARGUMENT", "BadDeviceToken": "InvalidRegistration"
-    case "SENDER_ID_MISMATCH", "DeviceTokenNotForTopic": "MismatchSenderId"
-    case "PayloadTooLarge": "MessageTooBig"
-    case "QUOTA_EXCEEDED", "TooManyRequests": "DeviceMessageRateExceeded"
+    case "UNREGISTERED", "Unregistered", "ExpiredToken", "NotRegistered": .notRegistered
+    case "INVALID_ARGUMENT", "BadDeviceToken": .invalidRegistration
+    case "SENDER_ID_MISMATCH", "DeviceTokenNotForTopic": .mismatchSenderID
+    case "PayloadTooLarge": .messageTooBig
+    case "QUOTA_EXCEEDED", "TooManyRequests": .deviceRateExceeded
     case "THIRD_PARTY_AUTH_ERROR", "InvalidProviderToken", "ExpiredProviderToken", "BadCertificate",
       OwnReason.noCredential.rawValue, OwnReason.credentialUnusable.rawValue, OwnReason.credentialRefused.rawValue:
-      "InvalidApnsCredential"
-    default: "InternalServerError"
+      .invalidAPNsCredential
+    default: .internalServerError
     }
   }
 }
