@@ -3,6 +3,7 @@ import Glibc
 import HTTP2
 import OpenSSL
 import Reactor
+import TestSupport
 import Testing
 
 /// Somebody else's HTTP/2 server, as a process for the time of a test.
@@ -66,9 +67,8 @@ enum OtherServer {
       let sockets = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       let inodes = Set(
         sockets.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)") })
-      for line in try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").dropFirst() {
-        let columns = line.split(separator: " ")
-        guard columns.count > 9, columns[3] == "0A", inodes.contains("socket:[\(columns[9])]") else { continue }
+      for columns in try TCPSockets.all() {
+        guard columns[3] == "0A", inodes.contains("socket:[\(columns[9])]") else { continue }
         if let port = columns[1].split(separator: ":").last.flatMap({ UInt16($0, radix: 16) }) { return port }
       }
       try await Task.sleep(for: .milliseconds(5))
