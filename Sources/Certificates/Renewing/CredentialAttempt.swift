@@ -89,7 +89,7 @@ extension CredentialAttempt: JSONObject {
 
 extension CredentialAttempt {
   var isRefused: Bool { if case .refused = verdict { true } else { false } }
-  var isUndecided: Bool { if case .undecided = verdict { true } else { false } }
+  package var isUndecided: Bool { if case .undecided = verdict { true } else { false } }
 
   /// Why nothing should move to the file; nil if the push service accepted it.
   ///
