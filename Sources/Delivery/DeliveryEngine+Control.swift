@@ -1,6 +1,7 @@
 import Foundation
-import Model
-import Store
+package import Model
+import SQLite
+package import Store
 
 extension DeliveryEngine {
   /// Cancels a push: nothing more is sent. Requests in flight still get their results, devices waiting for a retry keep
@@ -43,5 +44,21 @@ extension DeliveryEngine {
     }
     if goesOn { goOn(id) }
     return goesOn
+  }
+
+  /// Approves or rejects a push or schedule that waits for a second person; an approved push goes on as one that was
+  /// just sent. The push is safe once this returns: a server that starts later takes it up.
+  ///
+  /// - Throws: `Problems` with one `ApprovalMessage`.
+  package func decide(
+    _ subject: Approval.Subject, isApproved: Bool, by decider: ApprovalRule.Actor, remark: String?,
+    from address: String?
+  ) async throws {
+    let now = clock()
+    try await store.write { database in
+      try Approval.decide(
+        database, subject, isApproved: isApproved, by: decider, remark: remark, from: address, now: now)
+    }
+    if case .push(let id) = subject { goOn(id) }
   }
 }

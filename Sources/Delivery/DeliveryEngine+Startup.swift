@@ -64,6 +64,16 @@ extension DeliveryEngine {
     }
   }
 
+  /// Recalculates the next runs after a change of the time zone rules. If the store cannot be written, the stored times
+  /// stay: delivery must not wait for it.
+  func renewSchedules(now: Date) async {
+    do {
+      try await store.write { try Schedule.renew($0, now: now) }
+    } catch {
+      log.error("could not check the schedules' next runs", ["error": "\(error)"])
+    }
+  }
+
   func lookForDue() async {
     var failed = false
     while !Task.isCancelled {
@@ -86,6 +96,32 @@ extension DeliveryEngine {
         failed = true
       }
     }
+  }
+
+  /// Ends what nobody approved in time.
+  func lookForExpiredApprovals(now: Date) async throws {
+    for approval in try await store.read({ try Approval.overdue($0, now: now) }) {
+      guard try await store.write({ try approval.expire($0, now: now) }) else { continue }
+      log.notice("ended requests that nobody approved in time", ["approval": approval.id])
+      if case .push(let id) = approval.subject { tell(id) }
+    }
+  }
+
+  /// Creates the pushes of due schedules, each in its own transaction, and starts them.
+  ///
+  /// - Throws: the first error, after every schedule had its turn.
+  func lookForOccurrences(now: Date) async throws {
+    let intake = PushIntake(store: store, deliver: enqueue)
+    var failure: (any Error)?
+    for id in try await store.read({ try Schedule.due($0, now: now) }) {
+      do {
+        guard let push = try await intake.carryOn(schedule: id, now: now) else { continue }
+        log.info("created the push of a schedule", ["schedule": id, "push.id": push.uid])
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
   }
 
   private func isNew(_ id: Int64) -> Bool {

@@ -47,7 +47,7 @@ package enum CertificateTracker {
     {
       throw Problems([
         Problem(
-          "file", code: "certificate.duplicate", "This file is already stored as “{name}” (since {date}).",
+          "file", CertificateMessage.duplicate,
           ["name": first.details.name, "date": first.createdAt.formatted(.iso8601.year().month().day())])
       ])
     }
@@ -203,4 +203,10 @@ package enum CertificateTracker {
         ExpiryReport.Unreadable(key: "certificates/\($0.id)", name: $0.details.name, reason.problem)
       }
   }
+}
+
+package enum CertificateMessage: String, MessageSet {
+  case duplicate = "certificate.duplicate"
+
+  package var english: String { "This file is already stored as “{name}” (since {date})." }
 }

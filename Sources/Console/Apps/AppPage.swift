@@ -219,7 +219,7 @@ enum AppPage {
       let after = try Credential.find(database, id: bound.id)
       try AuditEntry.add(database, audit.changing(before, to: after), now: now)
     }
-    let isUntried = attempt.map { $0.result.word == "undecided" } ?? false
+    let isUntried = attempt?.isUndecided == true
     return page.redirect(to: "/apps/\(app.id)", flash: isUntried ? "credential_bound_untried" : "credential_bound")
   }
 

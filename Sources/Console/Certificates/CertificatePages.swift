@@ -152,7 +152,7 @@ enum CertificatePages {
         to: leading(page, app) ?? "/certificates/\(kept.id)",
         flash: kept.details.notAfter == nil ? "certificate_kept_for_good" : "certificate_kept")
     } catch let problems as Problems {
-      if problems.all.contains(where: { $0.code == "certificate.duplicate" }), let sha256 = file.sha256,
+      if problems.all.contains(where: { $0.code == CertificateMessage.duplicate.code }), let sha256 = file.sha256,
         let stored = try await page.store.read({ try TrackedCertificate.find($0, sha256: sha256).first })
       {
         return page.redirect(

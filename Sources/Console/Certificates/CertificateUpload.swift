@@ -64,7 +64,7 @@ struct CertificateUpload {
         kept = try CertificateTracker.keep(
           database, file, labels, sealer: sealer, by: call.actor, now: call.now)
       } catch let problems as Problems {
-        let duplicate = problems.all.first { $0.code == "certificate.duplicate" }
+        let duplicate = problems.all.first { $0.code == CertificateMessage.duplicate.code }
         throw duplicate.map { APIError(.conflict, $0) as any Error } ?? problems
       }
       // The file adds the key to a certificate that was stored without one.

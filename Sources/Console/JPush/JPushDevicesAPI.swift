@@ -103,7 +103,7 @@ enum JPushDevicesAPI {
       try Device.update(
         database, id: device.id, alias: alias, tags: tags, limits: limits, by: call.actor, now: call.now)
     } catch let problem as Problem {
-      throw JPushError(problem.code == "device.alias_full" ? .aliasFull : .deviceInvalid, problem.text)
+      throw JPushError(problem.code == AliasMessage.full.code ? .aliasFull : .deviceInvalid, problem.text)
     }
   }
 

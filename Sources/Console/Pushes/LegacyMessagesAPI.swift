@@ -227,7 +227,7 @@ private struct LegacyTarget: Sendable {
         case .unknown: return .sent(id, isPending: true)
         case .failed, .deadToken, .skipped:
           let reason = delivery.reason ?? ""
-          return .failed(LegacyRequest.word(for: reason), reason: reason)
+          return .failed(LegacyRequest.Word(reason: reason), reason: reason)
         }
       }
       if device.state == .dead { return .failed(.notRegistered, reason: device.stateReason) }

@@ -1,6 +1,5 @@
 package import Foundation
 package import Model
-import Providers
 
 /// Exponential backoff: each pause is twice the previous one, up to a limit.
 package struct Backoff: Sendable, Hashable {

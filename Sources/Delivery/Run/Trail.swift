@@ -86,6 +86,7 @@ final class Trail: @unchecked Sendable {
   private let descriptor: Int32
   private let file: String
   private let database: String
+  /// The mapped file. An array would end with the process, and writing to the file would cost a system call per device.
   private let memory: UnsafeMutableRawPointer
   private let places: UnsafeMutablePointer<Place>
   private let own: Header

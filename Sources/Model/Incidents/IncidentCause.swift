@@ -68,13 +68,13 @@ package struct IncidentCause: Sendable, Hashable {
 
 extension Reason {
   /// Reasons that park a token. APNs': it may be valid in the other environment. FCM's: it is not one of Firebase's.
-  package static let parking: Set<String> = ["BadDeviceToken", "INVALID_ARGUMENT"]
+  package static let parking: Set<String> = Set(ProviderKind.allCases.compactMap(parking(_:)))
 
   /// The reason that parks a provider's tokens; nil: none does.
   package static func parking(_ provider: ProviderKind) -> String? {
     switch provider {
-    case .apns: "BadDeviceToken"
-    case .fcm: "INVALID_ARGUMENT"
+    case .apns: APNsCode.badDeviceToken.rawValue
+    case .fcm: FCMCode.invalidArgument.rawValue
     case .jpush: nil
     }
   }
@@ -82,8 +82,8 @@ extension Reason {
   /// The usual reason of a provider for an unregistered device; nil: it has none.
   package static func unregistered(_ provider: ProviderKind) -> String? {
     switch provider {
-    case .apns: "Unregistered"
-    case .fcm: "UNREGISTERED"
+    case .apns: APNsCode.unregistered.rawValue
+    case .fcm: FCMCode.unregistered.rawValue
     case .jpush: nil
     }
   }

@@ -23,7 +23,7 @@ package struct LegacyRequest: Sendable, Hashable {
   }
 
   /// What the protocol says of a receiver that a message does not reach.
-  package enum Word: String, Sendable {
+  package enum Word: String, Sendable, CaseIterable {
     case invalidParameters = "InvalidParameters"
     case invalidTTL = "InvalidTtl"
     case invalidDataKey = "InvalidDataKey"
@@ -210,21 +210,48 @@ package struct LegacyRequest: Sendable, Hashable {
     let known = androidKeys.union(["title", "body", "subtitle", "sound", "image", "badge", "android_channel_id"])
     return shown.keys.filter { !known.contains($0) }.map { "notification.\($0)" }
   }
+}
 
-  /// The protocol's word for an outcome that is not *accepted*.
+extension LegacyRequest.Word {
+  /// For an outcome that is not *accepted*.
   ///
   /// - Parameter reason: the provider's, or one of ours.
-  package static func word(for reason: String) -> Word {
-    switch reason.prefix(while: { $0 != " " }) {
-    case "UNREGISTERED", "Unregistered", "ExpiredToken", "NotRegistered": .notRegistered
-    case "INVALID_ARGUMENT", "BadDeviceToken": .invalidRegistration
-    case "SENDER_ID_MISMATCH", "DeviceTokenNotForTopic": .mismatchSenderID
-    case "PayloadTooLarge": .messageTooBig
-    case "QUOTA_EXCEEDED", "TooManyRequests": .deviceRateExceeded
-    case "THIRD_PARTY_AUTH_ERROR", "InvalidProviderToken", "ExpiredProviderToken", "BadCertificate",
-      OwnReason.noCredential.rawValue, OwnReason.credentialUnusable.rawValue, OwnReason.credentialRefused.rawValue:
-      .invalidAPNsCredential
-    default: .internalServerError
+  package init(reason: String) {
+    let code = Reason.head(reason)
+    self =
+      APNsCode(rawValue: code).map { Self($0) } ?? FCMCode(rawValue: code).map { Self($0) }
+      ?? OwnReason(rawValue: code).map { Self($0) } ?? .internalServerError
+  }
+
+  private init(_ code: APNsCode) {
+    switch code {
+    case .unregistered, .expiredToken: self = .notRegistered
+    case .badDeviceToken: self = .invalidRegistration
+    case .deviceTokenNotForTopic: self = .mismatchSenderID
+    case .payloadTooLarge: self = .messageTooBig
+    case .tooManyRequests: self = .deviceRateExceeded
+    case .badCertificate, .expiredProviderToken, .invalidProviderToken: self = .invalidAPNsCredential
+    case .badTopic, .idleTimeout, .missingTopic, .tooManyProviderTokenUpdates, .topicDisallowed:
+      self = .internalServerError
+    }
+  }
+
+  private init(_ code: FCMCode) {
+    switch code {
+    case .unregistered: self = .notRegistered
+    case .invalidArgument: self = .invalidRegistration
+    case .senderMismatch: self = .mismatchSenderID
+    case .quotaExceeded: self = .deviceRateExceeded
+    case .thirdPartyAuthError: self = .invalidAPNsCredential
+    case .badRequest, .internal, .notFound, .permissionDenied, .unauthenticated, .unavailable:
+      self = .internalServerError
+    }
+  }
+
+  private init(_ own: OwnReason) {
+    switch own {
+    case .noCredential, .credentialUnusable, .credentialRefused: self = .invalidAPNsCredential
+    default: self = .internalServerError
     }
   }
 }

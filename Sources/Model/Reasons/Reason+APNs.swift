@@ -197,3 +197,24 @@ extension Reason {
       cause: "The credential belongs to another bundle ID.", remedy: "Use this app's credential."),
   ]
 }
+
+/// APNs' reasons with special handling; all are in ``Reason/apns``.
+package enum APNsCode: String, Sendable, CaseIterable {
+  case badCertificate = "BadCertificate"
+  case badDeviceToken = "BadDeviceToken"
+  case badTopic = "BadTopic"
+  case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
+  case expiredProviderToken = "ExpiredProviderToken"
+  case expiredToken = "ExpiredToken"
+  case idleTimeout = "IdleTimeout"
+  case invalidProviderToken = "InvalidProviderToken"
+  case missingTopic = "MissingTopic"
+  case payloadTooLarge = "PayloadTooLarge"
+  case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
+  case tooManyRequests = "TooManyRequests"
+  case topicDisallowed = "TopicDisallowed"
+  case unregistered = "Unregistered"
+
+  /// Whether the sender may not use the topic.
+  package var isAboutTopic: Bool { [.badTopic, .missingTopic, .topicDisallowed].contains(self) }
+}

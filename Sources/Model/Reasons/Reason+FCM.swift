@@ -91,3 +91,19 @@ extension Reason {
       cause: "Firebase gave no reason.", remedy: "Send again. If the error persists, contact Firebase support."),
   ]
 }
+
+/// FCM's codes with special handling; all are in ``Reason/fcm``.
+package enum FCMCode: String, Sendable, CaseIterable {
+  case invalidArgument = "INVALID_ARGUMENT"
+  /// Ours for INVALID_ARGUMENT about a field of the message: the type of its detail.
+  case badRequest = "BadRequest"
+  case unregistered = "UNREGISTERED"
+  case senderMismatch = "SENDER_ID_MISMATCH"
+  case quotaExceeded = "QUOTA_EXCEEDED"
+  case unavailable = "UNAVAILABLE"
+  case `internal` = "INTERNAL"
+  case thirdPartyAuthError = "THIRD_PARTY_AUTH_ERROR"
+  case unauthenticated = "UNAUTHENTICATED"
+  case permissionDenied = "PERMISSION_DENIED"
+  case notFound = "NOT_FOUND"
+}

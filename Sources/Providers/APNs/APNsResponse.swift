@@ -59,24 +59,6 @@ struct APNsResponse: Sendable, Hashable {
   }
 }
 
-/// APNs' reasons with special handling; all are in `Reason+APNs.swift`.
-package enum APNsCode: String, Sendable, CaseIterable {
-  case badTopic = "BadTopic"
-  case expiredProviderToken = "ExpiredProviderToken"
-  case idleTimeout = "IdleTimeout"
-  case missingTopic = "MissingTopic"
-  case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
-  case topicDisallowed = "TopicDisallowed"
-
-  /// Whether the sender may not use the topic.
-  var isAboutTopic: Bool {
-    switch self {
-    case .badTopic, .missingTopic, .topicDisallowed: true
-    case .expiredProviderToken, .idleTimeout, .tooManyProviderTokenUpdates: false
-    }
-  }
-}
-
 /// The handling of APNs' answers (Apple, "Handling notification responses from APNs"; docs/protocols.md §1.6).
 struct APNsRules: ServiceRules {
   /// "4XX slows down your ability to send" (Apple). A 410 is no error; 401 and 403 concern the credential, which the

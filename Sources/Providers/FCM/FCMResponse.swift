@@ -37,22 +37,6 @@ struct FCMRules: ServiceRules {
   }
 }
 
-/// FCM's codes with special handling; all are in `Reason+FCM.swift`.
-enum FCMCode: String, Sendable, CaseIterable {
-  case invalidArgument = "INVALID_ARGUMENT"
-  /// Ours for INVALID_ARGUMENT about a field of the message: the type of its detail.
-  case badRequest = "BadRequest"
-  case unregistered = "UNREGISTERED"
-  case senderMismatch = "SENDER_ID_MISMATCH"
-  case quotaExceeded = "QUOTA_EXCEEDED"
-  case unavailable = "UNAVAILABLE"
-  case `internal` = "INTERNAL"
-  case thirdPartyAuthError = "THIRD_PARTY_AUTH_ERROR"
-  case unauthenticated = "UNAUTHENTICATED"
-  case permissionDenied = "PERMISSION_DENIED"
-  case notFound = "NOT_FOUND"
-}
-
 /// A parsed error of FCM.
 struct FCMResponse: Sendable, Hashable {
   /// One of ``FCMCode``, another code of Google's, or the status.
@@ -73,7 +57,9 @@ struct FCMResponse: Sendable, Hashable {
       if type.hasSuffix("FcmError") {
         fcm = detail["errorCode"]?.string
       } else if type.hasSuffix("ApnsError") {
-        isGone = detail["reason"]?.string == "Unregistered" || detail["statusCode"]?.integer == 410
+        isGone =
+          detail["reason"]?.string.flatMap(APNsCode.init) == .unregistered
+          || detail["statusCode"]?.integer == 410
       } else if type.hasSuffix("BadRequest") {
         field = detail["fieldViolations"]?.array?.first?["field"]?.string
       } else if type.hasSuffix("ErrorInfo") {

@@ -312,7 +312,7 @@ struct SenderStanding: Sendable, Hashable {
     switch status {
     case 200..<300: points = max(0, points - 1)
     case 410: break
-    case 400...499: points = min(Self.end, points + (reason == "BadDeviceToken" ? 2 : 1))
+    case 400...499: points = min(Self.end, points + (reason.flatMap(APNsCode.init) == .badDeviceToken ? 2 : 1))
     default: break
     }
     if points == Self.end { return before < Self.end ? .end : nil }

@@ -58,18 +58,18 @@ struct FCMError: Error, Sendable, Hashable {
   static func simulated(_ code: String, status: Int, retryAfter: Int?) -> FCMError {
     if code == expiredToken { return unauthenticated(code) }
     var error = FCMError(status: status, message: "Error encountered.", details: [.fcm(code)])
-    switch code {
-    case "UNREGISTERED": error.message = unregistered.message
-    case "INVALID_ARGUMENT": error.message = badToken.message
-    case "SENDER_ID_MISMATCH": error.message = "SenderId mismatch"
-    case "QUOTA_EXCEEDED":
+    switch FCMCode(rawValue: code) {
+    case .unregistered: error.message = unregistered.message
+    case .invalidArgument: error.message = badToken.message
+    case .senderMismatch: error.message = "SenderId mismatch"
+    case .quotaExceeded:
       error.message = "Resource has been exhausted (e.g. check quota)."
       error.details.append(.quota)
-    case "UNAVAILABLE": error.message = "The service is currently unavailable."
-    case "INTERNAL": error.message = "Internal error encountered."
-    case "THIRD_PARTY_AUTH_ERROR":
+    case .unavailable: error.message = "The service is currently unavailable."
+    case .internal: error.message = "Internal error encountered."
+    case .thirdPartyAuthError:
       error.message = "Auth error from APNS or Web Push Service"
-      error.details.append(.apns(status: 403, reason: "InvalidProviderToken"))
+      error.details.append(.apns(status: 403, reason: APNsCode.invalidProviderToken.rawValue))
     default: break
     }
     if status == 429 || status == 503 { error.retryAfter = retryAfter }

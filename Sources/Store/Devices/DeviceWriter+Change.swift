@@ -1,6 +1,6 @@
 internal import Foundation
 import JSON
-internal import Model
+package import Model
 internal import SQLite
 
 extension DeviceWriter {
@@ -33,10 +33,7 @@ extension DeviceWriter {
     let count = try database.int(
       "SELECT count(*) FROM (SELECT 1 FROM devices WHERE alias = ? AND app_id = ? LIMIT ?)", new, app, limit)
     guard count >= limit else { return nil }
-    return Problem(
-      "alias", code: "device.alias_full",
-      "This alias already has {limit} devices, which is the maximum. Remove it from one of them first.",
-      ["limit": "\(limit)"])
+    return Problem("alias", AliasMessage.full, ["limit": "\(limit)"])
   }
 
   /// Changes a device, with a timeline event for each difference.
@@ -148,5 +145,13 @@ extension DeviceWriter {
       [
         "added": .array(added.map { .string($0) }), "removed": .array(removed.keys.sorted().map { .string($0) }),
       ])
+  }
+}
+
+package enum AliasMessage: String, MessageSet {
+  case full = "device.alias_full"
+
+  package var english: String {
+    "This alias already has {limit} devices, which is the maximum. Remove it from one of them first."
   }
 }

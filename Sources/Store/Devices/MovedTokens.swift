@@ -69,7 +69,7 @@ package struct MovedTokens: Sendable, Hashable {
     "json_extract(e.detail, '$.push') IS NULL AND json_extract(e.detail, '$.incident') IS NULL"
 
   /// The provider's reason for a token that may belong to the other environment.
-  package static let reason = "BadDeviceToken"
+  package static let reason = APNsCode.badDeviceToken.rawValue
 
   package static func find(_ database: Database, _ origin: Origin) throws -> MovedTokens {
     switch origin {

@@ -95,8 +95,10 @@ struct LanguageTests {
     func add<Set: MessageSet>(_ set: Set.Type) { for one in set.allCases { messages[one.rawValue] = one.english } }
     add(ImportMessage.self)
     add(TopicChangeProblem.self)
+    add(AliasMessage.self)
     add(DeviceMergeMessage.self)
     add(DeviceBatchMessage.self)
+    add(CertificateMessage.self)
     add(RenewalMessage.self)
     add(HostMessage.self)
     add(CredentialMessage.self)

@@ -39,6 +39,29 @@ struct ReasonTests {
     #expect(Reason.said(in: code) == word)
   }
 
+  @Test(
+    "legacy FCM has a word for each outcome",
+    arguments: [
+      ("Unregistered", .notRegistered), ("ExpiredToken", .notRegistered), ("UNREGISTERED", .notRegistered),
+      ("BadDeviceToken", .invalidRegistration), ("INVALID_ARGUMENT", .invalidRegistration),
+      ("DeviceTokenNotForTopic", .mismatchSenderID), ("SENDER_ID_MISMATCH", .mismatchSenderID),
+      ("PayloadTooLarge", .messageTooBig), ("TooManyRequests", .deviceRateExceeded),
+      ("QUOTA_EXCEEDED", .deviceRateExceeded), ("BadCertificate", .invalidAPNsCredential),
+      ("PERMISSION_DENIED (CONSUMER_INVALID)", .internalServerError),
+      ("THIRD_PARTY_AUTH_ERROR", .invalidAPNsCredential), ("NoCredential", .invalidAPNsCredential),
+      ("Expired (ServiceUnavailable)", .internalServerError), ("HTTP 418", .internalServerError),
+    ] as [(String, LegacyRequest.Word)])
+  func legacy(reason: String, word: LegacyRequest.Word) {
+    #expect(LegacyRequest.Word(reason: reason) == word)
+  }
+
+  @Test("the codes with special handling, and legacy FCM's words, are explained")
+  func handled() {
+    for code in APNsCode.allCases { #expect(Reason.of(code.rawValue).source == .apns, "\(code)") }
+    let known = Set((Reason.table + Reason.elsewhere).map(\.code))
+    for word in LegacyRequest.Word.allCases { #expect(known.contains(word.rawValue), "\(word)") }
+  }
+
   @Test("each code occurs once")
   func unique() {
     let all = Reason.table + Reason.elsewhere
