@@ -24,14 +24,20 @@ enum JPushReportsAPI {
   /// What is known of one push; nothing for a push that the app did not send.
   private struct Figures: Sendable {
     let id: Int64
-    /// Devices of the audience on a platform; nil: none, or not counted yet.
-    var target: [Platform: Int] = [:]
+    /// Devices of the audience; empty: none, or not counted yet.
+    var target: [Reach: Int] = [:]
     /// Devices that the provider accepted the push for.
-    var sent: [Platform: Int] = [:]
+    var sent: [Reach: Int] = [:]
     var receipts: [Platform: ReceiptCounts] = [:]
 
-    func target(_ platform: Platform) -> JSONValue { target[platform].map(JSONValue.number) ?? .null }
-    func sent(_ platform: Platform) -> JSONValue { sent[platform].map(JSONValue.number) ?? .null }
+    func target(_ platform: Platform, _ provider: ProviderKind? = nil) -> JSONValue { sum(target, platform, provider) }
+    func sent(_ platform: Platform, _ provider: ProviderKind? = nil) -> JSONValue { sum(sent, platform, provider) }
+
+    /// Without a provider: all of them.
+    private func sum(_ counts: [Reach: Int], _ platform: Platform, _ provider: ProviderKind?) -> JSONValue {
+      let found = counts.filter { $0.key.platform == platform && (provider ?? $0.key.provider) == $0.key.provider }
+      return found.isEmpty ? .null : .number(found.values.reduce(0, +))
+    }
 
     func reported(_ platform: Platform, _ kind: ReceiptKind) -> JSONValue {
       receipts[platform].map { .number($0[kind]) } ?? .null
@@ -41,11 +47,11 @@ enum JPushReportsAPI {
   private static func figures(_ database: Database, _ call: JPushCall, _ id: Int64) throws -> Figures {
     var figures = Figures(id: id)
     guard let push = try Push.find(database, id: id), push.appID == call.app.id else { return figures }
-    for (reach, count) in try Push.targets(database, id: id) { figures.target[reach.platform, default: 0] += count }
-    for platform in figures.target.keys { figures.sent[platform] = 0 }
+    figures.target = try Push.targets(database, id: id)
+    figures.sent = figures.target.mapValues { _ in 0 }
     figures.receipts = try ReceiptCounts.byPlatform(database, push: id)
     for count in try Delivery.reasonCounts(database, push: id) where count.outcome == .accepted {
-      figures.sent[count.platform, default: 0] += count.count
+      figures.sent[Reach(count.platform, count.provider), default: 0] += count.count
     }
     return figures
   }
@@ -66,7 +72,7 @@ enum JPushReportsAPI {
 
   private static func receivedDetail(_ push: Figures) -> JSONValue {
     [
-      "msg_id": .string(String(push.id)), "jpush_received": .null, "android_pns_sent": push.sent(.android),
+      "msg_id": .string(String(push.id)), "jpush_received": .null, "android_pns_sent": push.sent(.android, .fcm),
       "ios_apns_sent": push.sent(.ios), "ios_apns_received": push.reported(.ios, .displayed),
       "ios_msg_received": .null, "wp_mpns_sent": .null,
     ]
@@ -91,11 +97,14 @@ enum JPushReportsAPI {
   private static func messagesDetail(_ push: Figures) -> JSONValue {
     [
       "msg_id": .integer(push.id),
-      "jpush": ["target": .null, "online_push": .null, "received": .null, "click": .null, "msg_click": .null],
+      "jpush": [
+        "target": push.target(.android, .jpush), "online_push": .null, "received": .null, "click": .null,
+        "msg_click": .null,
+      ],
       "android_pns": [
-        "pns_target": push.target(.android), "pns_sent": push.sent(.android), "xm_detail": .null, "hw_detail": .null,
-        "mz_detail": .null, "oppo_detail": .null, "vivo_detail": .null,
-        "fcm_detail": ["target": push.target(.android), "sent": push.sent(.android)],
+        "pns_target": push.target(.android, .fcm), "pns_sent": push.sent(.android, .fcm), "xm_detail": .null,
+        "hw_detail": .null, "mz_detail": .null, "oppo_detail": .null, "vivo_detail": .null,
+        "fcm_detail": ["target": push.target(.android, .fcm), "sent": push.sent(.android, .fcm)],
       ],
       "ios": [
         "apns_target": push.target(.ios), "apns_sent": push.sent(.ios),

@@ -51,6 +51,9 @@ enum JPushSchedulesAPI {
   private static func plan(_ call: JPushCall, _ trigger: JSONValue, _ push: JSONValue) async throws -> PushIntake.Order
   {
     let found = try JPushTrigger(trigger, now: call.now)
+    guard trigger["single"]?.object == nil || found.startAt.timeIntervalSince(call.now) <= JPushTrigger.longest else {
+      throw call.invalid("trigger.single.time must be within a year.")
+    }
     let request = try JPushRequest(push, app: call.app.bundleID)
     var draft = try await JPushPushesAPI.draft(call, request)
     (draft.sendAt, draft.recurrence) = (found.startAt, found.rule)

@@ -14,8 +14,8 @@ package struct JPushTrigger: Sendable, Hashable {
 
   /// Times the unit: every so many days, weeks or months.
   static let frequency: ClosedRange<Int64> = 1...100
-  /// A periodical task ends within a year.
-  static let longest: TimeInterval = 366 * 86_400
+  /// A single task runs, and a periodical one ends, within a year.
+  package static let longest: TimeInterval = 366 * 86_400
 
   private enum Unit: String { case day, week, month }
 

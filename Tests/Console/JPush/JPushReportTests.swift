@@ -51,6 +51,26 @@ struct JPushReportTests {
     }
   }
 
+  @Test("Android phones that JPush reaches do not count as FCM's")
+  func services() async throws {
+    try await JPushScene.with { jpush in
+      let id = try await Self.push(jpush)
+      _ = try await jpush.store.write { database in
+        try database.run(
+          "INSERT INTO push_targets(push_id, platform, provider, count) VALUES (?, 2, 2, 1), (?, 2, 3, 4)", id, id)
+      }
+      let messages = try await jpush.call(.get, "/v3/messages?msg_ids=\(id)").json?.array?.first
+      #expect(messages?["android"]?["target"] == 5)
+      let channels = try await jpush.call(.get, "/v3/messages/detail?msg_ids=\(id)").json?.array?.first
+      #expect(channels?["jpush"]?["target"] == 4)
+      let fcm = channels?["android_pns"]
+      #expect(fcm?["pns_target"] == 1 && fcm?["pns_sent"] == 0)
+      #expect(fcm?["fcm_detail"] == ["target": 1, "sent": 0])
+      let detail = try await jpush.call(.get, "/v3/received/detail?msg_ids=\(id)").json?.array?.first
+      #expect(detail?["android_pns_sent"] == 0)
+    }
+  }
+
   @Test("a device of a push: accepted, refused, skipped, of nobody, not meant, or without an answer")
   func status() async throws {
     try await JPushScene.with { jpush in

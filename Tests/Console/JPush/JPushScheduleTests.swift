@@ -118,6 +118,7 @@ struct JPushScheduleTests {
         (["enabled": false], "enabled"), (["enabled": .null], "enabled"), (["name": "a b"], "name"),
         (["name": .null], "name"), (["trigger": .null], "trigger"), (["push": .null], "push"),
         (["push": ["platform": "all"]], "audience"), (["trigger": ["single": ["time": "2026-11-20 19:00:00"]]], "past"),
+        (["trigger": ["single": ["time": "2027-11-22 20:00:01"]]], "within a year"),
         (["colour": 1], "colour"), (["cid": "not a cid"], "cid"),
         (["push": ["platform": "all", "audience": ["segment": ["x"]], "notification": ["alert": "x"]]], "segment"),
       ] as [([String: JSONValue], String)] {
