@@ -1,6 +1,6 @@
 internal import Foundation
 import JSON
-package import Model
+import Model
 internal import SQLite
 
 extension DeviceWriter {
