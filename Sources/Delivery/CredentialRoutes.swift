@@ -155,7 +155,9 @@ package final class CredentialRoutes: RouteFinder {
   package func refresh() async throws {
     release()
     guard open.withLock({ !$0.isEmpty }) else { return }
-    let present = Set(try await store.read { try Credential.all($0).map(Key.init) })
+    let present: Set<Key> = try await store.read(
+      keptAs: "routes", bytes: { keys in keys.reduce(0) { $0 + 200 + ($1.trust?.utf8.count ?? 0) } }
+    ) { Set(try Credential.all($0).map(Key.init)) }
     let stale = open.withLock { routes in
       let stale = routes.filter { !present.contains($0.key) }
       for key in stale.keys { routes[key] = nil }

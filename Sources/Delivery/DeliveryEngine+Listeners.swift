@@ -36,8 +36,8 @@ extension DeliveryEngine {
     return stream
   }
 
-  /// Signals that an inactive push may have changed: when it starts or gets an order, and once a second because another
-  /// process may have changed it.
+  /// Signals that an inactive push may have changed: when it starts or gets an order, and within a second of a commit
+  /// because another process may have changed it.
   package func news(_ id: Int64) -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state in

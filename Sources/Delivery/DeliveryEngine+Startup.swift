@@ -76,6 +76,7 @@ extension DeliveryEngine {
 
   func lookForDue() async {
     var failed = false
+    var seen: DatabasePool.ChangeMark?
     while !Task.isCancelled {
       // `pause` throws when cancelled, which ends the loop.
       do { try await pause() } catch { return }
@@ -83,13 +84,20 @@ extension DeliveryEngine {
       do {
         _ = leaps.total()
         for id in stoppedAndDue() { enqueue(id) }
-        for id in try await store.read({ try Push.due($0, now: now) }) where isNew(id) { enqueue(id) }
         try await routes.refresh()
-        try await lookForExpiredApprovals(now: now)
         // Another process may have changed a push that is not active here.
-        for id in state.withLock({ Array($0.followers.keys) }) where isNew(id) { tell(id) }
-        // Last: a schedule that cannot be carried out fails each time.
-        try await lookForOccurrences(now: now)
+        let mark = store.changeMark
+        if mark == nil || mark != seen {
+          for id in state.withLock({ Array($0.followers.keys) }) where isNew(id) { tell(id) }
+        }
+        seen = mark
+        let quiet: QuietTime = try await store.read(keptAs: "quiet time", bytes: { _ in 16 }) { try QuietTime.find($0) }
+        if !quiet.contains(now) {
+          for id in try await store.read({ try Push.due($0, now: now) }) where isNew(id) { enqueue(id) }
+          try await lookForExpiredApprovals(now: now)
+          // Last: a schedule that cannot be carried out fails each time.
+          try await lookForOccurrences(now: now)
+        }
         failed = false
       } catch {
         if !failed, !Task.isCancelled { log.error("could not look for new pushes", ["error": "\(error)"]) }

@@ -10,8 +10,8 @@ import Synchronization
 /// Sends pushes: first those that an earlier process left unfinished, then those that are enqueued.
 ///
 /// A push is safe once its row is committed; enqueueing is only a hint. Pushes that another process stored, or whose
-/// time has come, are found by polling the store once a second. Several pushes run at the same time, so a test push
-/// does not wait behind a broadcast.
+/// time has come, are found within a second: the store is asked when anything was committed or is due (``QuietTime``).
+/// Several pushes run at the same time, so a test push does not wait behind a broadcast.
 package final class DeliveryEngine: Sendable {
   struct Running {
     let control: RunControl
@@ -64,7 +64,7 @@ package final class DeliveryEngine: Sendable {
   ///
   /// - Parameters:
   ///   - steady: elapsed seconds, unaffected by clock changes, as in ``steadyTime()``; nil if `clock` is never set.
-  ///   - pause: waits between two polls of the store.
+  ///   - pause: waits between two looks for new and due pushes.
   ///   - sleep: waits until a time by `clock`, or returns early; nil waits at most one second of real time, so that a
   ///     corrected clock is noticed.
   ///   - policy: what happens to a device after a failed attempt.

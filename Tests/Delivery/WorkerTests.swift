@@ -64,4 +64,36 @@ struct WorkerTests {
       #expect(try await !ask(.mismatch))
     }
   }
+
+  @Test("an engine without work asks the database nothing until somebody commits or a time has come")
+  func quiet() async throws {
+    try await EngineScene.run(devices: 1) { scene in
+      func reads() -> Int { scene.store.times.all[.database(isWrite: false)]?.counts.reduce(0, +) ?? 0 }
+      /// Lets the engine look once a second, and returns when it waits again.
+      func look(times: Int) async {
+        for _ in 0..<times {
+          await scene.wait { scene.clock.sleeperCount == 1 }
+          scene.clock.advance(by: 1)
+        }
+        await scene.wait { scene.clock.sleeperCount == 1 }
+      }
+      let later = try await scene.push(sendAt: scene.clock.now + 30)
+      try await scene.life { engine in
+        await look(times: 1)
+        let before = reads()
+        await look(times: 20)
+        #expect(reads() == before)
+        // As another process does: nobody hands the push over.
+        let push = try await scene.push()
+        try await waitUntil {
+          if scene.service.devices.count == 2 { return true }
+          scene.clock.advance(by: 1)
+          return false
+        }
+        #expect(Set(scene.service.sent.map(\.push)) == [push.id, later.id])
+        try await scene.wait(engine, push) { $0.isFinal }
+        try await scene.wait(engine, later) { $0.isFinal }
+      }
+    }
+  }
 }
