@@ -158,7 +158,7 @@ struct JPushRequestTests {
       (#"{"platform":["winphone"]}"#, 2007, "winphone"), (#"{"platform":"hmos"}"#, 2007, "hmos"),
       (#"{"audience":{}}"#, 1003, "audience is empty"),
       (#"{"audience":{"tag":[],"alias":[]}}"#, 1003, "audience is empty"),
-      (#"{"audience":"everyone"}"#, 1003, "audience"), (#"{"audience":{"tag":"a"}}"#, 1003, "JSON Array"),
+      (#"{"audience":"everyone"}"#, 1003, "\"all\""), (#"{"audience":{"tag":"a"}}"#, 1003, "JSON Array"),
       (#"{"audience":{"tag":[1]}}"#, 1003, "tag"), (#"{"audience":{"tags":["a"]}}"#, 1009, "audience.tags"),
       (#"{"audience":{"segment":["a","b"]}}"#, 1003, "audience.segment"),
       (#"{"audience":{"segment":[" a"]}}"#, 1003, "segment"),
