@@ -12,10 +12,8 @@ enum JPushAccess {
   static func call(
     _ console: Console, _ request: Request, _ family: JPushFamily, now: Date
   ) async throws -> JPushCall {
-    let refusal = JPushError(
-      family.authentication, family == .push ? "Authen failed" : "Basic authentication failed")
     switch try await find(console, request, credentials(request), now: now) {
-    case .refused: throw refusal
+    case .refused: throw family.unauthorized(hasKeys: request.headers["Authorization"] != nil)
     case .tooOften(let seconds):
       throw WrongSecrets(
         error: JPushError(.tooOften, "Too many wrong secrets from this address. Wait \(seconds) s."), wait: seconds)

@@ -14,6 +14,8 @@ package enum JPushCode: Int, Sendable, CaseIterable {
   case paidFeature = 2006
   case noRight = 2007
   case deviceInternal = 7000
+  /// No key pair at all.
+  case deviceKeyMissing = 7001
   case deviceInvalid = 7002
   case deviceAuthentication = 7004
   case devicePartlyInvalid = 7013
@@ -35,7 +37,7 @@ package enum JPushCode: Int, Sendable, CaseIterable {
     case .missing, .invalid, .tooLarge, .unknownKey, .noTarget, .deviceInvalid, .devicePartlyInvalid, .aliasFull,
       .reportUnit, .reportSpan, .scheduleInvalid:
       400
-    case .authentication, .deviceAuthentication, .reportAuthentication, .scheduleAuthentication: 401
+    case .authentication, .deviceKeyMissing, .deviceAuthentication, .reportAuthentication, .scheduleAuthentication: 401
     case .paidFeature, .noRight: 403
     case .scheduleMissing: 404
     case .postOnly: 405
@@ -113,6 +115,13 @@ package enum JPushFamily: String, Sendable, CaseIterable {
     case .report: .reportAuthentication
     case .schedule: .scheduleAuthentication
     }
+  }
+
+  /// The refusal of a call. Device calls tell a missing key pair from a wrong one.
+  package func unauthorized(hasKeys: Bool) -> JPushError {
+    JPushError(
+      self == .device && !hasKeys ? .deviceKeyMissing : authentication,
+      self == .push ? "Authen failed" : "Basic authentication failed")
   }
 
   /// The code for an HTTP status that no call chose: of the router, or of a broken database.

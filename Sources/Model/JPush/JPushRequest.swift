@@ -149,6 +149,9 @@ package struct JPushRequest: Sendable, Hashable {
 
   private static func audience(_ fields: JPushFields) throws(JPushError) -> Audience {
     if fields["audience"] == "all" { return .all }
+    guard fields["audience"]?.object != nil else {
+      throw fields.invalid("audience", "must be \"all\" or a JSON object.")
+    }
     let paid = (code: JPushCode.paidFeature, why: "Signalbox has no such audience. Use tags and aliases.")
     let kinds = try JPushFields(
       fields["audience"] ?? .null, at: "audience",

@@ -131,13 +131,11 @@ package final class JPushService: CallService {
 
   /// - Returns: the app key.
   private func authorized(_ call: SimulatedCall, _ family: JPushFamily) throws(JPushError) -> String {
-    let refusal = JPushError(
-      family.authentication, family == .push ? "Authen failed" : "Basic authentication failed")
     let parts = (call.authorization ?? "").split(separator: " ")
     guard parts.count == 2, parts[0].lowercased() == "basic", let data = Data(base64Encoded: String(parts[1])),
       let pair = String(data: data, encoding: .utf8)?.split(separator: ":", maxSplits: 1), pair.count == 2,
       keys.isEmpty || keys[String(pair[0])] == String(pair[1])
-    else { throw refusal }
+    else { throw family.unauthorized(hasKeys: call.authorization != nil) }
     return String(pair[0])
   }
 

@@ -235,6 +235,10 @@ struct LanguageTests {
       #expect(!plain.contains(/\p{Script=Han}[A-Za-z0-9]|[A-Za-z0-9]\p{Script=Han}/), "\(key): \(text)")
       #expect(!text.contains(/\p{Script=Han}\{count\}|\{count\}\p{Script=Han}/), "\(key): \(text)")
       #expect(!text.contains("您") && !text.contains("..。") && !text.contains("。。"), "\(key): \(text)")
+      #expect(!text.contains("响应") || text.contains("响应时间"), "an answer is 应答: \(key)")
+      #expect(!text.contains("上报"), "apps report with 报告: \(key)")
+      // Apple's Topic keeps its name: 主题 is FCM's.
+      #expect(!key.hasPrefix("certificates.") || !text.contains("主题"), "\(key): \(text)")
     }
   }
 

@@ -158,7 +158,7 @@ struct JPushRequestTests {
       (#"{"platform":["winphone"]}"#, 2007, "winphone"), (#"{"platform":"hmos"}"#, 2007, "hmos"),
       (#"{"audience":{}}"#, 1003, "audience is empty"),
       (#"{"audience":{"tag":[],"alias":[]}}"#, 1003, "audience is empty"),
-      (#"{"audience":"everyone"}"#, 1003, "audience"), (#"{"audience":{"tag":"a"}}"#, 1003, "JSON Array"),
+      (#"{"audience":"everyone"}"#, 1003, "\"all\""), (#"{"audience":{"tag":"a"}}"#, 1003, "JSON Array"),
       (#"{"audience":{"tag":[1]}}"#, 1003, "tag"), (#"{"audience":{"tags":["a"]}}"#, 1009, "audience.tags"),
       (#"{"audience":{"segment":["a","b"]}}"#, 1003, "audience.segment"),
       (#"{"audience":{"segment":[" a"]}}"#, 1003, "segment"),
@@ -293,7 +293,7 @@ struct JPushErrorTests {
   @Test("the statuses of JPush's table")
   func statuses() {
     let table: [Int: [Int]] = [
-      400: [1002, 1003, 1005, 1009, 1011, 7002, 7013, 7015, 3004, 3005, 8100], 401: [1004, 7004, 3001, 8101],
+      400: [1002, 1003, 1005, 1009, 1011, 7002, 7013, 7015, 3004, 3005, 8100], 401: [1004, 7001, 7004, 3001, 8101],
       403: [2006, 2007], 404: [8104], 405: [1001], 429: [2002], 500: [1000, 7000, 10, 8200], 503: [1030, 7030, 8203],
     ]
     let found = Dictionary(grouping: JPushCode.allCases) { $0.status }.mapValues { Set($0.map(\.rawValue)) }
