@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 
 /// What a JPush request shows on each platform (docs/protocols.md §4.2).
 package struct JPushContent {
@@ -105,7 +105,7 @@ package struct JPushContent {
   }
 
   /// The `message` among a notification's extras; nil: none that JPush would take.
-  static func message(in extras: [String: JSONValue]) -> [String: JSONValue]? {
+  package static func message(in extras: [String: JSONValue]) -> [String: JSONValue]? {
     guard let value = extras[messageKey], let fields = try? JPushFields([messageKey: value], known: [messageKey])
     else { return nil }
     return (try? message(fields))?.object

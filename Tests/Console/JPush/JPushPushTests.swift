@@ -82,6 +82,16 @@ struct JPushPushTests {
     }
   }
 
+  @Test("a custom message is listed by its text, although it shows none")
+  func customMessage() async throws {
+    try await JPushScene.with { jpush in
+      try await jpush.addDevices([])
+      let body: JSONValue = ["platform": "all", "audience": "all", "message": ["msg_content": "Cart changed"]]
+      let push = try #require(try await jpush.finished(try await jpush.call(.post, "/v3/push", body)))
+      #expect(push.body == "Cart changed" && push.pushType == .background)
+    }
+  }
+
   @Test("validate checks as a push does, and sends nothing")
   func validate() async throws {
     try await JPushScene.with { jpush in
