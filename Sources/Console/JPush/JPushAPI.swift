@@ -71,7 +71,9 @@ enum JPushAPI {
   /// A failure of the router in JPush's form. Addresses of JPush's that Signalbox has no use for say so (403, 2007).
   static func refusal(of failure: Failure, _ request: Request, _ family: JPushFamily) -> Response {
     guard failure.status == .notFound, let text = absence(request.path) else {
-      return refusal(failure.status, failure.message, failure.headers, family)
+      let isMissing = failure.status == .notFound
+      let message = isMissing ? "Signalbox has no such address. Check the path." : failure.message
+      return refusal(failure.status, message, failure.headers, family)
     }
     return refusal(.noRight, text, status: .forbidden)
   }

@@ -42,9 +42,22 @@ struct JPushKeyView: View {
     .optional("secret") { $0.secret },
     .flag("may_change") { $0.mayChange },
     .view("used") { view in view.key?.lastUsedAt.map { MomentView(date: $0, now: view.now) } },
+    .text("curl") { $0.curl },
     .text("code") { $0.code },
     .text("legacy_code") { $0.legacyCode },
   ]
+
+  private var pair: String { "\(key?.appKey ?? ""):\(secret ?? "<master secret>")" }
+
+  /// The call as JPush's documents write it.
+  private var curl: String {
+    """
+    curl -X POST '\(address)/v3/push' -H 'Content-Type: application/json' \\
+      -u '\(pair)' \\
+      -d '{"platform":"all","audience":{"tag":["beta"]},"notification":{"alert":"Hello"},\
+    "options":{"apns_production":false}}'
+    """
+  }
 
   /// A program for JPush's client for Python that runs unchanged.
   private var code: String {
@@ -72,7 +85,7 @@ struct JPushKeyView: View {
     from pyfcm.baseapi import BaseAPI
 
     BaseAPI.FCM_END_POINT = '\(address)/fcm/send'
-    client = FCMNotification(api_key='\(key?.appKey ?? ""):\(secret ?? "<master secret>")')
+    client = FCMNotification(api_key='\(pair)')
     print(client.notify_topic_subscribers(topic_name='beta', message_body='Hello'))
     """
   }

@@ -44,8 +44,9 @@ struct PhoneNotificationRow: View {
     payload = json?.text(pretty: true) ?? item.payload
     if item.pushType == nil {
       (hidden, style) = (Self.hidden(item, android, texts), android.map { Self.style($0, texts) })
-      calls = Self.calls(item.androidCallbacks, texts)
-      (origin, notes) = (phone.provider == .jpush ? nil : CallbackOrigin(firebase: texts), [])
+      let isJPush = phone.provider == .jpush
+      calls = Self.calls(isJPush ? item.jpushCallbacks : item.androidCallbacks, texts)
+      (origin, notes) = (isJPush ? nil : CallbackOrigin(firebase: texts), [])
     } else {
       (hidden, style) = (isShown ? nil : texts("phones.silent"), nil)
       let cell = try? item.callbacks(backgroundMode: true)  // as above
@@ -84,11 +85,16 @@ struct PhoneNotificationRow: View {
   }
 
   private static func calls(_ callbacks: AndroidCallbacks, _ texts: Texts) -> [CallView] {
-    let tap = texts.clauses([texts("phones.on_tap"), texts("phones.with_extras")])
+    let tap = texts("phones.on_tap")
     return [
       callbacks.arrival.map {
         CallView(name: $0.rawValue, signature: $0.signature, condition: texts("phones.on_arrival"))
-      }, callbacks.tap.map { CallView(name: $0.rawValue, signature: $0.signature, condition: tap) },
+      },
+      callbacks.tap.map {
+        CallView(
+          name: $0.rawValue, signature: $0.signature,
+          condition: $0 == .notificationOpened ? tap : texts.clauses([tap, texts("phones.with_extras")]))
+      },
     ].compactMap(\.self)
   }
 

@@ -70,6 +70,10 @@ struct Search: Sendable {
       ]
     }
     if let push = try Push.find(database, uid: text) { return [hit(push, isExact: true)] }
+    // The msg_id that the JPush-compatible API answered.
+    if let id = Int64(text), let push = try Push.find(database, id: id), push.source == .jpush {
+      return [hit(push, isExact: true)]
+    }
     var filter = PushFilter()
     filter.search = text
     return try Push.list(database, filter, limit: Self.most).items.map { hit($0, isExact: false) }

@@ -41,10 +41,13 @@ extension NewPush {
 
   fileprivate static func words(_ draft: PushDraft) -> (title: String?, body: String?) {
     let alert = draft.apns.payload?["aps"]?["alert"]
-    return (
-      draft.notification.title ?? alert?["title"]?.string,
-      draft.notification.body ?? alert?["body"]?.string ?? alert?.string
-    )
+    let title = draft.notification.title ?? alert?["title"]?.string
+    let body = draft.notification.body ?? alert?["body"]?.string ?? alert?.string
+    // A custom message shows nothing, but people know it by its text.
+    guard title == nil, body == nil, let message = JPushContent.message(in: draft.notification.extras) else {
+      return (title, body)
+    }
+    return (message["title"]?.string, message["msg_content"]?.string)
   }
 
   fileprivate static func searchTerms(_ draft: PushDraft) -> [String] {

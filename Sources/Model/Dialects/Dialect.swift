@@ -27,7 +27,7 @@ package enum Dialect: String, Sendable, CaseIterable {
     case .jpush: "JPush v3"
     case .fcm: "FCM v1"
     case .signalbox: "Signalbox"
-    case .simulator: "Apple’s Simulator"
+    case .simulator: "Apple Simulator"
     case .legacy: "legacy FCM"
     }
   }

@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 
 /// What a JPush request shows on each platform (docs/protocols.md §4.2).
 package struct JPushContent {
@@ -8,6 +8,8 @@ package struct JPushContent {
   let notification: Notification
   /// What iOS gets, if it differs from ``notification`` or a notification cannot express it.
   let payload: JSONValue?
+  /// The block `android` of the draft: the notification channel, which FCM and JPush both have.
+  let android: [String: JSONValue]
   /// Paths of the keys without effect.
   let unused: [String]
 
@@ -38,9 +40,12 @@ package struct JPushContent {
     if wanted.contains(.ios), let parts, alert != nil || parts["ios"] != nil {
       ios = try Self.ios(parts["ios"] ?? [:], alert, &unused)
     }
+    var channel: String?
     if wanted.contains(.android), let parts, alert != nil || parts["android"] != nil {
-      android = try Self.android(parts["android"] ?? [:], alert, message, &unused)
+      let part = try Self.android(parts["android"] ?? [:], alert, message, &unused)
+      (android, channel) = (part.notification, part.channel)
     }
+    self.android = channel.map { ["notification": ["channel_id": .string($0)]] } ?? [:]
     if let message {
       try Self.check(message, "message", limit: Self.messageLimit)
       if wanted.contains(.ios) {
@@ -97,6 +102,13 @@ package struct JPushContent {
     guard count <= limit else {
       throw JPushError(.tooLarge, "\(place) has \(count) bytes; the limit is \(limit).", field: place)
     }
+  }
+
+  /// The `message` among a notification's extras; nil: none that JPush would take.
+  package static func message(in extras: [String: JSONValue]) -> [String: JSONValue]? {
+    guard let value = extras[messageKey], let fields = try? JPushFields([messageKey: value], known: [messageKey])
+    else { return nil }
+    return (try? message(fields))?.object
   }
 
   /// Nil if absent; JPush's documents show an empty one for none.
@@ -188,18 +200,18 @@ package struct JPushContent {
 
   // MARK: Android
 
-  private static let ofAndroid = ["alert", "title", "sound", "extras", "badge_set_num", "badge_add_num"]
+  private static let ofAndroid = ["alert", "title", "sound", "extras", "badge_set_num", "badge_add_num", "channel_id"]
 
   /// They change how JPush's library for Android draws the notification; FCM has nothing of the kind.
   private static let unusedOfAndroid = [
     "alert_type", "badge_class", "big_pic_path", "big_text", "builder_id", "category",
-    "channel_id", "display_foreground", "inbox", "intent", "large_icon", "priority", "small_icon_uri", "style",
+    "display_foreground", "inbox", "intent", "large_icon", "priority", "small_icon_uri", "style",
     "uri_action", "uri_activity",
   ]
 
   private static func android(
     _ value: JSONValue, _ alert: String?, _ message: JSONValue?, _ unused: inout [String]
-  ) throws(JPushError) -> Notification {
+  ) throws(JPushError) -> (notification: Notification, channel: String?) {
     let hours = (code: JPushCode.noRight, why: "Signalbox cannot limit the hours at which a phone shows it.")
     let fields = try JPushFields(
       value, at: "notification.android", known: Set(ofAndroid + unusedOfAndroid),
@@ -217,7 +229,7 @@ package struct JPushContent {
     notification.extras = try fields.object("extras") ?? [:]
     notification.badge = try androidBadge(fields)
     unused += unusedOfAndroid.filter { fields[$0] != nil }.map(fields.place)
-    return notification
+    return (notification, try fields.text("channel_id"))
   }
 
   /// A number to show, or one to add to what is shown.

@@ -66,6 +66,7 @@ package struct JPushRequest: Sendable, Hashable {
       app: app, environment: try options.flag("apns_production") ?? true ? .production : .development,
       platforms: content.platforms, audience: audience, notification: content.notification)
     draft.apns.payload = content.payload
+    draft.android = content.android
     draft.options.timeToLive = Int(
       try options.integer("time_to_live", in: Self.timeToLive) ?? Int64(Self.usualTimeToLive))
     draft.options.collapseID = try Self.collapseID(options)

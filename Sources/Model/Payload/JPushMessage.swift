@@ -15,7 +15,8 @@ package struct JPushMessage: Sendable, Hashable {
   package let ios: JSONValue
   /// `notification.android`; nil for a push that shows nothing.
   package let android: JSONValue?
-  /// What reaches the app on Android if nothing is shown. On an iPhone too, if the request names any.
+  /// What reaches the app on Android without being shown: its own `message`, or the data of a push that shows nothing.
+  /// On an iPhone too, if the request names any.
   package let message: JSONValue?
   /// Keys of `aps` that JPush has no place for.
   package let lost: [String]
@@ -33,11 +34,16 @@ package struct JPushMessage: Sendable, Hashable {
     let payload = APNsPayload(draft, uid: uid, signature: signature)
     (ios, lost) = Self.ios(payload.json)
     let notification = draft.notification
-    let data = Self.data(notification, uid: uid, signature: signature)
+    var data = Self.data(notification, uid: uid, signature: signature)
+    // The app reads msg_content, so a message goes out as it came in through the JPush-compatible API.
+    let own = JPushContent.message(in: data)
+    if own != nil { data[JPushContent.messageKey] = nil }
     if notification.title != nil || notification.body != nil {
-      (android, message) = (Self.android(draft, data), nil)
+      (android, message) = (Self.android(draft, data), own.map { JSONValue.object($0) })
     } else {
-      (android, message) = (nil, ["msg_content": "data", "extras": .object(data)])
+      var silent = own ?? ["msg_content": "data"]
+      silent["extras"] = .object(data.merging(silent["extras"]?.object ?? [:]) { $1 })
+      (android, message) = (nil, .object(silent))
     }
     platforms = draft.platforms
     isRaw = draft.apns.payload != nil

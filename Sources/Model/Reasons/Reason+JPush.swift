@@ -36,10 +36,10 @@ extension Reason {
         + "support.", remedy: "Remove the key that the message names."),
     Reason(
       "JPush 1011", .jpush, 400, .never, .appDeveloper,
-      cause: "JPush knows no device in this audience, or none was active in the last 255 days. Often the alias was "
-        + "never set "
-        + "or the environment (apns_production) is wrong.",
-      remedy: "Check the device's page for its alias and environment."),
+      cause: "JPush knows no device in this audience, or none was active in the last 255 days. Often the registration "
+        + "ID belongs to another AppKey, the alias was never set, or the environment (apns_production) is wrong.",
+      remedy: "Check the environment on the device's page, and read the data at JPush there: if JPush does not know "
+        + "the registration ID, compare the AppKey of the app."),
     Reason(
       "JPush 1012", .jpush, 400, .later, .operations,
       cause: "Too many pushes with a speed limit are running.", remedy: "Wait until one of them has finished."),

@@ -40,12 +40,21 @@ package struct AndroidCallbacks: Sendable, Hashable {
     case create = "onCreate"
     /// A tap brings the app to the front; as ``create``.
     case newIntent = "onNewIntent"
+    /// JPush's library hands a message to the app.
+    case message = "onMessage"
+    /// JPush's library shows a notification.
+    case notificationArrived = "onNotifyMessageArrived"
+    /// A tap on a notification of JPush's.
+    case notificationOpened = "onNotifyMessageOpened"
 
     package var signature: String {
       switch self {
       case .messageReceived: "FirebaseMessagingService.onMessageReceived(RemoteMessage)"
       case .create: "Activity.onCreate(Bundle)"
       case .newIntent: "Activity.onNewIntent(Intent)"
+      case .message: "JPushMessageService.onMessage(Context, CustomMessage)"
+      case .notificationArrived: "JPushMessageService.onNotifyMessageArrived(Context, NotificationMessage)"
+      case .notificationOpened: "JPushMessageService.onNotifyMessageOpened(Context, NotificationMessage)"
       }
     }
   }
@@ -60,6 +69,12 @@ package struct AndroidCallbacks: Sendable, Hashable {
     arrival = hasNotification && appState != .foreground ? nil : .messageReceived
     tap = isShown ? (appState == .notRunning ? .create : .newIntent) : nil
   }
+
+  /// What JPush's library tells the app. The phone maker's service shows the notification of an app that does not run.
+  init(jpushHasNotification hasNotification: Bool, appState: SimulatedPhone.AppState, isShown: Bool) {
+    arrival = hasNotification ? (appState == .notRunning ? nil : .notificationArrived) : .message
+    tap = isShown ? .notificationOpened : nil
+  }
 }
 
 extension ReceivedNotification {
@@ -68,6 +83,11 @@ extension ReceivedNotification {
 
   package var androidCallbacks: AndroidCallbacks {
     AndroidCallbacks(hasNotification: androidNotification != nil, appState: appState, isShown: isShown)
+  }
+
+  /// Of a phone that is registered with JPush.
+  package var jpushCallbacks: AndroidCallbacks {
+    AndroidCallbacks(jpushHasNotification: androidNotification != nil, appState: appState, isShown: isShown)
   }
 
   /// Whether it stands on the lock screen of an iPhone, or in the shade of an Android phone.

@@ -190,7 +190,7 @@ struct JPushAccessTests {
           let answer = try await jpush.call(method, target, body: body, type: type, authorization: authorization)
           #expect(
             answer.status == status && answer.jpushCode == code, "\(method) \(target): \(answer.status) \(answer.text)")
-          #expect(answer.type == "application/json")
+          #expect(answer.type == "application/json" && !answer.text.contains("Not Found"))
         }
       }
       // Elsewhere they are what they were.
@@ -210,6 +210,7 @@ struct JPushAccessTests {
       #expect(made.status == 200 && made.response.headers["Cache-Control"] == "no-store")
       let secret = try #require(
         made.text.firstMatch(of: #/id="jpush-secret"[^>]*>([A-Za-z0-9]{24})</#).map { String($0.1) })
+      #expect(ScenePage(made).text(id: "jpush-curl")?.contains("-u '\(jpush.appKey):\(secret)'") == true)
       let again = try await anna.get(path)
       #expect(!again.text.contains(secret))
       #expect(try await jpush.call(.get, "/v3/tags").status == 401, "the old secret")

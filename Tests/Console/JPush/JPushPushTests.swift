@@ -66,6 +66,32 @@ struct JPushPushTests {
     }
   }
 
+  @Test("the msg_id leads to the push, whose page shows it; the list names the API before the key")
+  func messageID() async throws {
+    try await JPushScene.with { jpush in
+      try await jpush.addDevices([])
+      let answer = try await jpush.call(.post, "/v3/push", JPushScene.push)
+      let id = try #require(answer.json?["msg_id"]?.string)
+      let push = try #require(try await jpush.finished(answer))
+      var vera = try await jpush.scene.signIn(.viewer)
+      let found = try await vera.get("/search?q=\(id)")
+      let href = "/pushes/\(push.uid)"
+      #expect(found.location == href || ScenePage(found).links.contains(href))
+      let (page, list) = (try await vera.get(href), ScenePage(try await vera.get("/pushes")))
+      #expect(page.text.contains("msg_id") && list.text.contains("JPush API · \(jpush.appKey)"))
+    }
+  }
+
+  @Test("a custom message is listed by its text, although it shows none")
+  func customMessage() async throws {
+    try await JPushScene.with { jpush in
+      try await jpush.addDevices([])
+      let body: JSONValue = ["platform": "all", "audience": "all", "message": ["msg_content": "Cart changed"]]
+      let push = try #require(try await jpush.finished(try await jpush.call(.post, "/v3/push", body)))
+      #expect(push.body == "Cart changed" && push.pushType == .background)
+    }
+  }
+
   @Test("validate checks as a push does, and sends nothing")
   func validate() async throws {
     try await JPushScene.with { jpush in

@@ -335,6 +335,28 @@ struct PhonePageTests {
     }
   }
 
+  @Test("a phone that is registered with JPush shows what JPush's library tells the app")
+  func jpush() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      _ = try phones.add(
+        NewPhone(
+          name: "Mi", platform: .android, provider: .jpush, environment: .development, topic: ConsoleScene.bundleID))
+      var draft = PushDraft(
+        app: ConsoleScene.bundleID, environment: .development, platforms: [.android], audience: .all,
+        notification: Model.Notification())
+      draft.notification.title = "Hello"
+      _ = phones.deliver(draft, message: 7, isDry: false, now: ConsoleScene.noon)
+      var ben = try await scene.signIn(.operator)
+      let page = ScenePage(try await ben.get("/phones?show=callbacks"))
+      for word in ["onNotifyMessageArrived", "onNotifyMessageOpened"] {
+        #expect(page.text.contains(word), "\(word)")
+      }
+      #expect(!page.text.contains("onNewIntent"))
+    }
+  }
+
   @Test("faults are set for one environment, shown, and taken back; a count out of range changes nothing")
   func faults() async throws {
     try await ConsoleScene.with(simulator: true) { scene in

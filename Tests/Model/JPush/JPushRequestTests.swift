@@ -134,8 +134,13 @@ struct JPushRequestTests {
   func android() throws {
     let request = try Self.read(
       Self.with([
-        "notification": ["android": ["alert": "Hi", "title": "T", "builder_id": 1, "style": 1, "extras": ["a": "b"]]]
+        "notification": [
+          "android": [
+            "alert": "Hi", "title": "T", "builder_id": 1, "channel_id": "news", "style": 1, "extras": ["a": "b"],
+          ]
+        ]
       ]))
+    #expect(request.draft.android == ["notification": ["channel_id": "news"]])
     #expect(request.unused == ["notification.android.builder_id", "notification.android.style"])
     #expect(request.draft.notification.title == "T" && request.draft.notification.extras == ["a": "b"])
     for (name, badge) in [("badge_set_num", Badge.set(3)), ("badge_add_num", .add(3))] {

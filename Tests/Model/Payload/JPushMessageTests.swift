@@ -84,6 +84,25 @@ struct JPushMessageTests {
     #expect(android["message"] == ["msg_content": "data", "extras": ["n": 7]] && android["notification"] == nil)
   }
 
+  @Test("a custom message reaches the app as it came in, alone and beside a notification")
+  func customMessage() throws {
+    let given: JSONValue = ["msg_content": "Hi", "title": "t", "content_type": "text", "extras": ["k": "v"]]
+    func sent(_ notification: JSONValue) throws -> JPushMessage {
+      let body: JSONValue = ["platform": "android", "audience": "all", "notification": notification, "message": given]
+      return JPushMessage(try JPushRequest(body, app: "com.example.shop").draft, uid: "u1")
+    }
+    let alone = try sent(.null)
+    #expect(
+      alone.message == [
+        "msg_content": "Hi", "title": "t", "content_type": "text", "extras": ["k": "v", "sbid": "u1"],
+      ] && alone.android == nil)
+    let both = try sent(["android": ["alert": "Hello", "channel_id": "news", "extras": ["n": 7]]])
+    #expect(both.message == given && !both.fitsBothPlatforms)
+    #expect(both.android == ["alert": "Hello", "channel_id": "news", "extras": ["n": 7, "sbid": "u1"]])
+    let other = draft { $0.notification.extras = ["message": ["msg_content": "x", "unknown": 1]] }
+    #expect(JPushMessage(other).message == nil, "JPush would refuse it")
+  }
+
   @Test("2000 bytes for iOS and 4000 for Android are the limits, with JPush's code beside our words")
   func limits() throws {
     func codes(_ bytes: Int, _ platforms: Set<Platform>) -> [String] {

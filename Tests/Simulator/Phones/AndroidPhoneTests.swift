@@ -48,6 +48,23 @@ struct AndroidPhoneTests {
     #expect(received.isShown == (callback.tap != nil))
   }
 
+  @Test(
+    "what JPush's library tells the app (docs/protocols.md §5.1)",
+    arguments: [
+      Callback(state: .foreground, isData: false, arrival: .notificationArrived, tap: nil),
+      Callback(state: .background, isData: false, arrival: .notificationArrived, tap: .notificationOpened),
+      Callback(state: .notRunning, isData: false, arrival: nil, tap: .notificationOpened),
+      Callback(state: .background, isData: true, arrival: .message, tap: nil),
+    ])
+  func jpushCallbacks(_ callback: Callback) {
+    let received = ReceivedNotification(
+      id: 1, apnsID: "1", topic: "com.example.shop", pushType: nil, priority: 10,
+      payload: callback.isData ? #"{"data":{"a":"b"}}"# : #"{"notification":{"title":"t"}}"#, receivedAt: Date(),
+      appState: callback.state)
+    #expect(received.jpushCallbacks.arrival == callback.arrival)
+    #expect(received.jpushCallbacks.tap == callback.tap)
+  }
+
   @Test("a dozing phone gets high priority at once, and normal priority when it wakes up")
   func doze() async throws {
     let scene = try await FCMScene()
