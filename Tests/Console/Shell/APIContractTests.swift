@@ -34,6 +34,9 @@ struct APIContractTests {
       #expect(served.count > 20)
       #expect(document.operations.subtracting(served) == [], "described, not served")
       #expect(served.subtracting(document.operations) == [], "served, not described")
+      for operation in document.operations where operation.path.hasPrefix("/api/") {
+        #expect(try document.description(operation)["responses"]?["429"] != nil, "\(operation): each call is limited")
+      }
     }
   }
 
