@@ -163,6 +163,8 @@ struct APIContractTests {
         #expect(answer.status == status, "\(target)")
         #expect(answer.type == "application/problem+json")
         #expect(answer.json?["status"]?.integer == Int64(status))
+        let tellsWhere = answer.json?["detail"]?.string?.contains("/api/openapi.json") == true
+        #expect(tellsWhere == (target == "/api/v1/nothing"), "\(answer.text)")
       }
       #expect(try await scene.call(.get, "/api/openapi.json", as: nil).status == 200)
     }
