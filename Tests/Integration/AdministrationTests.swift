@@ -28,6 +28,8 @@ struct AdministrationTests {
           """)
       #expect(await box.run().code == 64)
       #expect(await box.run("check-certificates", "--within", "soon").code == 64)
+      let nowhere = await box.run("apps", "list", "--data", "")
+      #expect(nowhere.code == 64 && nowhere.errors.contains("for --data <dir>: it is empty."), "\(nowhere)")
     }
   }
 
