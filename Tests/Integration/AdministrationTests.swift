@@ -3,6 +3,7 @@ import Glibc
 import JSON
 import OpenSSL
 import Model
+import Reactor
 import Store
 import Testing
 
@@ -27,6 +28,8 @@ struct AdministrationTests {
           """)
       #expect(await box.run().code == 64)
       #expect(await box.run("check-certificates", "--within", "soon").code == 64)
+      let nowhere = await box.run("apps", "list", "--data", "")
+      #expect(nowhere.code == 64 && nowhere.errors.contains("for --data <dir>: it is empty."), "\(nowhere)")
     }
   }
 
@@ -44,6 +47,25 @@ struct AdministrationTests {
             + "SIGNALBOX_DATA.\n")
       }
       #expect(!FileManager.default.fileExists(atPath: box.data))
+    }
+  }
+
+  @Test("a database that this user cannot reach is not said to be missing")
+  func unreachable() async throws {
+    try await CommandRunner.with { box in
+      // Permissions do not stop root, but a link to itself does.
+      try FileManager.default.createDirectory(atPath: box.data, withIntermediateDirectories: true)
+      let database = box.data + "/signalbox.sqlite"
+      try FileManager.default.createSymbolicLink(atPath: database, withDestinationPath: database)
+      let error = SystemError("open \(database)", number: ELOOP).description
+      let remedy = "Check that this user can write to the data folder, or choose another one with --data."
+      let list = await box.run("apps", "list")
+      #expect(list.code == 1 && list.errors == "signalbox: error: \(error). \(remedy)\n", "\(list)")
+      let check = await box.run("check-certificates")
+      #expect(check.code == 3 && check.errors == list.errors, "\(check)")
+      let doctor = await box.run("doctor")
+      #expect(doctor.code == 1 && doctor.output.contains("ERROR    database: \(error). Fix: \(remedy)"), "\(doctor)")
+      #expect(!doctor.output.contains("signalbox serve creates it"))
     }
   }
 

@@ -61,6 +61,10 @@ struct SendCommandTests {
       let both = await send(box, "--alias", "anna", "--alias", "ben", "--body", "x", "--json")
       #expect(both.json?["counts"]?["accepted"] == 2 && both.json?["state"] == "finished")
       #expect(both.json?["source"] == "cli")
+      let then = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down) - 0.75)
+      let words = ["send", "--app", app, "--environment", "development", "--tag", "beta", "--body", "x", "--json"]
+      let timed = await box.run(words, now: then)
+      #expect(timed.json?["created_at"]?.string?.hasSuffix(".250Z") == true, "as precise as started_at: \(timed)")
       let payload = try box.file("payload.json", #"{"aps":{"alert":"raw"}}"#)
       #expect(await send(box, "--alias", "ben", "--payload", payload).code == 0)
     }

@@ -65,6 +65,11 @@ struct WebhooksCommandTests {
       defer { database.close() }
       let entry = try #require(try AuditEntry.list(database, limit: 1).items.first).entry
       #expect(entry.action == "database.bundle" && entry.actor == commandActor && entry.subject == "file \(path)")
+      let key = box.data + "/secret.key"
+      let bytes = FileManager.default.contents(atPath: key)
+      let over = await box.run("doctor", "--bundle", key)
+      #expect(over.code == 1 && over.errors.contains("\(key) already exists and is not overwritten."), "\(over)")
+      #expect(FileManager.default.contents(atPath: key) == bytes)
       let lost = await box.run("doctor", "--bundle", box.folder + "/nowhere/support.tar.gz")
       #expect(lost.code == 1 && lost.errors.contains("cannot be written"))
     }

@@ -10,7 +10,7 @@ enum ClientKeyAPI {
       let keys = try await call.store.read { try ClientKey.all($0, app: try call.app($0).id) }
       return APIContext.answer { json in json.member("items", keys) }
     }
-    routes.call(.post, "/apps/:app/client-keys", role: .admin, scope: .admin) { call in
+    routes.call(.post, "/apps/:app/client-keys", role: .admin, scope: .admin, takesBody: false) { call in
       let idempotency = try Idempotency(call, content: [])
       let address = call.request.remoteAddress?.host
       return try await call.store.write { database in

@@ -18,7 +18,7 @@ enum ChannelsAPI {
       return answer(channels)
     }
     routes.call(.post, list, role: .operator, scope: .devices) { call in try await create(call) }
-    routes.call(.post, list + "/refresh", role: .operator, scope: .devices) { call in
+    routes.call(.post, list + "/refresh", role: .operator, scope: .devices, takesBody: false) { call in
       let (app, environment) = try await place(call)
       return try await telling {
         answer(try await call.console.engine.channels.list(app: app, environment, now: call.now))

@@ -17,7 +17,7 @@ enum HostsAPI {
     }
     routes.call(.patch, "/hosts/:id", role: .admin, scope: .certificates) { call in try await update(call) }
     routes.call(.delete, "/hosts/:id", role: .admin, scope: .certificates) { call in try await delete(call) }
-    routes.call(.post, "/hosts/:id/probe", role: .operator, scope: .certificates) { call in
+    routes.call(.post, "/hosts/:id/probe", role: .operator, scope: .certificates, takesBody: false) { call in
       let id: Int64 = try call.request.parameter("id")
       let host = try await call.console.hosts.look(at: id)
       return try await call.read { try json($0, host, now: call.now) }

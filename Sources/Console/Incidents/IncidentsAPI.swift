@@ -18,7 +18,7 @@ enum IncidentsAPI {
     }
     for back in [false, true] {
       let path = "/incidents/:id/" + TokenMove.word(back: back)
-      routes.call(.post, path, role: .operator, scope: .devices, reach: .incident) { call in
+      routes.call(.post, path, role: .operator, scope: .devices, reach: .incident, takesBody: false) { call in
         let id: Int64 = try call.request.parameter("id")
         let incident = try await call.store.read { try Incident.get($0, id: id) }
         return try await TokenMove(.incident(incident), back: back).answer(call)

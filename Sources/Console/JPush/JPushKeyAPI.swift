@@ -18,7 +18,7 @@ enum JPushKeyAPI {
       }
       return APIContext.answer(JPushKeyAnswer(key: key))
     }
-    routes.call(.post, "/apps/:app/jpush-key", role: .admin, scope: .admin) { call in
+    routes.call(.post, "/apps/:app/jpush-key", role: .admin, scope: .admin, takesBody: false) { call in
       let idempotency = try Idempotency(call, content: [], isSecret: true)
       return try await call.store.write { database in
         let app = try call.app(database)

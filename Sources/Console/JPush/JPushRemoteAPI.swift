@@ -16,7 +16,8 @@ enum JPushRemoteAPI {
         APIContext.answer(try await call.console.engine.jpush.device(device))
       }
     }
-    routes.call(.post, "/devices/:id/jpush", role: .operator, scope: .devices, reach: .device) { call in
+    routes.call(.post, "/devices/:id/jpush", role: .operator, scope: .devices, reach: .device, takesBody: false) {
+      call in
       let device = try await device(call)
       return try await telling {
         APIContext.answer(try await call.console.engine.jpush.align(device, by: call.author))

@@ -16,7 +16,9 @@ enum OIDCSettingsAPI {
     }
     routes.call(.put, "/settings/oidc", role: .admin, scope: .admin) { call in try await change(call) }
     routes.call(.delete, "/settings/oidc", role: .admin, scope: .admin) { call in try await remove(call) }
-    routes.call(.post, "/settings/oidc/test", role: .admin, scope: .admin) { call in try await test(call) }
+    routes.call(.post, "/settings/oidc/test", role: .admin, scope: .admin, takesBody: false) { call in
+      try await test(call)
+    }
   }
 
   private static func answer(_ call: APIContext, _ settings: OIDCSettings, hasSecret: Bool) -> Response {

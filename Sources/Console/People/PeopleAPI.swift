@@ -53,7 +53,7 @@ enum PeopleAPI {
     routes.call(.delete, "/people/:id/identities", role: .admin, scope: .admin) { call in
       try await apply([.unlink], call) { _, _ in APIContext.nothing }
     }
-    routes.call(.post, "/people/:id/link", role: .admin, scope: .admin) { call in
+    routes.call(.post, "/people/:id/link", role: .admin, scope: .admin, takesBody: false) { call in
       let id: Int64 = try call.request.parameter("id")
       let (person, token) = try await call.store.write { database in
         let person = try Person.get(database, id: id)

@@ -8,27 +8,28 @@ import Store
 /// The actions on a push: cancel, pause, resume, retry.
 enum PushControlAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.call(.post, "/pushes/:id/cancel", role: .operator, scope: .send, reach: .push) { call in
+    routes.call(.post, "/pushes/:id/cancel", role: .operator, scope: .send, reach: .push, takesBody: false) { call in
       try await change(call, "push.cancel", "The push has already finished. Sent pushes cannot be recalled.") {
         try await call.console.engine.cancel($0, by: call.actor)
       }
     }
-    routes.call(.post, "/pushes/:id/pause", role: .operator, scope: .send, reach: .push) { call in
+    routes.call(.post, "/pushes/:id/pause", role: .operator, scope: .send, reach: .push, takesBody: false) { call in
       try await change(call, "push.pause", "The push is not being sent. Nothing was changed.") {
         try await call.console.engine.pause($0)
       }
     }
-    routes.call(.post, "/pushes/:id/resume", role: .operator, scope: .send, reach: .push) { call in
+    routes.call(.post, "/pushes/:id/resume", role: .operator, scope: .send, reach: .push, takesBody: false) { call in
       try await change(call, "push.resume", "The push is not paused. Nothing was changed.") {
         try await call.console.engine.resume($0)
       }
     }
-    routes.call(.post, "/pushes/:id/retry", role: .operator, scope: .send, reach: .push) { call in try await retry(call)
+    routes.call(.post, "/pushes/:id/retry", role: .operator, scope: .send, reach: .push, takesBody: false) { call in
+      try await retry(call)
     }
     ApprovalPages.addCalls(to: &routes)
     for back in [false, true] {
       let path = "/pushes/:id/" + TokenMove.word(back: back)
-      routes.call(.post, path, role: .operator, scope: .devices, reach: .push) { call in
+      routes.call(.post, path, role: .operator, scope: .devices, reach: .push, takesBody: false) { call in
         let push = try await call.store.read { try PushesAPI.find($0, call) }
         return try await TokenMove(.push(push), back: back).answer(call)
       }

@@ -19,7 +19,9 @@ enum ReceiversAPI {
     }
     routes.call(.patch, "/receivers/:id", role: .admin, scope: .admin) { call in try await update(call) }
     routes.call(.delete, "/receivers/:id", role: .admin, scope: .admin) { call in try await delete(call) }
-    routes.call(.post, "/receivers/:id/test", role: .admin, scope: .admin) { call in try await test(call) }
+    routes.call(.post, "/receivers/:id/test", role: .admin, scope: .admin, takesBody: false) { call in
+      try await test(call)
+    }
   }
 
   private enum Language: String, CaseIterable {

@@ -14,7 +14,9 @@ enum SchedulesAPI {
     }
     routes.list("/schedules/:id/occurrences", reach: .schedule) { call in try await occurrences(call) }
     for change in ScheduleChange.allCases {
-      routes.call(.post, "/schedules/:id/\(change.rawValue)", role: .operator, scope: .send, reach: .schedule) { call in
+      routes.call(
+        .post, "/schedules/:id/\(change.rawValue)", role: .operator, scope: .send, reach: .schedule, takesBody: false
+      ) { call in
         try await carryOut(change, call)
       }
     }

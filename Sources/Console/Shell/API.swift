@@ -52,7 +52,8 @@ extension ConsoleRouter {
   /// filter must not return everything.
   mutating func call(
     _ method: Method, _ pattern: String, role: User.Role, scope: CallScope, reach: CallReach? = nil,
-    query names: [String] = [], options: Route.Options = Route.Options(), under prefix: String = "/api/v1",
+    query names: [String] = [], takesBody: Bool = true, options: Route.Options = Route.Options(),
+    under prefix: String = "/api/v1",
     _ handler: @escaping APIHandler
   ) {
     let reach = reach ?? (pattern.contains("/:app") ? .path : .installation)
@@ -61,6 +62,7 @@ extension ConsoleRouter {
     api(method, prefix + pattern, CallAccess(role: role, scope: scope, reach: reach), options: options) { call in
       try await APIError.telling {
         try APIQuery.check(call.request.queryItems, names: names)
+        if !takesBody { try await call.refuseFields() }
         return try await handler(call)
       }
     }

@@ -38,6 +38,13 @@ struct APIContext: ActorContext {
     }
   }
 
+  /// Refuses the fields of a body where the call has none: who asks to retry two devices must not retry all.
+  func refuseFields() async throws {
+    // Some clients always name a type, or send {}.
+    guard request.mediaType == Self.bodyType, try await !request.body.collect(upTo: 1 << 20).isEmpty else { return }
+    try JSONFields(try await body()).finish()
+  }
+
   static func answer<Answer: JSONWritable>(
     _ answer: Answer, status: Status = .ok, location: String? = nil
   ) -> Response {

@@ -51,7 +51,8 @@ struct ConsoleRouter {
         }))
     router.missing = { request in
       guard errors.isPage(request), let page = try await Self.notFound(console, request) else {
-        throw HTTPError(.notFound)
+        throw request.path.hasPrefix("/api/")
+          ? HTTPError(.notFound, "There is no such call. /api/openapi.json lists all calls.") : HTTPError(.notFound)
       }
       return page
     }

@@ -41,9 +41,10 @@ struct ErrorResponses: Sendable {
     JPushFamily(path: request.path) == nil && !wantsJSON(request) && !isPlain(request)
   }
 
-  /// Whether a refusal is a line of text: Prometheus and calendar apps read no pages.
+  /// Whether a refusal is a line of text: Prometheus, calendar apps, monitoring, and old servers read no pages.
   private func isPlain(_ request: Request) -> Bool {
-    [MetricsRoute.path, CalendarPages.path].contains(request.path) && !wantsJSON(request)
+    [MetricsRoute.path, CalendarPages.path, "/healthz", "/readyz", "/fcm/send", "/gcm/send"].contains(request.path)
+      && !wantsJSON(request)
   }
 
   private func wantsJSON(_ request: Request?) -> Bool {

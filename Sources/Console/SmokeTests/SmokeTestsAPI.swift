@@ -31,7 +31,9 @@ enum SmokeTestsAPI {
       return APIContext.nothing
     }
     routes.list("/smoke-tests/:id/runs", reach: .smokeTest) { call in try await runs(call) }
-    routes.call(.post, "/smoke-tests/:id/runs", role: .operator, scope: .send, reach: .smokeTest, query: asked) {
+    routes.call(
+      .post, "/smoke-tests/:id/runs", role: .operator, scope: .send, reach: .smokeTest, query: asked, takesBody: false
+    ) {
       call in try await run(call)
     }
     routes.call(.get, "/smoke-tests/:id/runs/:run", role: .viewer, scope: .read, reach: .smokeTest, query: asked) {

@@ -29,7 +29,7 @@ enum WebhooksAPI {
       }
       return APIContext.nothing
     }
-    routes.call(.post, "/webhooks/:id/secret", role: .admin, scope: .admin) { call in
+    routes.call(.post, "/webhooks/:id/secret", role: .admin, scope: .admin, takesBody: false) { call in
       let (id, sealer): (Int64, any Sealer) = (try call.request.parameter("id"), call.store.sealer)
       return try await call.write { database in
         let secret = try Webhook.rotate(database, id: id, sealer: sealer, now: call.now)
@@ -38,7 +38,7 @@ enum WebhooksAPI {
         return try WebhookAnswer(database, webhook, secret: secret)
       }
     }
-    routes.call(.post, "/webhooks/:id/test", role: .admin, scope: .admin) { call in
+    routes.call(.post, "/webhooks/:id/test", role: .admin, scope: .admin, takesBody: false) { call in
       let id: Int64 = try call.request.parameter("id")
       let (_, delivery) = try await call.console.webhooks.test(
         id, in: call.store, audit: call.audit("webhook.test", ""), now: call.now)
@@ -52,7 +52,8 @@ enum WebhooksAPI {
         return try WebhookDelivery.list(database, webhook: id, cursor: cursor, limit: limit)
       }
     }
-    routes.call(.post, "/webhooks/:id/deliveries/:uid/redeliver", role: .admin, scope: .admin) { call in
+    routes.call(.post, "/webhooks/:id/deliveries/:uid/redeliver", role: .admin, scope: .admin, takesBody: false) {
+      call in
       let (id, uid): (Int64, String) = (try call.request.parameter("id"), call.request.parameters["uid"] ?? "")
       let delivery = try await call.store.write { database in
         try Webhook.get(database, id: id).note(database, call.audit("webhook.redeliver", ""), now: call.now)

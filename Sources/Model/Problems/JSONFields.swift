@@ -79,7 +79,7 @@ package final class JSONFields {
     var known: [String] = []
     for name in asked where !known.contains(name) { known.append(name) }
     let candidates = Suggestion.Candidates(known.filter { members[$0] == nil })
-    lazy var all = known.joined(separator: ", ")
+    lazy var all = known.isEmpty ? "none" : known.joined(separator: ", ")
     for name in unknown.sorted() {
       // A suggestion takes its time, and a document may have very many members.
       if list.isFull { return }

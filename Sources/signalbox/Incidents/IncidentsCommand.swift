@@ -16,7 +16,7 @@ enum IncidentsCommand {
     guard let state = IncidentState(rawValue: text) else { throw BadValue("is not open, snoozed, or closed") }
     return state
   }.among(IncidentState.allCases.map(\.rawValue))
-  private static let remark = Option<String>("remark", "text", "Why it is closed.", default: "")
+  private static let remark = Option(required: "remark", "text", "Why it is closed.")
   private static let days = Option<Int>("for", "days", "How long, e.g. 7d.", default: 1, showing: "1d", parseDays)
   private static let person = Option<String?>("to", "email", "The person to assign it to (default: no one).")
   private static let common = [id.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter]

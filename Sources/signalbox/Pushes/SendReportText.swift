@@ -187,7 +187,7 @@ struct SendReportText: JSONObject {
       }
     }
     json.member("source", push.source.rawValue)
-    json.member("created_at", push.createdAt.text)
+    json.member("created_at", push.createdAt)
     json.member("started_at", push.startedAt)
     json.member("finished_at", push.finishedAt)
   }

@@ -13,8 +13,12 @@ import Text
 /// Options that several commands share.
 enum CommonOptions {
   static let data = Option<String>(
-    "data", "dir", "The data folder with signalbox.sqlite and secret.key.", default: "./data"
-  ).configuration
+    "data", "dir", "The data folder with signalbox.sqlite and secret.key.", default: "./data", showing: "./data"
+  ) { text throws(BadValue) in
+    // A script's empty variable must not name the root folder.
+    guard !text.isEmpty else { throw BadValue("is empty") }
+    return text
+  }.configuration
   static let json = Flag("json", "Print JSON.")
   // Not checked while it is read, because the message about a wrong value would show the password.
   static let proxy = Option<String?>(

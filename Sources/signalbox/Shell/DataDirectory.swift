@@ -53,6 +53,14 @@ final class DataDirectory: Sendable {
     return stat(database, &status) == 0 && status.st_size > 0
   }
 
+  /// Why nobody can say whether there is a database, e.g. because this user may not enter the folder; nil if one can.
+  var obstacle: SystemError? {
+    var status = stat()
+    guard stat(database, &status) != 0 else { return nil }
+    let number = errno
+    return number == ENOENT ? nil : SystemError("open \(database)", number: number)
+  }
+
   /// Creates the folder, readable by its owner only, if it does not exist.
   func create() throws {
     var isFolder: ObjCBool = false
@@ -132,6 +140,10 @@ final class DataDirectory: Sendable {
   func mustExist() throws {
     try finishReplacement()
     guard exists else {
+      if let obstacle {
+        throw CommandFailure(
+          "\(obstacle). Check that this user can write to the data folder, or choose another one with --data.")
+      }
       let remains = remains
       guard remains.isEmpty else { throw lost(remains) }
       throw CommandFailure(

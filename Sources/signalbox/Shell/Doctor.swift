@@ -48,6 +48,11 @@ struct Doctor {
           remedy: "The next command that opens the folder finishes it, e.g. signalbox apps list."))
     } else if directory.exists {
       findings += database(&latest)
+    } else if let obstacle = directory.obstacle {
+      findings.append(
+        Finding(
+          subject: "database", level: .error, message: "\(obstacle)",
+          remedy: "Check that this user can write to the data folder, or choose another one with --data."))
     } else if !directory.remains.isEmpty {
       findings.append(
         Finding(

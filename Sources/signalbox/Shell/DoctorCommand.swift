@@ -45,6 +45,7 @@ extension DoctorCommand {
   private static func write(
     _ findings: [Doctor.Finding], to path: String, _ directory: DataDirectory, _ io: CommandIO
   ) throws {
+    try NamedFile.mustBeNew(path)
     var files: [(name: String, json: JSONValue)] = []
     if directory.exists, let database = try? Database(path: directory.database, mode: .reader) {
       defer { database.close() }

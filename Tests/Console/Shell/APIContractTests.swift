@@ -34,6 +34,9 @@ struct APIContractTests {
       #expect(served.count > 20)
       #expect(document.operations.subtracting(served) == [], "described, not served")
       #expect(served.subtracting(document.operations) == [], "served, not described")
+      for operation in document.operations where operation.path.hasPrefix("/api/") {
+        #expect(try document.description(operation)["responses"]?["429"] != nil, "\(operation): each call is limited")
+      }
     }
   }
 
@@ -87,6 +90,29 @@ struct APIContractTests {
     }
   }
 
+  @Test("a field is refused by name where a call takes no body; nothing and an empty object are none")
+  func unknownFields() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      var count = 0
+      for operation in document.operations where operation.method == "POST" && operation.path.hasPrefix("/api/") {
+        guard try document.description(operation)["requestBody"] == nil else { continue }
+        count += 1
+        let answer = try await scene.call(.post, Self.target(operation), as: .admin, json: ["colour": "blue"])
+        #expect(answer.status == 422 && answer.fields == ["colour"], "\(operation): \(answer.text)")
+        #expect(answer.text.contains("Unknown field. Known fields: none."), "\(operation)")
+        #expect(try document.errors(answer, to: operation) == [], "\(operation)")
+        let type = ["Content-Type": "application/json"]
+        for body in ["", "{}"] {
+          let plain = try await scene.call(
+            .post, Self.target(operation), as: .admin, headers: type, body: Array(body.utf8))
+          #expect(plain.fields != ["colour"] && plain.status != 415, "\(operation): \(plain.text)")
+        }
+      }
+      #expect(count > 20)
+    }
+  }
+
   @Test("the query parameters of the document are taken, and each only once")
   func parameters() async throws {
     let document = try OpenAPIDocument()
@@ -137,6 +163,8 @@ struct APIContractTests {
         #expect(answer.status == status, "\(target)")
         #expect(answer.type == "application/problem+json")
         #expect(answer.json?["status"]?.integer == Int64(status))
+        let tellsWhere = answer.json?["detail"]?.string?.contains("/api/openapi.json") == true
+        #expect(tellsWhere == (target == "/api/v1/nothing"), "\(answer.text)")
       }
       #expect(try await scene.call(.get, "/api/openapi.json", as: nil).status == 200)
     }

@@ -43,6 +43,11 @@ struct ErrorPageTests {
       let put = try await anna.send(.put, "/apps")
       #expect(put.status == 405 && put.response.headers["Allow"] == "GET, HEAD, OPTIONS, POST")
       #expect(put.type == "text/html")
+      for (method, target) in [(HTTPServer.Method.post, "/healthz"), (.post, "/readyz"), (.get, "/fcm/send")] {
+        let refused = try await scene.call(method, target, as: nil)
+        #expect(refused.status == 405 && refused.type == "text/plain", "\(target): programs read no page")
+        #expect(refused.response.headers["Allow"] != nil, "\(target)")
+      }
       for target in ["/", "/apps", "/api/v1/apps", "/healthz"] {
         let traced = try await anna.send("TRACE", target)
         #expect(traced.status == 405 && traced.response.headers["Allow"]?.contains("GET") == true, "\(target)")
