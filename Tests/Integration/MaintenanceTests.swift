@@ -337,12 +337,15 @@ struct MaintenanceTests {
     #expect(own.remedy?.description == "Run chmod -R u+rwX /srv/data" && own.level == .error)
     let causes: [(SQLiteError.Code, Bool)] = [
       (SQLiteError.Code(rawValue: 1544), false), (.cannotOpen, false), (.busy, false), (.corrupt, true),
-      (.notADatabase, true),
+      (.notADatabase, true), (.full, false), (SQLiteError.Code(rawValue: 4874), false),
     ]
     for (code, isDamage) in causes {
       let remedy = Doctor.remedy(ofDatabase: SQLiteError(code, "attempt to write a readonly database")).description
       #expect(remedy.contains("signalbox restore") == isDamage, "\(remedy)")
     }
+    // SQLITE_IOERR_SHMSIZE, as commands get it on a full disk.
+    let noRoom = SQLiteError(SQLiteError.Code(rawValue: 4874), "disk I/O error")
+    #expect(noRoom.description.hasSuffix("The disk is full or failing; check it and its free space"))
   }
 
   @Test("doctor does not blame the key for a database that cannot be read")
