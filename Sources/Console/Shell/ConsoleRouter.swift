@@ -50,6 +50,9 @@ struct ConsoleRouter {
           }
         }))
     router.missing = { request in
+      if request.pathSegments.first == "api" {
+        throw HTTPError(.notFound, "The API has no such path. /api/openapi.json lists all of them.")
+      }
       guard errors.isPage(request), let page = try await Self.notFound(console, request) else {
         throw HTTPError(.notFound)
       }

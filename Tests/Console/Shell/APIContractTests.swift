@@ -138,6 +138,8 @@ struct APIContractTests {
         #expect(answer.type == "application/problem+json")
         #expect(answer.json?["status"]?.integer == Int64(status))
       }
+      let unknown = try await scene.call(.get, "/api/v1/nothing", as: .admin)
+      #expect(unknown.json?["detail"]?.string == "The API has no such path. /api/openapi.json lists all of them.")
       #expect(try await scene.call(.get, "/api/openapi.json", as: nil).status == 200)
     }
   }
