@@ -218,7 +218,7 @@ struct KeyRotationTests {
       #expect(await box.run("rotate-key", "--lost").errors.contains("Nothing is lost"))
       try FileManager.default.removeItem(atPath: box.data + "/secret.key")
       let check = await box.run("check-certificates")
-      #expect(check.code == 2 && check.output.contains("CLOSED   AuthKey_ABCDE12345"))
+      #expect(check.code == 2 && check.output.contains("LOCKED   AuthKey_ABCDE12345"))
       #expect(check.output.contains("the key file (secret.key) is missing"))
       let doctor = await box.run("doctor")
       #expect(doctor.output.contains("cannot be decrypted without secret.key"))
