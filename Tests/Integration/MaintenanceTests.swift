@@ -264,6 +264,7 @@ struct MaintenanceTests {
       let result = await box.run("doctor", environment: trust)
       #expect(result.code == 0, "\(result.output)")
       #expect(result.lines.allSatisfy { $0.hasPrefix("OK       ") })
+      #expect(result.lines.contains("OK       certificate: none is stored yet"))
       let json = await box.run("doctor", "--json", environment: trust).json
       let subjects = json?.array?.compactMap { $0["subject"]?.string } ?? []
       #expect(
