@@ -354,6 +354,9 @@ struct MaintenanceTests {
     try await CommandRunner.with { box in
       await box.run("apps", "add", "com.example.one", "--name", "One")
       try Data(repeating: 7, count: 4096).write(to: URL(filePath: box.data + "/signalbox.sqlite"))
+      let check = await box.run("check-certificates", "--no-probe")
+      let paths = check.errors.components(separatedBy: "/signalbox.sqlite").count - 1
+      #expect(check.code == 3 && paths == 1, "\(check.errors)")
       let output = await box.run("doctor").output
       #expect(output.contains("WARNING  secret.key: cannot be compared with the database"), "\(output)")
       #expect(output.contains("ERROR    database: ") && output.contains("signalbox restore <backup>"), "\(output)")

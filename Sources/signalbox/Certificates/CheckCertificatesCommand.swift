@@ -112,7 +112,8 @@ enum CheckCertificatesCommand {
   private static func fail(
     _ error: any Error, _ directory: DataDirectory, isNagios: Bool, _ io: CommandIO
   ) -> Int32 {
-    let text: Message = error is CommandFailure ? "\(error)" : "\(directory.database): \(error)"
+    let isNamed = error is CommandFailure || "\(error)".contains(directory.database)
+    let text: Message = isNamed ? "\(error)" : "\(directory.database): \(error)"
     if isNagios { io.print("CERTIFICATES UNKNOWN - \(singleLine(text.description))") }
     io.complain(text)
     return 3
