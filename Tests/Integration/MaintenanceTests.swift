@@ -349,6 +349,13 @@ struct MaintenanceTests {
     #expect(noRoom.description.hasSuffix("The disk is full or failing; check it and its free space"))
   }
 
+  @Test("every command says what to do about a folder in which nothing can be created")
+  func readOnlyFolder() {
+    // Not even root creates a file there.
+    let failure = #expect(throws: CommandFailure.self) { try DataDirectory("/sys").begin() }
+    #expect(failure?.description.contains("Check that this user can write to the data folder") == true)
+  }
+
   @Test("doctor does not blame the key for a database that cannot be read")
   func unreadableDatabase() async throws {
     try await CommandRunner.with { box in
