@@ -72,9 +72,10 @@ struct ConsoleRouter {
         return try assets.response(to: request, version: version, path: request.parameters.rest)
       }
     ) { _ in throw HTTPError(.notFound) }
-    for folder in Console.Resources.assetFolders + ["api"] {
-      router.on(.get, "/\(folder)/*path", quick: { try files.quickResponse(to: $0) }) { request in
-        guard let response = try await files.response(to: request, path: [folder] + request.parameters.rest) else {
+    // Not /api/*path: a mistyped POST of the API would be answered with 405.
+    for pattern in Console.Resources.assetFolders.map({ "/\($0)/*path" }) + ["/api/:document"] {
+      router.on(.get, pattern, quick: { try files.quickResponse(to: $0) }) { request in
+        guard let response = try await files.response(to: request, path: request.pathSegments) else {
           throw HTTPError(.notFound)
         }
         return response
