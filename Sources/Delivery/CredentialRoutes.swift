@@ -251,7 +251,7 @@ package final class CredentialRoutes: RouteFinder {
     case .service: return .service
     case .simulator:
       guard let endpoint = simulator(credential.provider, credential.environment) else {
-        throw NoRoute("The app sends to the built-in simulator, which only signalbox serve --demo reaches.")
+        throw NoRoute("The app sends to the built-in simulator, which runs only inside a server started with --demo.")
       }
       return endpoint
     case .server(let host, let port):

@@ -99,6 +99,8 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     switch code {
     case .busy: "Another program is writing to the database; try again when it is done"
     case .full: "The disk is full; free space and try again"
+    // Without room for the -shm file SQLite says SQLITE_IOERR_SHMSIZE, not SQLITE_FULL.
+    case .inputOutput: "The disk is full or failing; check it and its free space"
     case .corrupt:
       "The file cannot be read from disk or is damaged: run signalbox doctor to check it"
     case .notADatabase: "The file is not an SQLite database; check the path"

@@ -513,7 +513,7 @@ struct AdministrationTests {
       #expect(opened.code == 0, "\(opened.errors)")
       #expect(await inspect(["SIGNALBOX_PASSWORD_FILE": secret, "SIGNALBOX_PASSWORD": "wrong"]).code == 1)
       let missing = await inspect(["SIGNALBOX_PASSWORD_FILE": box.folder + "/none"])
-      let words = "signalbox: error: SIGNALBOX_PASSWORD_FILE: No such file or directory."
+      let words = "signalbox: error: SIGNALBOX_PASSWORD_FILE: \(box.folder)/none: No such file or directory."
       #expect(missing.code == 64 && missing.errors.hasPrefix(words), "\(missing.errors)")
       let large = try box.file("large", String(repeating: "x", count: 1 << 21))
       let refused = await inspect(["SIGNALBOX_PASSWORD_FILE": large])

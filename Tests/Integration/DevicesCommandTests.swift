@@ -56,7 +56,7 @@ struct DevicesCommandTests {
       #expect(await box.run("devices", "import", file).code == 0)
       let tagged = await box.run("devices", "tag", "1", "2", "99", "--add", "vip", "--remove", "old")
       #expect(tagged.code == 1 && tagged.errors.contains("Device 99 not found."))
-      #expect(tagged.output == "add_tags: changed 2 of 3 devices.\nremove_tags: changed 0 of 3 devices.\n")
+      #expect(tagged.output == "add tags: changed 2 of 3 devices.\nremove tags: changed 0 of 3 devices.\n")
       let named = await box.run("devices", "alias", "1", "2", "--alias", "anna", "--json")
       #expect(named.code == 0 && named.json?.array?.first?["changed"] == 2)
       let odd = await box.run("devices", "alias", "3", "--alias", "an-na")

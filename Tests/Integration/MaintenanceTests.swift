@@ -264,6 +264,7 @@ struct MaintenanceTests {
       let result = await box.run("doctor", environment: trust)
       #expect(result.code == 0, "\(result.output)")
       #expect(result.lines.allSatisfy { $0.hasPrefix("OK       ") })
+      #expect(result.lines.contains("OK       certificate: none is stored yet"))
       let json = await box.run("doctor", "--json", environment: trust).json
       let subjects = json?.array?.compactMap { $0["subject"]?.string } ?? []
       #expect(
@@ -337,12 +338,22 @@ struct MaintenanceTests {
     #expect(own.remedy?.description == "Run chmod -R u+rwX /srv/data" && own.level == .error)
     let causes: [(SQLiteError.Code, Bool)] = [
       (SQLiteError.Code(rawValue: 1544), false), (.cannotOpen, false), (.busy, false), (.corrupt, true),
-      (.notADatabase, true),
+      (.notADatabase, true), (.full, false), (SQLiteError.Code(rawValue: 4874), false),
     ]
     for (code, isDamage) in causes {
       let remedy = Doctor.remedy(ofDatabase: SQLiteError(code, "attempt to write a readonly database")).description
       #expect(remedy.contains("signalbox restore") == isDamage, "\(remedy)")
     }
+    // SQLITE_IOERR_SHMSIZE, as commands get it on a full disk.
+    let noRoom = SQLiteError(SQLiteError.Code(rawValue: 4874), "disk I/O error")
+    #expect(noRoom.description.hasSuffix("The disk is full or failing; check it and its free space"))
+  }
+
+  @Test("every command says what to do about a folder in which nothing can be created")
+  func readOnlyFolder() {
+    // Not even root creates a file there.
+    let failure = #expect(throws: CommandFailure.self) { try DataDirectory("/sys").begin() }
+    #expect(failure?.description.contains("Check that this user can write to the data folder") == true)
   }
 
   @Test("doctor does not blame the key for a database that cannot be read")
@@ -350,6 +361,9 @@ struct MaintenanceTests {
     try await CommandRunner.with { box in
       await box.run("apps", "add", "com.example.one", "--name", "One")
       try Data(repeating: 7, count: 4096).write(to: URL(filePath: box.data + "/signalbox.sqlite"))
+      let check = await box.run("check-certificates", "--no-probe")
+      let paths = check.errors.components(separatedBy: "/signalbox.sqlite").count - 1
+      #expect(check.code == 3 && paths == 1, "\(check.errors)")
       let output = await box.run("doctor").output
       #expect(output.contains("WARNING  secret.key: cannot be compared with the database"), "\(output)")
       #expect(output.contains("ERROR    database: ") && output.contains("signalbox restore <backup>"), "\(output)")

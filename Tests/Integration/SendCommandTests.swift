@@ -1,5 +1,6 @@
 import Delivery
 import Foundation
+import Glibc
 import JSON
 import Logging
 import OpenSSL
@@ -359,6 +360,22 @@ struct SendCommandTests {
       sending.patience = .milliseconds(200)
       let left = try await sending.carryOut(push.id, expected: 1)
       #expect(!left.isServed && left.push.state == .sending && left.push.counts.total == 0)
+    }
+  }
+
+  @Test("a signal stops it as a time limit does: 75, and what is left")
+  func stopped() async throws {
+    try await withSimulator { box, simulator in
+      simulator.faults(.development).set(try Faults(parsing: "silent=1"))
+      let child = try Child(
+        [
+          try Child.signalbox(), "send", "--app", app, "--environment", "development", "--alias", "anna", "--body", "x",
+          "--wait", "--data", box.data,
+        ], in: box.folder)
+      try await eventually("the push is under way") { simulator.counters(.development).requests > 0 }
+      child.send(SIGTERM)
+      #expect(await child.status() == 75, "\(child.errorText)")
+      #expect(child.errorText.contains("1 device is left"), "\(child.errorText)")
     }
   }
 

@@ -79,6 +79,13 @@ struct ServerCertificateTests {
     }
   }
 
+  @Test("a file that is missing is named with its option and the cause")
+  func missing() {
+    let files = TLSFiles(certificate: "/none/own.pem", key: "/none/own.key")
+    let failure = #expect(throws: CommandFailure.self) { _ = try files.load() }
+    #expect(failure?.description == "--tls-certificate: /none/own.pem: No such file or directory")
+  }
+
   @Test("files count as changed once another user may read them")
   func permissions() async throws {
     try await CommandRunner.with { box in

@@ -197,6 +197,19 @@ struct SimulateCommandTests {
     }
   }
 
+  @Test("a file for the CA that cannot be written is named, with its cause")
+  func authorityFile() async throws {
+    try await CommandRunner.with { box in
+      do {
+        _ = try await Self.start(box, ["--ca-out", "none/ca.pem"])
+        Issue.record("it listens")
+      } catch let error as SceneError {
+        let words = "none/ca.pem cannot be written: No such file or directory. Check that its folder exists"
+        #expect("\(error)".contains(words), "\(error)")
+      }
+    }
+  }
+
   @Test("what cannot be is said before anything listens")
   func refused() async throws {
     try await CommandRunner.with { box in

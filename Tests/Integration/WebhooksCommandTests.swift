@@ -55,7 +55,7 @@ struct WebhooksCommandTests {
       await box.run("apps", "add", "com.example.shop", "--name", "Shop")
       let path = box.folder + "/support.tar.gz"
       let written = await box.run("doctor", "--bundle", path)
-      #expect(written.errors.contains(path))
+      #expect(written.errors.contains("the support bundle is in \(path)"))
       let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
       #expect(mode == 0o600)
       let text = try await OtherProgram.run("/usr/bin/tar", ["-xzOf", path]).output

@@ -18,7 +18,7 @@ extension ExpiryReport {
     let shown = findings.filter {
       includingFine || $0.band.needsSomebody || !$0.missed.isEmpty || !$0.pressing.isEmpty
     }
-    return closed.map { line("CLOSED", $0) } + unreadable.map { line("UNKNOWN", $0) }
+    return closed.map { line("LOCKED", $0) } + unreadable.map { line("UNKNOWN", $0) }
       + shown.map { $0.line(in: translation) }
   }
 }

@@ -48,6 +48,9 @@ extension CertificateFile {
       ("Private key", profile == nil && keyPair == nil ? text(keyText) : nil),
       ("Encryption", encryption.isEmpty ? nil : encryption.joined(separator: ", ")),
     ]
+    for other in otherCertificates.map(CertificateSummary.init) {
+      facts.append((label: "Also holds", value: text("\(other.name), until \(other.notAfter.utcText)")))
+    }
     let lines = facts.compactMap { label, value in
       value.map { text("\(label):").padded(to: 14) + $0.singleLine }
     }

@@ -50,6 +50,9 @@ struct ConsoleRouter {
           }
         }))
     router.missing = { request in
+      if request.pathSegments.first == "api" {
+        throw HTTPError(.notFound, "The API has no such path. /api/openapi.json lists all of them.")
+      }
       guard errors.isPage(request), let page = try await Self.notFound(console, request) else {
         throw request.path.hasPrefix("/api/")
           ? HTTPError(.notFound, "There is no such call. /api/openapi.json lists all calls.") : HTTPError(.notFound)
@@ -70,9 +73,10 @@ struct ConsoleRouter {
         return try assets.response(to: request, version: version, path: request.parameters.rest)
       }
     ) { _ in throw HTTPError(.notFound) }
-    for folder in Console.Resources.assetFolders + ["api"] {
-      router.on(.get, "/\(folder)/*path", quick: { try files.quickResponse(to: $0) }) { request in
-        guard let response = try await files.response(to: request, path: [folder] + request.parameters.rest) else {
+    // Not /api/*path: a mistyped POST of the API would be answered with 405.
+    for pattern in Console.Resources.assetFolders.map({ "/\($0)/*path" }) + ["/api/:document"] {
+      router.on(.get, pattern, quick: { try files.quickResponse(to: $0) }) { request in
+        guard let response = try await files.response(to: request, path: request.pathSegments) else {
           throw HTTPError(.notFound)
         }
         return response

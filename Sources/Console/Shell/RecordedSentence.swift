@@ -41,7 +41,7 @@ package enum RecordedSentence {
     ),
     (
       "recorded.no_simulator",
-      "The app sends to the built-in simulator, which only signalbox serve --demo reaches."
+      "The app sends to the built-in simulator, which runs only inside a server started with --demo."
     ),
     (SegmentMessage.missing.code, SegmentMessage.missing.english),
     ("recorded.rejected_why", "{name} rejected it: {remark}"),

@@ -18,6 +18,8 @@ enum RenewalCommands {
     "The replacement: a .p12, .pem, .cer, .p8, or .mobileprovision file, a Google service account (.json), or a file with "
       + "JPush's keys; - for standard input.")
   private static let id = Argument<Int64>("id", "The ID of the certificate to replace, as shown by list.", parseID)
+  private static let replaced = Argument<Int64>(
+    "id", "The ID of the certificate that was replaced, as shown by list.", parseID)
   private static let keyID = Option<String?>(
     "key-id", "id",
     "The key ID of a .p8, if its file name does not contain it.")
@@ -63,7 +65,7 @@ enum RenewalCommands {
     Command(
       "undo", "Switch back to a replaced certificate after testing it with the push service.",
       parameters: [
-        id.parameter, untried.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
+        replaced.parameter, untried.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
         CommonOptions.data.parameter,
       ],
       action: undo),
@@ -172,7 +174,7 @@ enum RenewalCommands {
 
   private static let undo: Action = { values, io in
     let io = try io.proxied(values)
-    let (now, id) = (io.now(), values[id])
+    let (now, id) = (io.now(), values[replaced])
     let store = try DataDirectory(values, io).open(now: now)
     defer { store.close() }
     let found = try await withTrials(store, io) { attempt in

@@ -67,23 +67,29 @@ enum CheckCertificatesCommand {
     let directory = DataDirectory(data, environment: io.environment)
     let now = io.now()
     do {
-      try directory.mustExist()
-      // Dates can be read without the key file; the report then says what cannot be opened.
-      var key: SealingKey?
-      var trouble: KeyRing.Trouble?
-      do { key = try directory.storedKey() } catch {
-        io.note("\(error)")
-        if case .damaged? = error as? SealingKeyFileError { trouble = .malformed } else { trouble = .unreadable }
-      }
-      let ring = KeyRing(key, path: directory.keyFile, trouble: trouble) { throw SealingMismatch.missing }
-      let store = try directory.openStore(ring, readers: 1, now: now)
+      let store = try Self.open(directory, io)
       defer { store.close() }
-      let report = try store.readSync { try CertificateTracker.report($0, sealer: ring, now: now, within: days) }
+      let report = try store.readSync {
+        try CertificateTracker.report($0, sealer: store.sealer, now: now, within: days)
+      }
       tell(report, isJSON: isJSON, isNagios: isNagios, io)
       return report.exitCode
     } catch {
       return fail(error, directory, isNagios: isNagios, io)
     }
+  }
+
+  /// Opens the store. Dates can be read without the key file; the report then says what cannot be opened.
+  private static func open(_ directory: DataDirectory, _ io: CommandIO) throws -> Store {
+    try directory.mustExist()
+    var key: SealingKey?
+    var trouble: KeyRing.Trouble?
+    do { key = try directory.storedKey() } catch {
+      io.note("\(error)")
+      if case .damaged? = error as? SealingKeyFileError { trouble = .malformed } else { trouble = .unreadable }
+    }
+    let ring = KeyRing(key, path: directory.keyFile, trouble: trouble) { throw SealingMismatch.missing }
+    return try directory.openStore(ring, readers: 1, now: io.now())
   }
 
   private static func tell(_ report: ExpiryReport, isJSON: Bool, isNagios: Bool, _ io: CommandIO) {
@@ -106,7 +112,8 @@ enum CheckCertificatesCommand {
   private static func fail(
     _ error: any Error, _ directory: DataDirectory, isNagios: Bool, _ io: CommandIO
   ) -> Int32 {
-    let text: Message = error is CommandFailure ? "\(error)" : "\(directory.database): \(error)"
+    let isNamed = error is CommandFailure || "\(error)".contains(directory.database)
+    let text: Message = isNamed ? "\(error)" : "\(directory.database): \(error)"
     if isNagios { io.print("CERTIFICATES UNKNOWN - \(singleLine(text.description))") }
     io.complain(text)
     return 3
@@ -121,7 +128,7 @@ enum CheckCertificatesCommand {
   ) async -> Int32 {
     let directory = DataDirectory(data, environment: io.environment)
     do {
-      let store = try directory.open(readers: 1, now: io.now())
+      let store = try Self.open(directory, io)
       defer { store.close() }
       let pool = BlockingPool(name: "mail", threads: 1)
       defer { pool.stop() }
@@ -132,10 +139,15 @@ enum CheckCertificatesCommand {
       let log = Logger(label: "signalbox", level: .critical, sink: StreamSink.standardError(.text))
       let look = try await ReminderWorker(store: store, courier: courier, source: .cron, log: log).look(
         clock: io.now, within: days)
-      tell(look.report, isJSON: isJSON, isNagios: isNagios, io)
+      // The worker looks at dates alone.
+      let (sealer, now) = (store.sealer, io.now())
+      let report = try await store.read {
+        try CertificateTracker.report($0, sealer: sealer, now: now, within: days)
+      }
+      tell(report, isJSON: isJSON, isNagios: isNagios, io)
       for message in look.elsewhere { io.note("reminder waiting: \(singleLine(io.recorded(message)))") }
       for failure in look.failures { io.complain("reminder not sent: \(singleLine(io.recorded(failure)))") }
-      let code = look.report.exitCode
+      let code = report.exitCode
       return look.failures.isEmpty || code == 2 ? code : 3
     } catch {
       return fail(error, directory, isNagios: isNagios, io)

@@ -100,7 +100,7 @@ enum DevicesBatchCommand {
       io.print(answers.prettyJSON)
     } else {
       for answer in answers {
-        let action = io.word(answer.action.rawValue, "devices.batch.actions.")
+        let action = io.word(answer.action.rawValue, "devices.batch.actions.").replacing("_", with: " ")
         io.say(
           Message(
             count: ids.count, one: "\(action): changed \(answer.changed) of 1 device.",

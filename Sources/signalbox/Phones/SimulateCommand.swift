@@ -157,7 +157,17 @@ enum SimulateCommand {
       throw CommandFailure.start(error, otherAddress: "\(error). Choose another address with --http-listen.")
     }
     if let file = values[authority] {
-      try Data(simulator.authorityPEM.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+      do {
+        try Data(simulator.authorityPEM.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+      } catch {
+        await server.stop(within: .seconds(2))
+        await simulator.stop()
+        throw CommandFailure(
+          """
+          \(singleLine(file)) cannot be written: \(NamedFile.words(error)). Check that its folder exists and that this \
+          user can write to it.
+          """)
+      }
     } else {
       io.write(simulator.authorityPEM)
     }

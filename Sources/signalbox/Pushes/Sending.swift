@@ -76,12 +76,20 @@ struct Sending {
     // Later retries are left to the server; this process does not wait for them.
     if !isWaiting { engine.stop() }
     let (ended, end) = AsyncStream.makeStream(of: Void.self)
+    let stopped = StopSignal()
     Task {
       await engine.runOnly(id)
       end.finish()
     }
     let watch = Task {
-      try await untilGivenUp(watched)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await untilGivenUp(watched) }
+        // Answers in flight are awaited then, so that a server does not send to those devices again.
+        group.addTask { await stopped.wait() }
+        _ = try await group.next()
+        group.cancelAll()
+      }
+      try Task.checkCancellation()
       engine.interrupt()
       try await Task.sleep(for: Self.lastAnswers)
       end.finish()

@@ -80,7 +80,7 @@ extension CommandIO {
         while text.last?.isNewline == true { text.removeLast() }
         copy.environment[name] = text
       } catch let failure as CommandFailure {
-        throw CommandFailure.usage("\(variable): \(failure.message)")
+        throw CommandFailure.usage("\(variable): \(singleLine(path)): \(failure.message)")
       } catch is FileProblem {
         throw CommandFailure.usage("\(variable): The file is too large.")
       }

@@ -32,6 +32,8 @@ extension Doctor {
     switch (error as? SQLiteError)?.code {
     case .readOnly, .cannotOpen:
       "The file may be sound. Make the data folder and its files writable for user \(systemName(of: geteuid()))."
+    case .full, .inputOutput:
+      "The file may be sound. Free up space on its disk, or check the disk, then run signalbox doctor again."
     case .busy, .locked: "Try again when the other program is done."
     default: "Stop the server, keep a copy of the file, then run signalbox restore <backup>."
     }

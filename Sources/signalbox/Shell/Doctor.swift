@@ -244,7 +244,9 @@ struct Doctor {
     }
     if findings.isEmpty {
       let days = Message(count: report.withinDays, one: "1 day", other: "\(report.withinDays) days")
-      let text: Message = "none of \(report.findings.count) expires within \(days)"
+      let text: Message =
+        report.findings.isEmpty
+        ? "none is stored yet" : "none of \(report.findings.count) expires within \(days)"
       findings = [Finding(subject: "certificate", level: .ok, message: text)]
     }
     return findings

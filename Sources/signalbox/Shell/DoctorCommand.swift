@@ -56,7 +56,7 @@ extension DoctorCommand {
       let bytes = SupportArchive.make(files, doctor: findings.value, version: Signalbox.version, at: io.now()),
       FileManager.default.createFile(atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
     else { throw CommandFailure("\(path) cannot be written.") }
-    io.note("support bundle: \(path)")
+    io.note("the support bundle is in \(path)")
     if directory.exists { record(path, directory, io) }
   }
 

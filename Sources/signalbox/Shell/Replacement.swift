@@ -107,7 +107,8 @@ extension DataDirectory {
     if file >= 0 {
       close(file)
     } else if errno != EEXIST {
-      throw SystemError("open \(database)")
+      let error = SystemError("open \(database)")
+      throw CommandFailure.start(error, otherAddress: "\(error)")
     }
   }
 

@@ -31,6 +31,9 @@ final class StopSignal: Sendable {
     }
   }
 
+  /// From here on, the signals end the process again.
+  deinit { for number in [SIGTERM, SIGINT] { signal(number, SIG_DFL) } }
+
   /// Returns after a signal, or when its task is cancelled. A stream for each caller: one that was cancelled is over.
   func wait() async {
     let (stream, waiter) = AsyncStream.makeStream(of: Void.self)

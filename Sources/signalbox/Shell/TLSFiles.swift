@@ -46,13 +46,17 @@ struct TLSFiles: Sendable {
 
   /// - Throws: `CommandFailure`, which names the files.
   func load() throws -> TLSContext {
-    func read(_ path: String) throws -> [UInt8] {
-      guard let data = FileManager.default.contents(atPath: path) else {
-        throw CommandFailure("\(path) cannot be read.")
+    func read(_ path: String, _ option: String) throws -> [UInt8] {
+      do {
+        return Array(try NamedFile.open(path).readToEnd() ?? Data())
+      } catch let failure as CommandFailure {
+        throw CommandFailure("\(option): \(failure.message)")
+      } catch {
+        throw CommandFailure("\(option): \(NamedFile.words(error))")
       }
-      return Array(data)
     }
-    let identity = TLSIdentity(certificateChainPEM: try read(certificate), privateKeyPEM: try read(key))
+    let identity = TLSIdentity(
+      certificateChainPEM: try read(certificate, "--tls-certificate"), privateKeyPEM: try read(key, "--tls-key"))
     do {
       return try TLSContext.server(identity: identity, alpn: ["http/1.1"])
     } catch {

@@ -202,6 +202,7 @@ struct CertificateFileTests {
     let two = try CertificateFile.inspect(data: Data((made.pem + second.pem + made.keyPEM).utf8))
     #expect(
       two.warnings(now: noon) == [.severalCertificates(count: 2, taken: "Apple Push Services: com.x", .onlyWithKey)])
+    #expect(two.lines(now: noon).contains("Also holds:   second, until 2026-11-21 12:00:00 UTC"))
     let short = try CertificateAuthority(
       subject: [.commonName("Short"), .organization("Apple Inc.")], notBefore: noon - day, notAfter: noon + day)
     let (long, key) = try short.issue(.applePush(topic: "com.x", team: "T", notBefore: noon, notAfter: noon + 2 * day))

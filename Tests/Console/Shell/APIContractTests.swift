@@ -158,6 +158,7 @@ struct APIContractTests {
     try await ConsoleScene.with { scene in
       for (method, target, status) in [
         (HTTPServer.Method.get, "/api/v1/nothing", 404), (.put, "/api/v1/apps", 405), (.get, "/api/v1/devices/x", 404),
+        (.post, "/api/v1/push", 404), (.delete, "/api/v1/apps/x/nothing", 404),
       ] {
         let answer = try await scene.call(method, target, as: .admin)
         #expect(answer.status == status, "\(target)")
@@ -166,6 +167,8 @@ struct APIContractTests {
         let tellsWhere = answer.json?["detail"]?.string?.contains("/api/openapi.json") == true
         #expect(tellsWhere == (target == "/api/v1/nothing"), "\(answer.text)")
       }
+      let unknown = try await scene.call(.get, "/api/v1/nothing", as: .admin)
+      #expect(unknown.json?["detail"]?.string == "The API has no such path. /api/openapi.json lists all of them.")
       #expect(try await scene.call(.get, "/api/openapi.json", as: nil).status == 200)
     }
   }
