@@ -54,8 +54,7 @@ struct ConsoleRouter {
         throw HTTPError(.notFound, "The API has no such path. /api/openapi.json lists all of them.")
       }
       guard errors.isPage(request), let page = try await Self.notFound(console, request) else {
-        throw request.path.hasPrefix("/api/")
-          ? HTTPError(.notFound, "There is no such call. /api/openapi.json lists all calls.") : HTTPError(.notFound)
+        throw HTTPError(.notFound)
       }
       return page
     }
