@@ -3,6 +3,28 @@ import SQLite
 import Text
 
 extension Doctor {
+  func mode(_ path: String) -> mode_t? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode : nil
+  }
+
+  func folder() -> Finding {
+    let path = directory.path
+    guard let mode = mode(path), mode & S_IFMT == S_IFDIR else {
+      return Finding(
+        subject: "data", level: .error, message: "\(path) is not a folder", remedy: "Choose another one with --data.")
+    }
+    guard access(path, R_OK | W_OK | X_OK) == 0 else {
+      return Self.unwritable("data", path)
+    }
+    guard mode & 0o077 == 0 else {
+      return Finding(
+        subject: "data", level: .warning, message: "other users can read \(path) (mode \(Self.octal(mode)))",
+        remedy: "chmod 700 \(path)")
+    }
+    return Finding(subject: "data", level: .ok, message: "only its owner can read \(path)")
+  }
+
   /// A file or folder that this user cannot write to.
   ///
   /// - Parameters:
