@@ -20,7 +20,7 @@ enum DeliverySearch {
     filter.receipt = try page.filter("receipt", ReceiptKind.init(name:))
     if let text = page.filled("q") {
       filter.search = [.alias(text), .registrationID(text)]
-      if let bytes = TokenPrefix.bytes(text) { filter.search.append(.token(bytes)) }
+      filter.search += [TokenPrefix.bytes(text), TokenPrefix.characters(text)].compactMap(\.self).map { .token($0) }
     }
     return filter
   }

@@ -278,8 +278,9 @@ enum SendPages {
     let key = page.form["idempotency_key"]
     return page.answer(
       SendReviewView(
-        heading: action.flatMap { preview.check.problems.isEmpty ? texts("confirm.question", ["action": $0]) : nil }
-          ?? texts("confirm.title"),
+        heading: preview.check.problems.isEmpty
+          ? action.map { texts("confirm.question", ["action": $0]) } ?? texts("confirm.title")
+          : texts("confirm.not_ready"),
         isProduction: isProduction, idempotencyKey: key.isEmpty ? Random.token(bytes: 18) : key,
         kept: kept.map { HiddenFieldView(name: $0.name, value: $0.value) }, preview: preview.view(page),
         problems: preview.findings(texts).filter { $0.severity == .error },

@@ -45,10 +45,10 @@ extension Device {
     if tags { add { $0.tag = text } }
     if let token = try? DeviceToken(parsing: text, platform: .ios) {  // nil: a prefix of a token, or other text
       add { $0.tokenPrefix = token.bytes }
-    } else if let bytes = TokenPrefix.bytes(text), bytes.count >= TokenPrefix.telling || text.contains("…") {
+    } else if let bytes = TokenPrefix.bytes(text), bytes.count >= TokenPrefix.telling || TokenPrefix.isCut(text) {
       add { $0.tokenPrefix = bytes }
     }
-    if text.utf8.count >= 8 { add { $0.tokenPrefix = Array(text.utf8) } }
+    if let characters = TokenPrefix.characters(text) { add { $0.tokenPrefix = characters } }
     if text.count >= 2 { add { $0.namePart = text } }
     return kinds
   }
@@ -61,13 +61,29 @@ package enum TokenPrefix {
   package static let telling = 4
 
   package static func bytes(_ text: String) -> [UInt8]? {
-    let head = text.prefix { $0 != "…" }
-    let digits = head.utf8.filter { !"<> ".utf8.contains($0) }
+    let digits = beginning(of: text).utf8.filter { !"<> ".utf8.contains($0) }
     guard digits.count >= 2, digits.allSatisfy({ UInt8(ascii: "0") <= $0 && Character(UnicodeScalar($0)).isHexDigit })
     else { return nil }
     return stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
       UInt8(String(decoding: digits[index..<(index + 2)], as: UTF8.self), radix: 16)
     }
+  }
+
+  /// The bytes of a token that is kept as its characters, as FCM's are; nil: too few to tell it from a word.
+  package static func characters(_ text: String) -> [UInt8]? {
+    let beginning = Array(beginning(of: text).utf8)
+    return beginning.count >= 8 ? beginning : nil
+  }
+
+  static func isCut(_ text: String) -> Bool { ellipsis(text) != nil }
+
+  private static func beginning(of text: String) -> Substring {
+    text[..<(ellipsis(text)?.lowerBound ?? text.endIndex)]
+  }
+
+  /// Pages, logs, and people write it as one sign or as three dots.
+  private static func ellipsis(_ text: String) -> Range<String.Index>? {
+    text.firstRange(of: "…") ?? text.firstRange(of: "...")
   }
 }
 

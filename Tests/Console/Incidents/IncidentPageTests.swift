@@ -283,6 +283,8 @@ struct IncidentPageTests {
       let push = try #require(history.links.first { $0.hasPrefix("/pushes/") && $0 != "/pushes/new" })
       let page = ScenePage(try await anna.get(push))
       #expect(page.text.contains("The app is no longer on the device") && !page.text.contains("failed on its device"))
+      let chinese = ScenePage(try await anna.get(push, headers: ["Accept-Language": "zh-CN"]))
+      #expect(chinese.text.contains("设备上已没有此应用") && !chinese.text.contains("共 1 台"))
       let overview = ScenePage(try await anna.get("/"))
       #expect(overview.text.contains("0 failed, 1 unregistered"))
       #expect(overview.text.contains("All clear"), "one removed app is no incident")

@@ -75,7 +75,7 @@ struct SendPageTests {
       #expect(try await Self.heading(ben.post("/pushes/preview", Self.fields)) == "Send to 2 devices?")
       #expect(try await Self.heading(ben.post("/pushes/preview", production)) == "Send to 1 device in production?")
       let nobody = Self.changed([("tag", "nobody")])
-      #expect(try await Self.heading(ben.post("/pushes/preview", nobody)) == "Review and send")
+      #expect(try await Self.heading(ben.post("/pushes/preview", nobody)) == "Not ready to send")
       _ = try await ben.post("/language", [("lang", "zh-Hans"), ("return", "/")])
       #expect(try await Self.heading(ben.post("/pushes/preview", production)) == "确定发送到生产环境的 1 台设备？")
     }
