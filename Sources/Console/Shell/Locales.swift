@@ -117,11 +117,9 @@ package struct Texts: Sendable {
   package func text(_ problem: Problem) -> String {
     let key = "messages." + problem.code
     guard let template = (problem.isOne ? flat[key + ".one"] : nil) ?? flat[key] else {
-      // The sources' English needs no other words, only the dates of pages.
-      let dated = problem.arguments.reduce(into: problem.arguments) { all, one in
-        if Self.dates.contains(one.key) { all[one.key] = localized(one.value) }
-      }
-      return Problem("", code: problem.code, Self.curled(problem.template), dated).text
+      // The sources' English needs no other words, only the dates and numbers of pages.
+      let arguments = problem.arguments.reduce(into: problem.arguments) { $0[$1.key] = written($1.value, $1.key) }
+      return Problem("", code: problem.code, Self.curled(problem.template), arguments).text
     }
     return filled(template, problem.code, arguments(of: problem))
   }
@@ -155,6 +153,14 @@ package struct Texts: Sendable {
 
   /// Arguments of problems that may be dates.
   private static let dates: Set = ["begin", "date", "due", "end", "first", "limit", "new", "old"]
+  /// Arguments of problems that may be numbers.
+  private static let numbers: Set = ["count", "excess", "limit", "size"]
+
+  /// A problem's argument as pages write dates and numbers.
+  private func written(_ value: String, _ name: String) -> String {
+    if Self.numbers.contains(name), let number = Int(value) { return number.grouped }
+    return Self.dates.contains(name) ? localized(value) : value
+  }
 
   /// A problem's arguments in this language: dates, lists, words of the API such as `production`, and the remedy that
   /// goes with a reason. Names and values stay as they are.
@@ -171,8 +177,7 @@ package struct Texts: Sendable {
       case "unit": arguments[name] = flat["when.every_\(value)"] ?? value
       case "kind", "new", "old":
         arguments[name] = flat["certificates.kinds.\(value.replacing(" ", with: "_"))"] ?? localized(value)
-      case _ where Self.dates.contains(name): arguments[name] = localized(value)
-      default: break
+      default: arguments[name] = written(value, name)
       }
     }
     if let reason = arguments["reason"], arguments["remedy"] != nil { arguments["remedy"] = remedy(Reason.of(reason)) }

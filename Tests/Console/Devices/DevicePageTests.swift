@@ -30,7 +30,8 @@ struct DevicePageTests {
       for text in [
         "usr_1", "vip", "beta one", "1a2b3c", Self.token, Self.token.uppercased(), String(Self.token.prefix(8)),
         "<\(Self.token.prefix(8)) \(Self.token.dropFirst(8).prefix(8))",
-        "\(Self.token.prefix(8))…\(Self.token.suffix(8))", "\(Self.token.prefix(8))...\(Self.token.suffix(8))", "lin", "n’s PH", "phone",
+        "\(Self.token.prefix(8))…\(Self.token.suffix(8))", "\(Self.token.prefix(8))...\(Self.token.suffix(8))",
+        "lin", "n’s PH", "phone",
       ] {
         let found = try await ben.get("/devices?q=\(SceneBrowser.escaped(text))")
         #expect(ScenePage(found).links.contains("/devices/1"), "“\(text)”")

@@ -466,6 +466,9 @@ struct ChinesePageTests {
     #expect(locales["en"].localized("2026-03-05 09:00 Asia/Shanghai") == "5 Mar 2026, 09:00 Asia/Shanghai")
     #expect(texts.localized("2026-03-05 09:00 UTC") == "2026年3月5日 09:00 UTC")
     #expect(texts.localized("20260305") == "20260305")
+    let excess = Problem(
+      "", code: "none", "{size} bytes, {excess} over {limit}.", ["size": "4303", "excess": "207", "limit": "4096"])
+    #expect(locales["en"].text(excess) == "4,303 bytes, 207 over 4,096.")
     let day = ["date": texts.day(ConsoleScene.noon)]
     #expect(texts("reminders.silences_none", day) == "2026年11月20日之前没有提醒。", "no blank after 日")
     #expect(texts("reminders.silences_none", ["date": "7/8"]) == "7/8 之前没有提醒。")
