@@ -14,6 +14,7 @@ enum DeliveryPage {
   static func show(_ page: PageContext) async throws -> Response {
     let push = try await PushPages.find(page)
     let id: Int64 = try page.request.parameter("device")
+    let mayMove = page.may(.operator)
     let found = try await page.store.read { database in
       let done = try Delivery.find(database, push: push.id, device: id)
       let waiting = done == nil ? try WaitingDelivery.find(database, push: push.id, device: id) : nil
@@ -29,7 +30,11 @@ enum DeliveryPage {
         try SentJPushMessage.find(database, push: push.id, device: id),
         try Delivery.badge(database, push: push.id, device: id),
         try Delivery.lastSuccess(database, device: id, before: push.id),
-        try Self.text(database, push, item), waiting
+        try Self.text(database, push, item), waiting,
+        ReasonGroups(
+          push: push, app: try App.find(database, id: push.appID), counts: [],
+          tokens: mayMove && item?.delivery.reason == MovedTokens.reason
+            ? try MovedTokens.find(database, .push(push)) : nil)
       )
     }
     guard let item = found.0 else {
@@ -38,7 +43,7 @@ enum DeliveryPage {
     }
     return page.answer(
       view(
-        push, item, found.1, found.2, found.3, badge: found.4, last: found.5, found.6, waiting: found.7, page))
+        push, item, found.1, found.2, found.3, badge: found.4, last: found.5, found.6, waiting: found.7, found.8, page))
   }
 
   /// What is known of a request to FCM.
@@ -77,7 +82,7 @@ enum DeliveryPage {
   private static func view(
     _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ fcm: FCMFacts,
     _ message: SentJPushMessage?, badge: Int?, last: Delivery.WithPush?, _ text: Text?,
-    waiting: WaitingDelivery.Listed?, _ page: PageContext
+    waiting: WaitingDelivery.Listed?, _ reasons: ReasonGroups, _ page: PageContext
   ) -> DeliveryView {
     let (texts, delivery) = (page.texts, item.delivery)
     let exchange = Exchange(
@@ -104,7 +109,8 @@ enum DeliveryPage {
           isRefused: [.failed, .deadToken].contains(delivery.outcome),
           last: last.map { LastSuccessView(item: $0, now: page.now) },
           clock: [.afterCredential, .resignOnce].contains(reason.retry) ? clock(credential, page) : "",
-          isActiveAgain: delivery.outcome == .deadToken && item.device?.state == .active)
+          isActiveAgain: delivery.outcome == .deadToken && item.device?.state == .active,
+          action: reasons.action(reason, texts))
       },
       facts: facts(push, item, credential, name: fcm.name, badge: badge, text, page),
       steps: waiting == nil ? DeliverySteps(push, item, name: nil, texts) : nil,

@@ -57,8 +57,11 @@ struct DeliveryCauseView: View {
   let clock: String
   /// Whether the device is active, though the provider called its token invalid: its app has registered again.
   let isActiveAgain: Bool
+  /// The button that fixes the cause.
+  let action: LinkView?
 
   static let fields: [Field<Self>] = [
+    .view("action") { $0.action },
     .flag("active_again") { $0.isActiveAgain },
     .text("code") { $0.code },
     .flag("failed") { $0.isFailed },

@@ -47,17 +47,21 @@ struct ReasonGroups {
   private func view(
     _ reason: Reason, _ count: Int, isFailed: Bool, word: String, _ texts: Texts
   ) -> ReasonGroupView {
-    let move = tokens.flatMap { reason.code == MovedTokens.reason ? MoveWords(push.environment, $0, texts) : nil }
+    let move = move(reason, texts)
     return ReasonGroupView(
       code: reason.code, isFailed: isFailed, text: texts("words.\(word)"), count: count,
       href: "/pushes/\(push.uid)?reason=\(ConsoleRouter.escaped(reason.code))#devices",
-      words: ReasonWords(reason, texts), evidence: evidence(move) ?? "", action: action(reason, move, texts),
+      words: ReasonWords(reason, texts), evidence: evidence(move) ?? "", action: action(reason, texts),
       mends: move != nil && tokens?.parked.isEmpty == false)
   }
 
+  private func move(_ reason: Reason, _ texts: Texts) -> MoveWords? {
+    tokens.flatMap { reason.code == MovedTokens.reason ? MoveWords(push.environment, $0, texts) : nil }
+  }
+
   /// The button that fixes the cause.
-  private func action(_ reason: Reason, _ move: MoveWords?, _ texts: Texts) -> LinkView? {
-    if let link = move?.link("/pushes/\(push.uid)/move") { return link }
+  func action(_ reason: Reason, _ texts: Texts) -> LinkView? {
+    if let link = move(reason, texts)?.link("/pushes/\(push.uid)/move") { return link }
     if reason.suspectsEnvironment {
       return LinkView(
         href: "/devices?app=\(ConsoleRouter.escaped(app?.bundleID ?? ""))&state=quarantined",

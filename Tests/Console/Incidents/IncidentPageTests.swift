@@ -69,6 +69,11 @@ struct IncidentPageTests {
       var anna = try await scene.signIn(.operator)
       let page = ScenePage(try await anna.get("/incidents/1"))
       #expect(page.text.contains("Move 5 devices to production") && page.links.contains("/incidents/1/move"))
+      let push = try #require(try await scene.store.read { try Push.list($0, PushFilter(), limit: 1).items.first }).uid
+      let delivery = "/pushes/\(push)/deliveries/1"
+      #expect(ScenePage(try await anna.get(delivery)).links.contains("/pushes/\(push)/move"))
+      var vera = try await scene.signIn(.viewer)
+      #expect(!ScenePage(try await vera.get(delivery)).links.contains("/pushes/\(push)/move"))
       let asked = ScenePage(try await anna.get("/incidents/1/move"))
       #expect(asked.text.contains("Move 5 devices to production") && asked.text.contains("Type the app’s name"))
       let refusal = try await anna.post("/incidents/1/move", [("confirm", "shop")])
