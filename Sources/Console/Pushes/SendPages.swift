@@ -262,8 +262,7 @@ enum SendPages {
     let isProduction = preview.draft.environment == .production
     let passing = [
       "csrf", "confirm", "edit", "review", "fix", "validate", "preview_language", "idempotency_key", "lang",
-      SendForm.allZones,
-      PastedPushView.field,
+      SendForm.allZones, PastedPushView.field,
     ]
     let kept = page.form.all.filter { !passing.contains($0.name) }
     let isLater = preview.draft.recurrence != nil || preview.draft.sendAt != nil
