@@ -152,4 +152,28 @@ struct WorkerTests {
       #expect(run.error == .timedOut && run.endedAt == start + SmokeRun.patience, "\(run)")
     }
   }
+  @Test("the worker of topics asks the database nothing until somebody commits or a change is due")
+  func quietTopics() async throws {
+    try await EngineScene.run(devices: 1) { scene in
+      let (app, clock) = (scene.app, scene.clock)
+      let asked = Mutex<[Date]>([])
+      let keeper = TopicKeeper(store: scene.store, clock: { clock.now }) { batches, _, _ in
+        asked.withLock { $0.append(clock.now) }
+        return batches.map { batch in batch.tokens.map { _ in TopicResult.done } }
+      }
+      let token = DeviceToken(bytes: [UInt8](repeating: 7, count: 32))
+      let start = clock.now
+      let looks = try await Self.looks(scene, until: 60) { database in
+        try TopicSubscription.keep(
+          database, app: app.id, environment: .development, topic: "news", joins: true,
+          [(device: 1, token: token, ending: .later(reason: "UNAVAILABLE", at: start + 40))], askedAt: start, now: start
+        )
+      } run: { pause in
+        try await keeper.run(log: Logger(label: "test", sink: scene.log), pause: pause)
+      }
+      // The last one because of its own commit.
+      #expect(looks == [11, 41, 42])
+      #expect(asked.withLock { $0 } == [start + 40])
+    }
+  }
 }
