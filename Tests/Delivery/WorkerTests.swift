@@ -97,6 +97,7 @@ struct WorkerTests {
       }
     }
   }
+
   /// Lets a worker look once a second. After the tenth look, another process commits something.
   ///
   /// - Returns: the looks in which the worker asked the database, without the first one.
@@ -152,6 +153,7 @@ struct WorkerTests {
       #expect(run.error == .timedOut && run.endedAt == start + SmokeRun.patience, "\(run)")
     }
   }
+
   @Test("the worker of topics asks the database nothing until somebody commits or a change is due")
   func quietTopics() async throws {
     try await EngineScene.run(devices: 1) { scene in
@@ -174,6 +176,25 @@ struct WorkerTests {
       // The last one because of its own commit.
       #expect(looks == [11, 41, 42])
       #expect(asked.withLock { $0 } == [start + 40])
+    }
+  }
+
+  @Test("the worker of JPush's reports asks the database nothing until somebody commits or one is due")
+  func quietReports() async throws {
+    try await EngineScene.run(devices: 0) { scene in
+      let (push, clock) = (try await scene.push(), scene.clock)
+      let log = Logger(label: "test", sink: scene.log)
+      let reports = JPushReportWorker(store: scene.store, routes: scene.service, clock: { clock.now }, log: log)
+      let message = SentJPushMessage(
+        push: push.id, id: "1", firstDevice: 1, lastDevice: 1, devices: 1, sentAt: clock.now)
+      let looks = try await Self.looks(scene, until: 140) {
+        try SentJPushMessage.add($0, message)
+      } run: { pause in
+        try await reports.run(pause: pause)
+      }
+      // Two minutes after the message. The last one because of its own commit.
+      #expect(looks == [11, 121, 122])
+      #expect(scene.log.entries.map(\.message) == ["no report from JPush"])
     }
   }
 }
