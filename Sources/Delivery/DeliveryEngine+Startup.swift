@@ -91,8 +91,8 @@ extension DeliveryEngine {
           for id in state.withLock({ Array($0.followers.keys) }) where isNew(id) { tell(id) }
         }
         seen = mark
-        let quiet: QuietTime = try await store.read(keptAs: "quiet time", bytes: { _ in 16 }) { try QuietTime.find($0) }
-        if !quiet.contains(now) {
+        let isQuiet = try await store.isQuiet("delivery", now: now) { try QuietTime.find($0) }
+        if !isQuiet {
           for id in try await store.read({ try Push.due($0, now: now) }) where isNew(id) { enqueue(id) }
           try await lookForExpiredApprovals(now: now)
           // Last: a schedule that cannot be carried out fails each time.

@@ -8,9 +8,6 @@ package import Store
 
 /// Asks JPush, some time after a push, what it says became of its messages, and keeps the answers beside our own counts.
 package struct JPushReportWorker: Sendable {
-  /// Between two looks for messages that are due.
-  private static let interval = Duration.seconds(30)
-
   private let store: Store
   private let routes: any RouteFinder
   private let clock: @Sendable () -> Date
@@ -20,17 +17,24 @@ package struct JPushReportWorker: Sendable {
     (self.store, self.routes, self.clock, self.log) = (store, routes, clock, log.labelled("Delivery"))
   }
 
-  /// Runs until the task is cancelled.
-  package func run() async throws {
+  /// Runs until the task is cancelled. The store is asked when anything was committed or is due.
+  ///
+  /// - Parameter pause: waits between two looks for messages that are due; throws when the task is cancelled.
+  package func run(
+    pause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(30)) }
+  ) async throws {
     while true {
       do {
-        while try await askOnce() {}
+        let isQuiet = try await store.isQuiet("jpush reports", now: clock()) { try SentJPushMessage.quietTime($0) }
+        if !isQuiet {
+          while try await askOnce() {}
+        }
       } catch is CancellationError {
         throw CancellationError()
       } catch {
         log.error("could not read or store JPush's reports", ["error": "\(error)"])
       }
-      try await Task.sleep(for: Self.interval)
+      try await pause()
     }
   }
 

@@ -85,20 +85,29 @@ package struct SmokeRunner: Sendable {
     }
   }
 
-  /// Ends runs whose pushes have ended, until the task is cancelled.
-  package func run(clock: @Sendable () -> Date, log: Logger) async throws {
+  /// Ends runs whose pushes have ended, until the task is cancelled. The store is asked when anything was committed or a
+  /// run is due.
+  ///
+  /// - Parameter pause: waits between two looks; throws when the task is cancelled.
+  package func run(
+    clock: @Sendable () -> Date, log: Logger,
+    pause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(1)) }
+  ) async throws {
     while true {
       do {
         let now = clock()
-        for id in try await store.read({ try SmokeRun.running($0) }) {
-          _ = try await store.write { try SmokeRun.endIfDone($0, id: id, now: now) }
+        let isQuiet = try await store.isQuiet("smoke tests", now: now) { try SmokeRun.quietTime($0) }
+        if !isQuiet {
+          for id in try await store.read({ try SmokeRun.running($0) }) {
+            _ = try await store.write { try SmokeRun.endIfDone($0, id: id, now: now) }
+          }
         }
       } catch is CancellationError {
         throw CancellationError()
       } catch {
         log.error("could not end runs of smoke tests", ["error": "\(error)"])
       }
-      try await Task.sleep(for: .seconds(1))
+      try await pause()
     }
   }
 }

@@ -12,8 +12,6 @@ package struct TopicKeeper: Sendable {
   /// Carries out batches at FCM with the app's credential; a result for each token.
   package typealias Ask = @Sendable ([TopicBatch], _ app: Int64, Environment) async throws -> [[TopicResult]]
 
-  /// Between two looks for work.
-  private static let interval = Duration.seconds(2)
   /// Before the next attempt, if FCM names no time.
   private static let backoff = Backoff(first: 60, longest: 3600)
 
@@ -90,18 +88,25 @@ package struct TopicKeeper: Sendable {
 
   // MARK: The worker
 
-  /// Runs until the task is cancelled.
-  package func run(log: Logger) async throws {
+  /// Runs until the task is cancelled. The store is asked when anything was committed or is due.
+  ///
+  /// - Parameter pause: waits between two looks for work; throws when the task is cancelled.
+  package func run(
+    log: Logger, pause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(2)) }
+  ) async throws {
     let log = log.labelled("Topics")
     while true {
       do {
-        while try await work(log) {}
+        let isQuiet = try await store.isQuiet("topics", now: clock()) { try TopicSubscription.quietTime($0) }
+        if !isQuiet {
+          while try await work(log) {}
+        }
       } catch is CancellationError {
         throw CancellationError()
       } catch {
         log.error("could not read or store the subscriptions of topics", ["error": "\(error)"])
       }
-      try await Task.sleep(for: Self.interval)
+      try await pause()
     }
   }
 

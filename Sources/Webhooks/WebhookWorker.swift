@@ -24,14 +24,19 @@ package final class WebhookWorker: Sendable {
     (self.store, self.sender, self.clock, self.log) = (store, sender, clock, log.labelled("Webhooks"))
   }
 
-  /// Looks for events every second until the task is cancelled.
-  package func run() async {
+  /// Looks for events every second until the task is cancelled. The store is asked when anything was committed or is due.
+  ///
+  /// - Parameter pause: waits between two looks; throws when the task is cancelled.
+  package func run(pause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(1)) }) async {
     var swept = Date.distantPast
     await withDiscardingTaskGroup { group in
       while !Task.isCancelled {
         do {
-          for id in try await due() {
-            group.addTask { await self.drain(id) }
+          let isQuiet = try await store.isQuiet("webhooks", now: clock()) { try WebhookDelivery.quietTime($0) }
+          if !isQuiet {
+            for id in try await due() {
+              group.addTask { await self.drain(id) }
+            }
           }
           if abs(clock().timeIntervalSince(swept)) >= Self.sweepInterval {
             swept = clock()
@@ -40,8 +45,7 @@ package final class WebhookWorker: Sendable {
         } catch {
           log.error("could not read or store the events of webhooks", ["error": "\(error)"])
         }
-        // Cancelled: the loop ends.
-        try? await Task.sleep(for: .seconds(1))
+        do { try await pause() } catch { return }
       }
     }
   }

@@ -6,6 +6,7 @@ import Model
 import Providers
 import SQLite
 import Store
+import Synchronization
 import TestSupport
 import Testing
 
@@ -94,6 +95,106 @@ struct WorkerTests {
         try await scene.wait(engine, push) { $0.isFinal }
         try await scene.wait(engine, later) { $0.isFinal }
       }
+    }
+  }
+
+  /// Lets a worker look once a second. After the tenth look, another process commits something.
+  ///
+  /// - Returns: the looks in which the worker asked the database, without the first one.
+  private static func looks(
+    _ scene: EngineScene, until last: Int, commit: @escaping @Sendable (Database) throws -> Void,
+    run: (@escaping @Sendable () async throws -> Void) async throws -> Void
+  ) async throws -> [Int] {
+    let other = try Store.open(path: scene.store.pool.path, sealer: scene.store.sealer, now: noon)
+    defer { other.close() }
+    // Of all transactions, as of the end of each look.
+    let counts = Mutex<[Int]>([])
+    do {
+      try await run {
+        let count = scene.store.times.all.values.reduce(0) { $0 + $1.counts.reduce(0, +) }
+        let look = counts.withLock { all in
+          all.append(count)
+          return all.count
+        }
+        if look == last { throw CancellationError() }
+        if look == 10 { try await other.write(commit) }
+        scene.clock.advance(by: 1)
+      }
+    } catch is CancellationError {
+      // The last look.
+    }
+    let all = counts.withLock { $0 }
+    return all.indices.dropFirst().filter { all[$0] != all[$0 - 1] }.map { $0 + 1 }
+  }
+
+  @Test("the runner of smoke tests asks the database nothing until somebody commits or a run is late")
+  func quietSmokeTests() async throws {
+    try await EngineScene.run(devices: 1) { scene in
+      let (app, push, clock) = (scene.app, try await scene.push(), scene.clock)
+      let log = Logger(label: "test", sink: scene.log)
+      let runner = SmokeRunner(store: scene.store, intake: PushIntake(store: scene.store))
+      let start = clock.now + 10
+      let late = 11 + Int(SmokeRun.patience)
+      let looks = try await Self.looks(scene, until: late + 20) { database in
+        var draft = PushDraft(
+          app: app.bundleID, environment: .development, platforms: [.ios], audience: .all,
+          notification: PushNotification())
+        draft.notification.title = "Shipped"
+        let entry = NewAuditEntry(actor: "anna", action: "", subject: "")
+        let content = SmokeTestContent(name: "Shipped", draft: draft, expected: SmokeExpectation())
+        let test = try SmokeTest.create(database, content, by: entry, now: start)
+        _ = try SmokeRun.start(database, test, push: push, source: .api, by: entry, now: start)
+      } run: { pause in
+        try await runner.run(clock: { clock.now }, log: log, pause: pause)
+      }
+      // The last one because of its own commit.
+      #expect(looks == [11, late, late + 1])
+      let run = try await scene.store.read { try SmokeRun.get($0, id: 1) }
+      #expect(run.error == .timedOut && run.endedAt == start + SmokeRun.patience, "\(run)")
+    }
+  }
+
+  @Test("the worker of topics asks the database nothing until somebody commits or a change is due")
+  func quietTopics() async throws {
+    try await EngineScene.run(devices: 1) { scene in
+      let (app, clock) = (scene.app, scene.clock)
+      let asked = Mutex<[Date]>([])
+      let keeper = TopicKeeper(store: scene.store, clock: { clock.now }) { batches, _, _ in
+        asked.withLock { $0.append(clock.now) }
+        return batches.map { batch in batch.tokens.map { _ in TopicResult.done } }
+      }
+      let token = DeviceToken(bytes: [UInt8](repeating: 7, count: 32))
+      let start = clock.now
+      let looks = try await Self.looks(scene, until: 60) { database in
+        try TopicSubscription.keep(
+          database, app: app.id, environment: .development, topic: "news", joins: true,
+          [(device: 1, token: token, ending: .later(reason: "UNAVAILABLE", at: start + 40))], askedAt: start, now: start
+        )
+      } run: { pause in
+        try await keeper.run(log: Logger(label: "test", sink: scene.log), pause: pause)
+      }
+      // The last one because of its own commit.
+      #expect(looks == [11, 41, 42])
+      #expect(asked.withLock { $0 } == [start + 40])
+    }
+  }
+
+  @Test("the worker of JPush's reports asks the database nothing until somebody commits or one is due")
+  func quietReports() async throws {
+    try await EngineScene.run(devices: 0) { scene in
+      let (push, clock) = (try await scene.push(), scene.clock)
+      let log = Logger(label: "test", sink: scene.log)
+      let reports = JPushReportWorker(store: scene.store, routes: scene.service, clock: { clock.now }, log: log)
+      let message = SentJPushMessage(
+        push: push.id, id: "1", firstDevice: 1, lastDevice: 1, devices: 1, sentAt: clock.now)
+      let looks = try await Self.looks(scene, until: 140) {
+        try SentJPushMessage.add($0, message)
+      } run: { pause in
+        try await reports.run(pause: pause)
+      }
+      // Two minutes after the message. The last one because of its own commit.
+      #expect(looks == [11, 121, 122])
+      #expect(scene.log.entries.map(\.message) == ["no report from JPush"])
     }
   }
 }

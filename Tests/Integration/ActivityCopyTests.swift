@@ -4,6 +4,7 @@ import JSON
 import Logging
 import Model
 import Store
+import Synchronization
 import TestSupport
 import Testing
 
@@ -76,6 +77,35 @@ struct ActivityCopyTests {
       }
       #expect(try await copy.copy(after: start) == start + 450)
       #expect(Self.values(sink, "subject") == (1...450).map { "app \($0)" })
+    }
+  }
+
+  @Test("the database is asked after a commit only, and what others do is copied at the next look")
+  func quiet() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let store = try DataDirectory(box.data).open(readers: 1, now: Date())
+      defer { store.close() }
+      let sink = MemorySink()
+      // As of the end of each look.
+      let reads = Mutex<[Int]>([])
+      do {
+        try await ActivityCopy(store, log: Logger(label: "signalbox", sink: sink)).run {
+          let count = store.times.all[.database(isWrite: false)]?.counts.reduce(0, +) ?? 0
+          let look = reads.withLock { all in
+            all.append(count)
+            return all.count
+          }
+          if look == 10 { await box.run("apps", "add", "com.example.two", "--name", "Two") }
+          if look == 20 { throw CancellationError() }
+        }
+      } catch is CancellationError {
+        // The last look.
+      }
+      let all = reads.withLock { $0 }
+      // The last one because the place was stored.
+      #expect(all.indices.dropFirst().filter { all[$0] != all[$0 - 1] } == [10, 11], "\(all)")
+      #expect(Self.values(sink, "subject").contains("app com.example.two"))
     }
   }
 

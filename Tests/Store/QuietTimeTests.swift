@@ -6,7 +6,7 @@ import Testing
 
 @testable import Store
 
-@Suite("When the engine need not ask the database")
+@Suite("When a worker need not ask the database")
 struct QuietTimeTests {
   /// Adds one thing that comes due or expires.
   private static func add(_ what: String, _ database: Database, _ app: App) throws {
@@ -60,6 +60,30 @@ struct QuietTimeTests {
         #expect(try Approval.overdue(database, now: now).isEmpty, "\(offset)")
       }
       for offset in loud { #expect(try !Self.isQuiet(database, noon + offset), "\(offset)") }
+    }
+  }
+
+  @Test("webhooks: until the next try, if one is on and has events, and not after the clock was set back")
+  func webhooks() throws {
+    try withApp { database, app in
+      _ = try Webhook.add(
+        database, Webhook.Details(name: "Billing", target: "example.com"), address: "https://example.com/",
+        sealer: TestSealer(), by: "anna", now: noon)
+      try database.run("UPDATE webhooks SET next_try_at = ?", noon + 60)
+      func quiet() throws -> [Bool] {
+        let quiet = try WebhookDelivery.quietTime(database)
+        return try [-86_340.001, -86_340, 0, 59.999, 60].map { offset in
+          let isQuiet = quiet.contains(noon + offset)
+          #expect(try WebhookDelivery.due(database, now: noon + offset).isEmpty == isQuiet, "\(offset)")
+          return isQuiet
+        }
+      }
+      #expect(try quiet() == [true, true, true, true, true])
+      let push = try Push.create(database, newPush(app), now: noon)
+      _ = try Push.move(database, id: push.id, from: [.queued], to: .cancelled, now: noon)
+      #expect(try quiet() == [false, true, true, true, false])
+      try database.run("UPDATE webhooks SET is_active = 0")
+      #expect(try quiet() == [true, true, true, true, true])
     }
   }
 

@@ -105,9 +105,9 @@ struct WebhookWorkerTests {
     }
 
     /// A push without devices that is over.
-    func finish(_ uid: String) async throws {
+    func finish(_ uid: String, in store: Store? = nil) async throws {
       let now = now
-      try await store.write { database in
+      try await (store ?? self.store).write { database in
         let app = try #require(try App.all(database).first)
         let push = try Push.create(
           database,
@@ -118,13 +118,17 @@ struct WebhookWorkerTests {
       }
     }
 
-    /// A worker of a new process looks once.
-    func look() async throws {
+    /// Of a new process.
+    var worker: WebhookWorker {
       let sender = WebhookSender(pool: pool, proxies: .none) { "https://push.example.com" }
-      try await WebhookWorker(
-        store: store, sender: sender, clock: { self.now }, log: Logger(label: "test", sink: log)
-      ).look()
+      return WebhookWorker(store: store, sender: sender, clock: { self.now }, log: Logger(label: "test", sink: log))
     }
+
+    /// A worker of a new process looks once.
+    func look() async throws { try await worker.look() }
+
+    /// How many queries the store has carried out.
+    var reads: Int { store.times.all[.database(isWrite: false)]?.counts.reduce(0, +) ?? 0 }
 
     func events() async throws -> [WebhookDelivery] {
       let webhook = webhook

@@ -65,6 +65,16 @@ package struct TopicSubscription: Sendable, Hashable {
     return Due(app: first.app, environment: first.environment, batches: batches)
   }
 
+  /// The time in which no device is to be compared with the rules, no audience to be queued, and no change to be made.
+  package static func quietTime(_ database: Database) throws -> QuietTime {
+    if try hasChecks(database) { return QuietTime(until: [.distantPast]) }
+    func date(_ sql: String) throws -> Date? { try database.fetchOne(sql) { $0.optionalDate(0) } ?? nil }
+    return QuietTime(until: [
+      try date("SELECT min(due_at) FROM topic_subscriptions INDEXED BY topic_subscriptions_due WHERE state = 1"),
+      try date("SELECT min(settle_at) FROM topic_changes INDEXED BY topic_changes_open WHERE ended_at IS NULL"),
+    ])
+  }
+
   /// What became of a line.
   package enum Ending: Sendable, Hashable {
     case done

@@ -71,6 +71,14 @@ package struct SentJPushMessage: Sendable, Hashable {
     ) { try SentJPushMessage($0) }
   }
 
+  /// The time in which ``due(_:now:)`` finds nothing.
+  package static func quietTime(_ database: Database) throws -> QuietTime {
+    let next = try database.fetchOne(
+      "SELECT min(ask_at) FROM jpush_messages INDEXED BY jpush_messages_ask WHERE ask_at IS NOT NULL"
+    ) { $0.optionalDate(0) }
+    return QuietTime(until: [next ?? nil])
+  }
+
   /// Records that JPush was asked, and plans the next time.
   ///
   /// - Parameter results: by message ID; empty: there was no answer.

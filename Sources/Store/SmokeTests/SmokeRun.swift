@@ -96,6 +96,21 @@ package struct SmokeRun: Sendable, Hashable, Identifiable, StoredRecord {
     }
   }
 
+  /// The time in which ``endIfDone(_:id:isOver:now:)`` ends no run.
+  package static func quietTime(_ database: Database) throws -> QuietTime {
+    try QuietTime(until: running(database).map { try get(database, id: $0).due(database) })
+  }
+
+  /// When the run ends if nothing changes until then.
+  private func due(_ database: Database) throws -> Date {
+    guard let push = try self.push.flatMap({ try Push.find(database, id: $0) }) else { return .distantPast }
+    guard push.hasEveryOutcome else { return startedAt.addingTimeInterval(Self.patience) }
+    guard push.state == .finished, let seconds = expected.displayedWithin,
+      try expected.waits(for: answers(database, push))
+    else { return .distantPast }
+    return (push.finishedAt ?? startedAt).addingTimeInterval(Double(seconds) + Self.receiptSlack)
+  }
+
   // MARK: Running
 
   /// Begins a run, in the transaction that stores its push.
@@ -140,25 +155,17 @@ package struct SmokeRun: Sendable, Hashable, Identifiable, StoredRecord {
   /// - Throws: `StoreError.notFound`.
   package static func endIfDone(_ database: Database, id: Int64, isOver: Bool = false, now: Date) throws -> SmokeRun {
     let run = try get(database, id: id)
-    guard run.state == .running else { return run }
+    guard run.state == .running, try isOver || run.due(database) <= now else { return run }
     guard let push = try run.push.flatMap({ try Push.find(database, id: $0) }) else {
       return try run.end(database, .notSent, now: now)
     }
-    guard push.state.isOver, push.waiting == 0, !push.isSettling else {
-      let isLate = now >= run.startedAt.addingTimeInterval(patience)
-      return isOver || isLate ? try run.end(database, .timedOut, now: now) : run
-    }
+    guard push.hasEveryOutcome else { return try run.end(database, .timedOut, now: now) }
     switch push.state {
     case .cancelled: return try run.end(database, .canceled, now: now)
     case .failed: return try run.end(database, .notSent, detail: push.error, now: now)
     case .needsApproval, .queued, .sending, .paused, .finished: break
     }
     let answers = try run.answers(database, push)
-    if !isOver, run.expected.waits(for: answers), let seconds = run.expected.displayedWithin,
-      now < (push.finishedAt ?? run.startedAt).addingTimeInterval(Double(seconds) + receiptSlack)
-    {
-      return run
-    }
     return try run.end(
       database, answers.isEmpty ? .nobody : nil, devices: answers.count,
       run.expected.differences(in: answers, isOver: true), now: now)
@@ -196,6 +203,10 @@ package struct SmokeRun: Sendable, Hashable, Identifiable, StoredRecord {
     }
     return answers
   }
+}
+
+extension Push {
+  fileprivate var hasEveryOutcome: Bool { state.isOver && waiting == 0 && !isSettling }
 }
 
 extension Device {

@@ -119,6 +119,17 @@ package struct WebhookDelivery: Sendable, Hashable, Identifiable {
     ) { $0.int64(0) }
   }
 
+  /// The time in which ``due(_:now:)`` finds nothing.
+  package static func quietTime(_ database: Database) throws -> QuietTime {
+    let tries = try database.fetchOne(
+      """
+      SELECT min(next_try_at), max(next_try_at) FROM webhooks w WHERE is_active = 1
+      AND EXISTS (SELECT 1 FROM webhook_events e WHERE e.webhook_id = w.id AND e.state = 'pending')
+      """
+    ) { (first: $0.optionalDate(0), last: $0.optionalDate(1)) }
+    return QuietTime(from: [tries?.last?.addingTimeInterval(-longestPause)], until: [tries?.first])
+  }
+
   /// The next event of a webhook, in the order in which they happened; nil if it must wait or there is none.
   package static func next(_ database: Database, webhook: Int64, now: Date) throws -> WebhookDelivery? {
     try database.fetchOne(

@@ -1,6 +1,7 @@
 import Calendar
 import Logging
 import Model
+import SQLite
 import Store
 
 /// Copies new entries of the activity log to the server's log, so that whatever collects that log keeps them on another
@@ -8,7 +9,6 @@ import Store
 struct ActivityCopy: Sendable {
   /// The setting with the ID of the last entry that was copied.
   private static let key = "activity_copied"
-  private static let pause = Duration.seconds(1)
   private static let batch = 200
 
   let store: Store
@@ -19,12 +19,18 @@ struct ActivityCopy: Sendable {
     self.log = log.labelled("Activity")
   }
 
-  /// Copies until its task is cancelled.
-  func run() async throws {
+  /// Copies until its task is cancelled. The store is asked when anything was committed.
+  ///
+  /// - Parameter pause: waits between two looks; throws when the task is cancelled.
+  func run(pause: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(1)) }) async throws {
     var last = try await begin()
+    var seen: DatabasePool.ChangeMark?
     while true {
-      last = try await copy(after: last)
-      try await Task.sleep(for: Self.pause)
+      // Read before the query, so that a commit in between changes it.
+      let mark = store.changeMark
+      if mark == nil || mark != seen { last = try await copy(after: last) }
+      seen = mark
+      try await pause()
     }
   }
 

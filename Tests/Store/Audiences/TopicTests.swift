@@ -206,6 +206,36 @@ struct TopicTests {
     }
   }
 
+  @Test("the worker has quiet time exactly while it would find nothing to do")
+  func quietTime() throws {
+    try withApp { database, app in
+      func quiet() throws -> [Bool] {
+        let quiet = try TopicSubscription.quietTime(database)
+        return try [0, 59.999, 60].map { offset in
+          let (now, isQuiet) = (noon + offset, quiet.contains(noon + offset))
+          let due = try TopicSubscription.due(database, now: now, size: 1000)
+          let hasChange = try TopicSubscription.hasChecks(database) || TopicChange.isDue(database, now: now)
+          #expect((due == nil && !hasChange) == isQuiet, "\(offset)")
+          return isQuiet
+        }
+      }
+      let device = try take(database, app, 1)
+      #expect(try quiet() == [true, true, true])
+      try TopicRules.set(database, app: app.id, [.common])
+      #expect(try quiet() == [false, false, false], "the device is to be compared with the rules")
+      try check(database, at: noon + 60)
+      #expect(try quiet() == [true, true, false], "the subscription is due")
+      try carryOut(database, at: noon + 60)
+      #expect(try quiet() == [true, true, true])
+      _ = try TopicChange.create(
+        database, app: app.id, environment: .production, topic: "news", joins: true,
+        audience: try #require(Audience(draft: ["audience": "all"])), by: "ada", now: noon + 60)
+      #expect(try quiet() == [true, true, false], "the audience is to be queued")
+      _ = try Device.delete(database, id: device.id, now: noon + 60)
+      #expect(try quiet() == [false, false, false], "the deleted device leaves its topics")
+    }
+  }
+
   @Test("a batch has at most the given size, and a change by hand is no business of the rules")
   func sizes() throws {
     try withApp { database, app in

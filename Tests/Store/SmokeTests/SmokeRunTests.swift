@@ -43,14 +43,16 @@ struct SmokeRunTests {
   func settled() throws {
     try withRun { database, run, push, ids in
       #expect(try SmokeRun.endIfDone(database, id: run.id, now: noon + 1).state == .running)
+      #expect(try SmokeRun.quietTime(database).contains(noon + 1))
       let bad = Outcome.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil)
       try finish(database, push, [ids[0]: .accepted, ids[1]: bad, ids[2]: .accepted])
+      #expect(try !SmokeRun.quietTime(database).contains(noon + 3))
       let ended = try SmokeRun.endIfDone(database, id: run.id, now: noon + 3)
       #expect(ended.state == .failed && ended.error == nil && ended.devices == 3 && ended.endedAt == noon + 3)
       #expect(ended.differences.map(\.device) == [ids[1]] && ended.differences.map(\.got) == ["BadDeviceToken"])
       #expect(try SmokeRun.endIfDone(database, id: run.id, now: noon + 9) == ended)
       #expect(try SmokeTest.red(database).map(\.name) == ["Order shipped"])
-      #expect(try SmokeRun.running(database).isEmpty)
+      #expect(try SmokeRun.running(database).isEmpty && SmokeRun.quietTime(database).contains(noon + 9))
     }
   }
 
@@ -61,6 +63,8 @@ struct SmokeRunTests {
     try withRun(expected, devices: 1) { database, run, push, ids in
       try finish(database, push, [ids[0]: .accepted])
       #expect(try SmokeRun.endIfDone(database, id: run.id, now: noon + 10).state == .running)
+      let quiet = try SmokeRun.quietTime(database)
+      #expect(quiet.contains(noon + 23.999) && !quiet.contains(noon + 24))
       let ended = try SmokeRun.endIfDone(database, id: run.id, now: noon + 25)
       #expect(ended.state == .failed && ended.differences.map(\.got) == ["not_displayed"])
     }
@@ -85,6 +89,7 @@ struct SmokeRunTests {
     for (state, error) in [(PushState.cancelled, SmokeRunError.canceled), (.failed, .notSent), (.finished, .nobody)] {
       try withRun { database, run, push, _ in
         _ = try Push.move(database, id: push.id, from: [.queued], to: state, error: "Why", now: noon + 1)
+        #expect(try !SmokeRun.quietTime(database).contains(noon + 2))
         let ended = try SmokeRun.endIfDone(database, id: run.id, now: noon + 2)
         #expect(ended.state == .failed && ended.error == error && ended.detail == (error == .notSent ? "Why" : nil))
       }
