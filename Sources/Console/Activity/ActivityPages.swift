@@ -55,17 +55,14 @@ enum ActivityPages {
     let (found, titles, actors) = try await page.store.read(limit: patience(filter, page.console)) { database in
       let found = try AuditEntry.list(database, filter, cursor: pager.cursor, limit: pageSize)
       let subjects = Set(found.items.map { AuditSubject($0.entry.subject) })
-      return (
-        found, try AuditSubject.titles(database, subjects), try AuditEntry.actors(database, limit: mostActors)
-      )
+      return (found, try AuditSubject.titles(database, subjects), try AuditEntry.actors(database, limit: mostActors))
     }
     let query = page.request.query.map { "?" + $0 } ?? ""
     return page.answer(
       ActivityListView(
         filter: ActivityFilterView(
           search: filter.search ?? "", from: page.filled("from") ?? "", to: page.filled("to") ?? "",
-          actors: ChoiceView.list(
-            actors.map { ($0, ActivityActor($0).name(texts)) }, chosen: page.query["who"] ?? ""),
+          actors: ChoiceView.list(actors.map { ($0, ActivityActor($0).name(texts)) }, chosen: page.query["who"] ?? ""),
           kinds: ChoiceView.list(
             ActivityKind.allCases.map { ($0.rawValue, texts("activity.kinds.\($0.rawValue)")) },
             chosen: page.query["kind"] ?? ""),

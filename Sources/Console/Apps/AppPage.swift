@@ -204,8 +204,7 @@ enum AppPage {
       if let problem = attempt?.refusal { errors.add(problem.field, page.texts.text(problem)) }
     }
     guard errors.isEmpty else {
-      return show(
-        page, facts, Refused(environment: environment, provider: provider, form: page.form, errors: errors))
+      return show(page, facts, Refused(environment: environment, provider: provider, form: page.form, errors: errors))
     }
     let now = page.now
     let audit = page.audit("credential.bind", "app \(app.bundleID)")

@@ -75,9 +75,7 @@ enum AppPages {
   // MARK: Adding and changing
 
   private static func newPage(_ page: PageContext, _ form: Form, _ errors: FieldErrors) -> Response {
-    page.answer(
-      NewAppView(form: AppFormView(form, errors, page.texts, isKnown: false)),
-      status: errors.status)
+    page.answer(NewAppView(form: AppFormView(form, errors, page.texts, isKnown: false)), status: errors.status)
   }
 
   private static func editPage(_ page: PageContext, _ app: App, _ form: Form, _ errors: FieldErrors) -> Response {

@@ -85,8 +85,7 @@ enum AudiencePages {
         heading: heading(
           kind, app, rows.count, isWhole: next == nil && pager.cursor == nil && prefix.isEmpty, page.texts),
         kind: kind, totals: totals, app: app, search: prefix,
-        apps: ChoiceView.list(
-          apps.map { ($0.bundleID, $0.name) }, chosen: app?.bundleID ?? ""),
+        apps: ChoiceView.list(apps.map { ($0.bundleID, $0.name) }, chosen: app?.bundleID ?? ""),
         rows: rows, position: position(rows.count, pager, totals, kind, prefix, page.texts),
         mayChange: page.may(.operator), exports: ExportLinks(page, "/audiences"),
         pager: PagerView(pager, next: next)))

@@ -155,8 +155,7 @@ enum CertificatePages {
       if problems.all.contains(where: { $0.code == CertificateMessage.duplicate.code }), let sha256 = file.sha256,
         let stored = try await page.store.read({ try TrackedCertificate.find($0, sha256: sha256).first })
       {
-        return page.redirect(
-          to: leading(page, app) ?? "/certificates/\(stored.id)", flash: "certificate_known")
+        return page.redirect(to: leading(page, app) ?? "/certificates/\(stored.id)", flash: "certificate_known")
       }
       return try await index(page, try await refused(page, problems, brought))
     } catch let mismatch as SealingMismatch {

@@ -61,8 +61,7 @@ struct CertificateUpload {
       let before = try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first?.id }
       let kept: TrackedCertificate
       do {
-        kept = try CertificateTracker.keep(
-          database, file, labels, sealer: sealer, by: call.actor, now: call.now)
+        kept = try CertificateTracker.keep(database, file, labels, sealer: sealer, by: call.actor, now: call.now)
       } catch let problems as Problems {
         let duplicate = problems.all.first { $0.code == CertificateMessage.duplicate.code }
         throw duplicate.map { APIError(.conflict, $0) as any Error } ?? problems

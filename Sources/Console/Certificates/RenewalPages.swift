@@ -96,9 +96,7 @@ enum RenewalPages {
 
   /// Reads the held file that the address names.
   private static func loading(_ page: PageContext) throws -> @Sendable (Database) throws -> Renewal {
-    let (id, uid, sealer, now) = (
-      try page.id(), page.request.parameters["uid"] ?? "", page.store.sealer, page.now
-    )
+    let (id, uid, sealer, now) = (try page.id(), page.request.parameters["uid"] ?? "", page.store.sealer, page.now)
     return { database in
       guard let (candidate, content) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now),
         candidate.certificateID == id
@@ -112,15 +110,12 @@ enum RenewalPages {
     let renewal: Renewal
     if let known = preview.report?.renewal { renewal = known } else { renewal = try await page.store.read(load) }
     let failed = preview.report.map { $0.outcome != .ready } ?? false
-    return page.answer(
-      SuccessorView(renewal, preview.report, page), status: failed ? .unprocessableContent : .ok)
+    return page.answer(SuccessorView(renewal, preview.report, page), status: failed ? .unprocessableContent : .ok)
   }
 
   private static func decide(_ page: PageContext) async throws -> Response {
     let load = try loading(page)
-    let (id, uid, now, sealer) = (
-      try page.id(), page.request.parameters["uid"] ?? "", page.now, page.store.sealer
-    )
+    let (id, uid, now, sealer) = (try page.id(), page.request.parameters["uid"] ?? "", page.now, page.store.sealer)
     if page.form["action"] == "discard" {
       try await page.store.write { database in
         guard let (candidate, _) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now) else {

@@ -60,8 +60,7 @@ enum SigningRequestsAPI {
     if let algorithm {
       guard order.purpose == .host || algorithm == .rsa2048 else {
         throw Problems([
-          Problem(
-            "algorithm", code: "request.algorithm", "Apple accepts only rsa-2048 for push certificates.")
+          Problem("algorithm", code: "request.algorithm", "Apple accepts only rsa-2048 for push certificates.")
         ])
       }
       order.algorithm = algorithm

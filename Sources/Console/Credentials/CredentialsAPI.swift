@@ -40,8 +40,7 @@ enum CredentialsAPI {
   }
 
   private static func answer(_ credential: Credential, _ call: APIContext) -> Answer {
-    Answer(
-      credential: credential, health: call.console.engine.health(credential: credential.id) ?? ProviderHealth())
+    Answer(credential: credential, health: call.console.engine.health(credential: credential.id) ?? ProviderHealth())
   }
 
   private static func environment(_ call: APIContext) throws -> Environment {
@@ -81,8 +80,7 @@ enum CredentialsAPI {
       let kind = certificate.flatMap { CertificateKind(rawValue: $0.details.kind) }
       let provider = given ?? CredentialRule.provider(kind) ?? .apns
       let endpoint = place ?? provider.serviceWord
-      var problems = CredentialRule.problems(
-        app, environment, provider, certificate: certificate, endpoint: endpoint)
+      var problems = CredentialRule.problems(app, environment, provider, certificate: certificate, endpoint: endpoint)
       var trust: String?
       do throws(Problems) { trust = try CredentialRule.trust(authorities ?? "", endpoint: endpoint, provider) } catch {
         problems += error.all
@@ -104,8 +102,7 @@ enum CredentialsAPI {
     if let refusal = attempt?.refusal { throw Problems([refusal]) }
     let sealer = call.store.sealer
     let credential = try await call.store.write { database in
-      let before = try Credential.find(
-        database, app: app.id, provider: wanted.provider, environment: environment)
+      let before = try Credential.find(database, app: app.id, provider: wanted.provider, environment: environment)
       let bound = try Credential.bind(
         database, app: app.id, provider: wanted.provider, environment: environment, certificate: certificateID,
         endpoint: wanted.endpoint, trustPEM: wanted.trustPEM, now: call.now)

@@ -52,9 +52,7 @@ enum DevicePages {
     }
     let position =
       text == nil
-      ? pager.position(
-        found.items.count, size: pageSize, of: apps.reduce(0) { $0 + count(base, of: $1) },
-        texts) : nil
+      ? pager.position(found.items.count, size: pageSize, of: apps.reduce(0) { $0 + count(base, of: $1) }, texts) : nil
     let mayChoose = page.may(.operator)
     let chosen = Set((page.query[Pager.chosen] ?? "").split(separator: ".").compactMap { Int64($0) })
     let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.app.name) })

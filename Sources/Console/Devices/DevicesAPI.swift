@@ -73,8 +73,7 @@ enum DevicesAPI {
       guard let app = try App.find(database, bundleID: input.app) else { throw APIError.noApp(input.app) }
       let problems = input.problems(rule: app.rule)
       if !problems.isEmpty { throw Problems(problems) }
-      let results = try Device.register(
-        database, app: app.id, [input.registration], by: call.actor, now: call.now)
+      let results = try Device.register(database, app: app.id, [input.registration], by: call.actor, now: call.now)
       let (isNew, id): (Bool, Int64)
       switch results[0] {
       case .added(let added): (isNew, id) = (true, added)
@@ -87,8 +86,7 @@ enum DevicesAPI {
       try AuditEntry.add(database, audit, now: call.now)
       return (id, isNew, DeviceAnswer(device, app: app.bundleID))
     }
-    return APIContext.answer(
-      answer, status: isNew ? .created : .ok, location: isNew ? "/api/v1/devices/\(id)" : nil)
+    return APIContext.answer(answer, status: isNew ? .created : .ok, location: isNew ? "/api/v1/devices/\(id)" : nil)
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
@@ -107,8 +105,7 @@ enum DevicesAPI {
         after = try Device.release(database, id: id, environment: patch.environment, by: call.actor, now: call.now)
       }
       if let badge = patch.badge { try DeviceBadge.set(database, device: id, to: badge) }
-      let audit = call.audit(
-        "device.update", "device \(id)", ["before": before.audited, "after": after.audited])
+      let audit = call.audit("device.update", "device \(id)", ["before": before.audited, "after": after.audited])
       try AuditEntry.add(database, audit, now: call.now)
       return DeviceAnswer(after, app: app.bundleID)
     }

@@ -63,10 +63,7 @@ enum HostPages {
   ) async throws -> Response {
     let now = page.now
     let (history, reminders) = try await page.store.read { database in
-      (
-        try HostEvent.list(database, host: host.id),
-        try ItemReminders(database, Renewable(host), now: now)
-      )
+      (try HostEvent.list(database, host: host.id), try ItemReminders(database, Renewable(host), now: now))
     }
     let form =
       form
@@ -75,9 +72,7 @@ enum HostPages {
         ("server_name", host.address.serverName == host.address.host ? "" : host.address.serverName),
         ("note", host.note),
       ])
-    return page.answer(
-      HostView(host, history, reminders, form: form, errors: errors, page),
-      status: errors.status)
+    return page.answer(HostView(host, history, reminders, form: form, errors: errors, page), status: errors.status)
   }
 
   private static func update(_ page: PageContext) async throws -> Response {
@@ -107,8 +102,7 @@ enum HostPages {
 
   private static func remove(_ page: PageContext) async throws -> Response {
     let (host, now) = (try await host(page), page.now)
-    let audit = page.audit(
-      "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null])
+    let audit = page.audit("host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null])
     try await page.store.write { database in
       try WatchedHost.delete(database, id: host.id)
       try AuditEntry.add(database, audit, now: now)

@@ -105,9 +105,7 @@ enum IncidentPages {
         try AuditEntry.list(database, AuditEntry.Filter(subject: incident.subject), limit: shown).items,
         mayAct ? try User.all(database).filter { $0.disabledAt == nil } : [],
         mayAct ? try MovedTokens.find(database, .incident(incident)) : nil,
-        (
-          evidence: try IncidentEvidence.find(database, incident), misses: try Incident.misses(database, id: id)
-        )
+        (evidence: try IncidentEvidence.find(database, incident), misses: try Incident.misses(database, id: id))
       )
     }
     let words = IncidentWords(incident: incident, app: app, texts: texts, now: now)

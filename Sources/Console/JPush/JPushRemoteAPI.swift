@@ -103,8 +103,7 @@ enum JPushRemoteAPI {
     try fields.finish()
     return try await asking(call) { keeper, app, environment in
       guard !added.isEmpty || !removed.isEmpty else { return APIContext.nothing }
-      try await keeper.change(
-        tag: name(call), added: added, removed: removed, app: app, environment, by: call.author)
+      try await keeper.change(tag: name(call), added: added, removed: removed, app: app, environment, by: call.author)
       return APIContext.nothing
     }
   }

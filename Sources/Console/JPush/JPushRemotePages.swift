@@ -155,8 +155,7 @@ struct JPushRemoteContent: View {
     .view("found") { content in
       content.aliasName.isEmpty
         ? nil
-        : JPushNameRow(
-          kind: .alias, name: content.aliasName, app: content.app, environment: content.environment)
+        : JPushNameRow(kind: .alias, name: content.aliasName, app: content.app, environment: content.environment)
     },
     .list("holders") { $0.holders },
     .flag("has_holders") { !$0.holders.isEmpty },

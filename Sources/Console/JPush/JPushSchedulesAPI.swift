@@ -77,8 +77,7 @@ enum JPushSchedulesAPI {
         throw call.invalid("This app has \(JPushSchedule.liveLimit) schedules that have not ended, the maximum.")
       }
       try JPushSchedule(uid: uid, name: name, trigger: trigger, push: push, schedule: schedule).save(database)
-      return Idempotency.Answer(
-        status: .ok, json: ["schedule_id": .string(uid), "name": .string(name)] as JSONValue)
+      return Idempotency.Answer(status: .ok, json: ["schedule_id": .string(uid), "name": .string(name)] as JSONValue)
     }.response
   }
 

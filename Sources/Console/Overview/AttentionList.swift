@@ -245,8 +245,7 @@ struct AttentionList {
 
   /// Whether an incident says already that a credential does not work.
   private func isKnown(_ credential: Credential) -> Bool {
-    let place = IncidentPlace(
-      app: credential.appID, environment: credential.environment, provider: credential.provider)
+    let place = IncidentPlace(app: credential.appID, environment: credential.environment, provider: credential.provider)
     return incidents.contains { $0.cause.kind == .credential && $0.place == place }
   }
 
@@ -264,8 +263,7 @@ struct AttentionList {
       }.map { credential in
         item(
           texts, label: texts("attention.refused_label"), failed: true,
-          text: texts(
-            "attention.refused", ["app": app.app.name, "environment": credential.environment.word(texts)]),
+          text: texts("attention.refused", ["app": app.app.name, "environment": credential.environment.word(texts)]),
           detail: credential.lastRefusal ?? "", href: "/apps/\(app.id)", action: "show")
       }
     }

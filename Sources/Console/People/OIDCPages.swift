@@ -49,9 +49,7 @@ enum OIDCPages {
       let state = page.console.tickets.make(OIDCFlow.purpose(cookie), now: page.now)
       var response = Response.redirect(
         to: flow.address(metadata, settings, redirect: redirectAddress(page), state: state))
-      Cookies.set(
-        Cookies.oidc, cookie, age: Int(OIDCFlow.lifetime), on: &response,
-        page.request)
+      Cookies.set(Cookies.oidc, cookie, age: Int(OIDCFlow.lifetime), on: &response, page.request)
       return response
     } catch let problem as Problem {
       // Not noted: strangers could fill the log.
@@ -178,7 +176,6 @@ enum OIDCPages {
     guard !isConfirming(page, flow) else {
       return try await ProofGate.ask(page, returnTo: returnTo, problem: ProofGate.Refusal(text: text))
     }
-    return try await SessionPages.signInPage(
-      page, returnTo: returnTo, problem: text, status: .unprocessableContent)
+    return try await SessionPages.signInPage(page, returnTo: returnTo, problem: text, status: .unprocessableContent)
   }
 }

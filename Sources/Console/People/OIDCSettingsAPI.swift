@@ -72,9 +72,7 @@ enum OIDCSettingsAPI {
         throw APIError(.notFound, OIDCMessage.notSetUp.english)
       }
       var entry = audit
-      entry.detail = [
-        "before": before.audited(hasSecret: try OIDCSettings.hasSecret(database)), "after": .null,
-      ]
+      entry.detail = ["before": before.audited(hasSecret: try OIDCSettings.hasSecret(database)), "after": .null]
       try OIDCSettings.remove(database)
       try AuditEntry.add(database, entry, now: now)
     }

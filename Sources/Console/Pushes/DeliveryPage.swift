@@ -19,8 +19,7 @@ enum DeliveryPage {
       let waiting = done == nil ? try WaitingDelivery.find(database, push: push.id, device: id) : nil
       let item = done ?? waiting?.delivery(push: push.id)
       let provider = item?.device?.provider ?? .apns
-      let credential = try Credential.find(
-        database, app: push.appID, provider: provider, environment: push.environment)
+      let credential = try Credential.find(database, app: push.appID, provider: provider, environment: push.environment)
       let fcm = FCMFacts(
         project: try credential.flatMap { try FCMFacts.project($0, database) },
         name: try Delivery.name(database, push: push.id, device: id))

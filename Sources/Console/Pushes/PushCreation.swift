@@ -70,8 +70,6 @@ private struct PushDryRun: JSONObject {
     let situations = draft.platforms.contains(.ios) ? CallbackTable(payload.facts).cells : []
     json.array("callbacks", situations) { json, situation in situation.write(to: &json) }
     guard let rule = draft.recurrence else { return }
-    json.member(
-      "next",
-      Recurrence(rule, from: draft.sendAt ?? now).occurrences(from: now, limit: Schedule.shownTimes))
+    json.member("next", Recurrence(rule, from: draft.sendAt ?? now).occurrences(from: now, limit: Schedule.shownTimes))
   }
 }

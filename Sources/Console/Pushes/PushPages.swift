@@ -119,8 +119,7 @@ enum PushPages {
     }
     return page.answer(
       PushListView(
-        heading: heading(
-          found.recent, matching: isFiltered ? found.matching : nil, isEmpty: list.items.isEmpty, texts),
+        heading: heading(found.recent, matching: isFiltered ? found.matching : nil, isEmpty: list.items.isEmpty, texts),
         filter: PushFilterView(
           search: page.filled("q") ?? "", from: page.filled("from") ?? "", to: page.filled("to") ?? "",
           apps: choices("app", apps.map { (String($0.id), $0.name) }),
@@ -218,9 +217,7 @@ struct ProgressJSON {
 
   var rateText: String {
     guard !progress.isFinal, progress.rate > 0 else { return "" }
-    return texts(
-      "push.rate",
-      ["rate": Int(progress.rate).grouped, "seconds": (progress.secondsLeft ?? 0).grouped])
+    return texts("push.rate", ["rate": Int(progress.rate).grouped, "seconds": (progress.secondsLeft ?? 0).grouped])
   }
 
   /// Why nothing is being sent, and the number of devices to retry with the time of the first retry.

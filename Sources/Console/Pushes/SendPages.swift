@@ -150,8 +150,7 @@ enum SendPages {
       platforms: SendForm.choices(
         Platform.allCases.map { ($0.rawValue, texts("platform.\($0.rawValue)")) }, chosen: form.all("platforms")),
       channels: SendForm.choices([("", texts("send.choose_channel"))] + channels, chosen: [form["channel"]]),
-      interruptionLevels: choices(
-        "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
+      interruptionLevels: choices("interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
       priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
       pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts,
       preview: PushPreviewView(
@@ -310,8 +309,7 @@ enum SendPages {
         return confirmPage(page, try await PushPreview.find(draft, page), status: .unprocessableContent)
       } catch let error as Unconfirmed {
         let text = page.texts("confirm.differs", ["app": error.app])
-        return confirmPage(
-          page, try await PushPreview.find(draft, page), error: text, status: .unprocessableContent)
+        return confirmPage(page, try await PushPreview.find(draft, page), error: text, status: .unprocessableContent)
       } catch let error as PushIntake.NoApp {
         throw Problems([error.problem])
       } catch is Idempotency.Mismatch {

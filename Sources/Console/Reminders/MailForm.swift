@@ -62,8 +62,7 @@ struct MailForm: Sendable {
             "Enter the password again. The saved one is for {host} and is not sent to another host.",
             ["host": known?.server.host ?? ""]))
     }
-    let server = SMTPServer(
-      host: host, port: port, security: security, user: user, password: password, trustPEM: trust)
+    let server = SMTPServer(host: host, port: port, security: security, user: user, password: password, trustPEM: trust)
     if server.isCareless {
       problems.append(
         Problem("security", code: "mail.careless", "The password would be sent unencrypted. Choose STARTTLS or TLS."))

@@ -177,10 +177,7 @@ enum ReceiverPages {
     let receiver = try await find(page)
     let sealer = page.store.sealer
     let (secrets, mail) = try await page.store.read { database in
-      (
-        try Receiver.secrets(database, id: receiver.id, sealer: sealer),
-        try MailSettings.load(database, sealer: sealer)
-      )
+      (try Receiver.secrets(database, id: receiver.id, sealer: sealer), try MailSettings.load(database, sealer: sealer))
     }
     let details = receiver.details
     let (isGood, answer) = await attempt(page, details.channel, secrets, language: details.language, mail: mail)

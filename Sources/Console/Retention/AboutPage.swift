@@ -102,8 +102,7 @@ package enum SupportArchive {
   ) -> [UInt8]? {
     let about: JSONValue = ["version": .string(version), "created_at": JSONValue(written: at)]
     let all = [("about.json", about), ("doctor.json", doctor)] + files.map { ($0.name, $0.json) }
-    return TarGzip.archive(
-      all.map { (name: "\(name(at))/\($0.0)", bytes: Array($0.1.prettyJSON.utf8)) }, at: at)
+    return TarGzip.archive(all.map { (name: "\(name(at))/\($0.0)", bytes: Array($0.1.prettyJSON.utf8)) }, at: at)
   }
 }
 

@@ -171,9 +171,7 @@ enum SchedulePages {
     let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
     let (before, isChanged) = try await page.store.write { database in
       let schedule = try find(database, uid)
-      return (
-        schedule.state, try change.carryOut(database, schedule, by: actor, from: address, now: now)
-      )
+      return (schedule.state, try change.carryOut(database, schedule, by: actor, from: address, now: now))
     }
     guard isChanged else { return page.redirect(to: "/schedules/\(uid)", flash: "schedule_unchanged") }
     return page.redirect(to: "/schedules/\(uid)", flash: before == .needsApproval ? "schedule_withdrawn" : done)

@@ -21,8 +21,7 @@ extension ActorContext {
   var author: KeeperAuthor { KeeperAuthor(actor, from: request.remoteAddress?.host, now: now) }
 
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
-    NewAuditEntry(
-      actor: actor, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
+    NewAuditEntry(actor: actor, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
   }
 
   /// Writes an entry of the activity log that belongs to no change, such as one about an export.

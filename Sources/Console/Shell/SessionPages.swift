@@ -42,8 +42,7 @@ enum SessionPages {
         }
       }
       var response = Response.redirect(to: "/session/new")
-      Cookies.set(
-        Cookies.session, "", age: 0, on: &response, page.request)
+      Cookies.set(Cookies.session, "", age: 0, on: &response, page.request)
       // What scripts keep, such as drafts. Not the cache: pages are never in it, and style sheets hold no secrets.
       response.headers.append("Clear-Site-Data", "\"storage\"")
       return response
@@ -204,9 +203,7 @@ enum SessionPages {
       try AuditEntry.add(database, entry, now: now)
     }
     try await page.console.authentication.open(user, secondStep, page.request, on: &response, now: now)
-    Cookies.set(
-      Cookies.device, device, age: Int(KnownDevice.lifetime), on: &response,
-      page.request)
+    Cookies.set(Cookies.device, device, age: Int(KnownDevice.lifetime), on: &response, page.request)
     return response
   }
 

@@ -177,8 +177,7 @@ enum SmokeTestPages {
         guard let device = one.device else { continue }
         let answer = one.delivery.reason.map(Reason.head) ?? one.delivery.outcome.name
         let isKnown = SmokeExpectation.problem(withAnswer: answer) == nil
-        expected.devices.append(
-          .init(device: device.token.text, answer: isKnown ? answer : one.delivery.outcome.name))
+        expected.devices.append(.init(device: device.token.text, answer: isKnown ? answer : one.delivery.outcome.name))
       }
       let name = push.title ?? push.body ?? draft.app
       return SmokeTestForm(name: name.singleLine, draft: SmokeTestForm.sendable(draft), expected: expected)
@@ -204,9 +203,7 @@ enum SmokeTestPages {
   private static func formPage(
     _ page: PageContext, _ form: SmokeTestForm, of test: Int64? = nil, errors: FieldErrors = FieldErrors()
   ) -> Response {
-    page.answer(
-      SmokeTestFormView(form: form.form, errors: errors, test: test),
-      status: errors.status)
+    page.answer(SmokeTestFormView(form: form.form, errors: errors, test: test), status: errors.status)
   }
 
   private static func create(_ page: PageContext) async throws -> Response {

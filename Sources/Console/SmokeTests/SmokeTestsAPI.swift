@@ -116,8 +116,7 @@ enum SmokeTestsAPI {
       }
       let content = SmokeTestContent(
         name: fields.name ?? test.name, draft: draft, expected: fields.expected ?? test.expected)
-      return try SmokeTestAnswer(
-        database, try SmokeTest.update(database, id: id, content, by: entry, now: call.now))
+      return try SmokeTestAnswer(database, try SmokeTest.update(database, id: id, content, by: entry, now: call.now))
     }
   }
 

@@ -48,8 +48,7 @@ struct WebhookForm {
           ["limit": "\(Webhook.limit)"])
       ])
     }
-    let added = try Webhook.add(
-      database, details(nil), address: url ?? "", sealer: sealer, by: audit.actor, now: now)
+    let added = try Webhook.add(database, details(nil), address: url ?? "", sealer: sealer, by: audit.actor, now: now)
     try added.webhook.note(database, audit, now: now)
     return added
   }
@@ -58,8 +57,7 @@ struct WebhookForm {
   func update(
     _ database: Database, _ before: Webhook, sealer: any Sealer, audit: NewAuditEntry, now: Date
   ) throws -> Webhook {
-    let after = try Webhook.update(
-      database, id: before.id, details(before), address: url, sealer: sealer, now: now)
+    let after = try Webhook.update(database, id: before.id, details(before), address: url, sealer: sealer, now: now)
     try after.note(database, audit, before: before.audited, now: now)
     return after
   }
