@@ -100,13 +100,12 @@ enum AppPages {
     let form = page.form
     var problems = problems(form, withBundleID: true)
     if problems.isEmpty {
-      let (audit, now) = (page.audit("app.create", "app \(form["bundle_id"])"), page.now)
       do {
         let app = try await page.store.write { database in
           let app = try App.add(
             database, bundleID: form["bundle_id"], name: form["name"], packageName: form.filled("package_name"),
-            aliasRule: form.filled("alias_rule"), now: now)
-          try AuditEntry.add(database, audit, now: now)
+            aliasRule: form.filled("alias_rule"), now: page.now)
+          try page.record(database, "app.create", "app \(app.bundleID)")
           return app
         }
         return page.redirect(to: "/apps/\(app.id)", flash: "app_added")
@@ -124,7 +123,6 @@ enum AppPages {
     guard problems.isEmpty else {
       return editPage(page, app, form, FieldErrors(Problems(problems), page.texts))
     }
-    let (audit, now) = (page.audit("app.update", "app \(app.bundleID)"), page.now)
     let wanted = (name: form["name"], package: form.filled("package_name"), rule: form.filled("alias_rule"))
     do {
       try await page.store.write { database in
@@ -132,12 +130,11 @@ enum AppPages {
         try before.revision.check(form, saving: App.revision(wanted.name, wanted.package, wanted.rule))
         let after = try App.update(
           database, id: app.id, name: wanted.name, packageName: wanted.package, aliasRule: wanted.rule)
-        var entry = audit
-        entry.detail = ["before": before.audited, "after": after.audited]
-        try AuditEntry.add(database, entry, now: now)
+        try page.record(
+          database, "app.update", "app \(app.bundleID)", ["before": before.audited, "after": after.audited])
       }
     } catch let error as Revision.Overtaken {
-      let errors = try await page.overtaken("app.update", audit.subject)
+      let errors = try await page.overtaken("app.update", "app \(app.bundleID)")
       return editPage(page, app, form.with(error.stored), errors)
     }
     return page.redirect(to: "/apps/\(app.id)", flash: "app_saved")

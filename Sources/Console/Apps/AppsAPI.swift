@@ -53,11 +53,10 @@ enum AppsAPI {
     try fields.finish()
     guard let bundleID, let name else { throw Problems([Problem("", FieldMessage.required)]) }
     let idempotency = try Idempotency(call, content: Array(body.data()))
-    let audit = call.audit("app.create", "app \(bundleID)", ["name": .string(name)])
     return try await idempotency.response(call.store) { database in
       let app = try App.add(
         database, bundleID: bundleID, name: name, packageName: packageName, aliasRule: rule?.rawValue, now: call.now)
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(database, "app.create", "app \(bundleID)", ["name": .string(name)])
       return Idempotency.Answer(
         status: .created, json: try overview(database, app), location: "/api/v1/apps/\(bundleID)")
     }
@@ -87,8 +86,8 @@ enum AppsAPI {
         aliasRule: rule?.rawValue ?? app.aliasRule)
       // The setting has an entry of its own.
       if body.object?.keys.map({ $0 }) == ["production_needs_approval"] { return try overview(database, changed) }
-      let audit = call.audit("app.update", "app \(app.bundleID)", ["before": app.audited, "after": changed.audited])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(
+        database, "app.update", "app \(app.bundleID)", ["before": app.audited, "after": changed.audited])
       return try overview(database, changed)
     }
   }

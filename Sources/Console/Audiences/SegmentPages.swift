@@ -147,8 +147,7 @@ enum SegmentPages {
     let bundleID = try await page.store.write { database in
       let app = try App.get(database, id: segment.appID)
       try segment.delete(database)
-      let audit = page.audit("segment.delete", "segment \(segment.id)", segment.audited(app))
-      try AuditEntry.add(database, audit, now: page.now)
+      try page.record(database, "segment.delete", "segment \(segment.id)", segment.audited(app))
       return app.bundleID
     }
     return page.redirect(to: "/audiences?app=\(bundleID)", flash: "segment_removed")

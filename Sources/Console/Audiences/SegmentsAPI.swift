@@ -36,8 +36,8 @@ enum SegmentsAPI {
       try await call.store.write { database in
         let segment = try find(database, call)
         try segment.delete(database)
-        let audit = call.audit("segment.delete", "segment \(segment.id)", segment.audited(try call.app(database)))
-        try AuditEntry.add(database, audit, now: call.now)
+        try call.record(
+          database, "segment.delete", "segment \(segment.id)", segment.audited(try call.app(database)))
       }
       return APIContext.nothing
     }

@@ -139,12 +139,12 @@ enum CertificatePages {
     let labels = CertificateTracker.Labels(
       fileName: brought?.name ?? "JPush", appID: app, keyID: page.form["key_id"],
       teamID: page.form["team_id"], madeBy: page.form["made_by"], note: page.form.raw("note"))
-    let (sealer, actor, now) = (page.store.sealer, page.actor, page.now)
-    let audit = page.audit("certificate.create", "certificate \(file.name)", ["sha256": .string(file.sha256 ?? "")])
+    let sealer = page.store.sealer
     do {
       let kept = try await page.store.write { database in
-        let kept = try CertificateTracker.keep(database, file, labels, sealer: sealer, by: actor, now: now)
-        try AuditEntry.add(database, audit, now: now)
+        let kept = try CertificateTracker.keep(database, file, labels, sealer: sealer, by: page.actor, now: page.now)
+        try page.record(
+          database, "certificate.create", "certificate \(file.name)", ["sha256": .string(file.sha256 ?? "")])
         if let uid = brought?.uid { try LockedFile.delete(database, uid: uid) }
         return kept
       }

@@ -68,9 +68,8 @@ struct CertificateUpload {
       }
       // The file adds the key to a certificate that was stored without one.
       let isCompleted = kept.id == before
-      let audit = call.audit(
-        isCompleted ? "certificate.complete" : "certificate.create", "certificate \(kept.id)", kept.audited)
-      try AuditEntry.add(database, audit, now: call.now)
+      let action = isCompleted ? "certificate.complete" : "certificate.create"
+      try call.record(database, action, "certificate \(kept.id)", kept.audited)
       let json = KeptCertificateAnswer(
         certificate: try CertificatesAPI.json(database, kept, now: call.now), warnings: warnings)
       return Idempotency.Answer(

@@ -138,9 +138,8 @@ enum CertificatesAPI {
     try await call.store.write { database in
       let certificate = try TrackedCertificate.get(database, id: id)
       try TrackedCertificate.delete(database, id: id)
-      let audit = call.audit(
-        "certificate.delete", "certificate \(id)", ["before": certificate.audited, "after": .null])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(
+        database, "certificate.delete", "certificate \(id)", ["before": certificate.audited, "after": .null])
     }
     return APIContext.nothing
   }

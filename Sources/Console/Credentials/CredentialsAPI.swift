@@ -110,8 +110,7 @@ enum CredentialsAPI {
         try CredentialProxy.set(database, credential: bound.id, wanted.proxy, sealer: sealer, now: call.now)
       }
       let after = try Credential.find(database, id: bound.id) ?? bound
-      let audit = call.audit("credential.set", "app \(app.bundleID)").changing(before, to: after)
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(database, call.audit("credential.set", "app \(app.bundleID)").changing(before, to: after))
       return after
     }
     return APIContext.answer(answer(credential, call))
@@ -128,8 +127,7 @@ enum CredentialsAPI {
         throw StoreError.notFound(noun: "credential", id: "of \(app.bundleID) for \(environment.rawValue)")
       }
       try Credential.unbind(database, id: found.id)
-      let audit = call.audit("credential.remove", "app \(app.bundleID)").changing(found, to: nil)
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(database, call.audit("credential.remove", "app \(app.bundleID)").changing(found, to: nil))
     }
     return APIContext.nothing
   }

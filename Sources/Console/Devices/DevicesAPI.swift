@@ -81,9 +81,9 @@ enum DevicesAPI {
       case .rejected(let problem): throw problem
       }
       let device = try Device.get(database, id: id)
-      let audit = call.audit(
-        "device.register", "device \(id)", ["app": .string(app.bundleID), "token": .string(device.token.abbreviated)])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(
+        database, "device.register", "device \(id)",
+        ["app": .string(app.bundleID), "token": .string(device.token.abbreviated)])
       return (id, isNew, DeviceAnswer(device, app: app.bundleID))
     }
     return APIContext.answer(answer, status: isNew ? .created : .ok, location: isNew ? "/api/v1/devices/\(id)" : nil)
@@ -105,8 +105,7 @@ enum DevicesAPI {
         after = try Device.release(database, id: id, environment: patch.environment, by: call.actor, now: call.now)
       }
       if let badge = patch.badge { try DeviceBadge.set(database, device: id, to: badge) }
-      let audit = call.audit("device.update", "device \(id)", ["before": before.audited, "after": after.audited])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(database, "device.update", "device \(id)", ["before": before.audited, "after": after.audited])
       return DeviceAnswer(after, app: app.bundleID)
     }
   }
@@ -116,8 +115,7 @@ enum DevicesAPI {
     try await call.store.write { database in
       let device = try Device.get(database, id: id)
       try Device.delete(database, id: id, now: call.now)
-      let audit = call.audit("device.delete", "device \(id)", ["before": device.audited])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(database, "device.delete", "device \(id)", ["before": device.audited])
     }
     return APIContext.nothing
   }

@@ -36,17 +36,15 @@ enum HostPages {
   // MARK: Adding
 
   private static func create(_ page: PageContext) async throws -> Response {
-    let (now, actor) = (page.now, page.actor)
     let host: WatchedHost
     do {
       let form = try HostForm(page.form)
-      let audit = page.audit("host.create", "host \(form.address)", form.address.audited)
       host = try await page.store.write { database in
         guard try WatchedHost.find(database, form.address) == nil else {
           throw Problems([Problem("host", HostMessage.duplicate)])
         }
-        let host = try WatchedHost.add(database, form.address, note: form.note, by: actor, now: now)
-        try AuditEntry.add(database, audit, now: now)
+        let host = try WatchedHost.add(database, form.address, note: form.note, by: page.actor, now: page.now)
+        try page.record(database, "host.create", "host \(form.address)", form.address.audited)
         return host
       }
     } catch let problems as Problems {
@@ -76,17 +74,17 @@ enum HostPages {
   }
 
   private static func update(_ page: PageContext) async throws -> Response {
-    let (host, now) = (try await host(page), page.now)
+    let host = try await host(page)
     do {
       let form = try HostForm(page.form)
-      let audit = page.audit(
-        "host.update", "host \(host.id)", ["before": host.address.audited, "after": form.address.audited])
       try await page.store.write { database in
         if let other = try WatchedHost.find(database, form.address), other.id != host.id {
           throw Problems([Problem("host", HostMessage.duplicate)])
         }
         try WatchedHost.update(database, id: host.id, form.address, note: form.note)
-        try AuditEntry.add(database, audit, now: now)
+        try page.record(
+          database, "host.update", "host \(host.id)",
+          ["before": host.address.audited, "after": form.address.audited])
       }
       if form.address != host.address { try await page.console.hosts.look(at: host.id) }
     } catch let problems as Problems {
@@ -101,11 +99,11 @@ enum HostPages {
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {
-    let (host, now) = (try await host(page), page.now)
-    let audit = page.audit("host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null])
+    let host = try await host(page)
     try await page.store.write { database in
       try WatchedHost.delete(database, id: host.id)
-      try AuditEntry.add(database, audit, now: now)
+      try page.record(
+        database, "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null])
     }
     return page.redirect(to: "/certificates?kind=host", flash: "host_removed")
   }

@@ -71,12 +71,11 @@ enum HostsAPI {
       host: fields.host ?? "", startProtocol: fields.start?.rawValue ?? "", serverName: fields.serverName ?? "",
       note: fields.note ?? "", port: fields.port.flatMap { UInt16(exactly: $0) })
     let idempotency = try Idempotency(call, content: Array(body.data()))
-    let audit = call.audit("host.create", "host \(form.address)", form.address.audited)
     let (answer, added) = try await call.store.write { database in
       var added: WatchedHost?
       let answer = try idempotency.answer(database) {
         let host = try WatchedHost.add(database, form.address, note: form.note, by: call.actor, now: call.now)
-        try AuditEntry.add(database, audit, now: call.now)
+        try call.record(database, "host.create", "host \(form.address)", form.address.audited)
         added = host
         return Idempotency.Answer(
           status: .created, json: try json(database, host, now: call.now), location: "/api/v1/\(host.key)")
@@ -113,9 +112,8 @@ enum HostsAPI {
           port: fields.port.flatMap { UInt16(exactly: $0) } ?? (fields.host == nil ? address.port : nil))
       }
       let changed = try WatchedHost.update(database, id: id, address, note: fields.note ?? host.note)
-      let audit = call.audit(
-        "host.update", "host \(id)", ["before": host.address.audited, "after": changed.address.audited])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(
+        database, "host.update", "host \(id)", ["before": host.address.audited, "after": changed.address.audited])
       return (try json(database, changed, now: call.now), changed.address != host.address)
     }
     return APIContext.answer(isMoved ? try await seen(id, call) ?? answer : answer)
@@ -126,10 +124,8 @@ enum HostsAPI {
     try await call.store.write { database in
       let host = try WatchedHost.get(database, id: id)
       try WatchedHost.delete(database, id: id)
-      try AuditEntry.add(
-        database,
-        call.audit(
-          "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null]), now: call.now)
+      try call.record(
+        database, "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null])
     }
     return APIContext.nothing
   }

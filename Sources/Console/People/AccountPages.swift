@@ -61,7 +61,6 @@ enum AccountPages {
 
   private static func changePassword(_ page: PageContext) async throws -> Response {
     guard let user = page.user, let session = page.session else { throw PageError(.forbidden, "csrf") }
-    let now = page.now
     var errors = FieldErrors()
     let refusal = try await ProofGate.refusal(page, password: page.form.raw("current"))
     if let refusal {
@@ -84,14 +83,10 @@ enum AccountPages {
       try await page.note(refusal, of: user, step: "password")
       return try await show(page, errors, wait: refusal.wait)
     }
-    let parameters = page.console.configuration.passwordCost.parameters
-    let text = try await page.hashing(isKnown: true) {
-      try PasswordHash.make(password: password, parameters: parameters).text
-    }
-    let audit = page.audit("user.password", "user \(user.name)")
+    let hash = try await page.newHash(of: password)
     try await page.store.write { database in
-      try User.setPassword(database, id: user.id, hash: text, keepingSession: session.idHash)
-      try AuditEntry.add(database, audit, now: now)
+      try User.setPassword(database, id: user.id, hash: hash, keepingSession: session.idHash)
+      try page.record(database, "user.password", "user \(user.name)")
     }
     return page.redirect(to: "/account", flash: "password_changed")
   }
@@ -101,16 +96,14 @@ enum AccountPages {
   private static func endSessions(_ page: PageContext) async throws -> Response {
     guard let user = page.user, let own = page.session else { throw PageError(.forbidden, "csrf") }
     let wanted = page.form["session"]
-    let (entry, now) = (page.audit("session.end", "user \(user.name)"), page.now)
     try await page.store.write { database in
       let meant = try Session.all(database, user: user.id).filter {
         wanted == "others" ? $0.idHash != own.idHash : $0.publicID == wanted
       }
       guard !meant.isEmpty else { return }
       for session in meant { try Session.end(database, idHash: session.idHash) }
-      var audit = entry
-      audit.detail = ["addresses": .array(meant.map { .optional($0.address) })]
-      try AuditEntry.add(database, audit, now: now)
+      try page.record(
+        database, "session.end", "user \(user.name)", ["addresses": .array(meant.map { .optional($0.address) })])
     }
     return page.redirect(to: "/account", flash: "session_ended")
   }

@@ -148,20 +148,19 @@ enum OIDCPages {
     guard case .user(let user, let session)? = page.principal, flow.session == name(of: session) else {
       throw Problem("", OIDCMessage.state)
     }
-    let (now, audit) = (page.now, page.audit("session.confirm", "user \(user.name)", ["with": "OIDC"]))
     let known = session.secondStep
     let isSame = try await page.store.write { database in
       guard try Identity.find(database, issuer: settings.issuer, subject: person.subject)?.userID == user.id else {
         return false
       }
-      try AuditEntry.add(database, audit, now: now)
+      try page.record(database, "session.confirm", "user \(user.name)", ["with": "OIDC"])
       return true
     }
     guard isSame else { throw Problem("", OIDCMessage.otherPerson) }
     var response = page.redirect(to: flow.returnTo, flash: "confirmed")
     // A code or passkey of before is worth more.
     try await page.console.authentication.renew(
-      session, SessionRenewal.Proof(secondStep: known ?? .provider), page.request, on: &response, now: now)
+      session, SessionRenewal.Proof(secondStep: known ?? .provider), page.request, on: &response, now: page.now)
     return response
   }
 

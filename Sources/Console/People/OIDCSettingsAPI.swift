@@ -66,15 +66,15 @@ enum OIDCSettingsAPI {
   }
 
   private static func remove(_ call: APIContext) async throws -> Response {
-    let (now, audit) = (call.now, call.audit("settings.oidc_remove", "settings oidc"))
     try await call.store.write { database in
       guard let before = try OIDCSettings.load(database) else {
         throw APIError(.notFound, OIDCMessage.notSetUp.english)
       }
-      var entry = audit
-      entry.detail = ["before": before.audited(hasSecret: try OIDCSettings.hasSecret(database)), "after": .null]
+      let hadSecret = try OIDCSettings.hasSecret(database)
       try OIDCSettings.remove(database)
-      try AuditEntry.add(database, entry, now: now)
+      try call.record(
+        database, "settings.oidc_remove", "settings oidc",
+        ["before": before.audited(hasSecret: hadSecret), "after": .null])
     }
     call.console.oidc.forget()
     return APIContext.nothing

@@ -24,22 +24,20 @@ enum SecondStepPages {
     routes.page(.post, "/account/second-step", proof: true) { page in try await confirm(page) }
     routes.page(.post, "/account/second-step/codes", proof: true) { page in
       let (user, _) = try person(page)
-      let (now, audit) = (page.now, page.audit("user.recovery_codes", "user \(user.name)"))
       let codes = try await page.store.write { database -> [String] in
         guard try Authenticator.isOn(database, user: user.id) else { return [] }
-        try AuditEntry.add(database, audit, now: now)
+        try page.record(database, "user.recovery_codes", "user \(user.name)")
         return try RecoveryCode.renew(database, user: user.id)
       }
       return try await show(page, codes: codes)
     }
     routes.page(.post, "/account/second-step/remove", proof: true) { page in
       let (user, session) = try person(page)
-      let (now, audit) = (page.now, changed(page, user, to: false))
       try await page.store.write { database in
         guard try Authenticator.find(database, user: user.id) != nil else { return }
         try SecondStep.removeAuthenticator(database, user: user.id)
         try Session.endAll(database, user: user.id, except: session.idHash)
-        try AuditEntry.add(database, audit, now: now)
+        try page.record(database, changed(page, user, to: false))
       }
       return page.redirect(to: path, flash: "second_step_off")
     }

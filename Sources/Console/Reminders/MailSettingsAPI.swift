@@ -61,14 +61,14 @@ enum MailSettingsAPI {
   }
 
   private static func remove(_ call: APIContext) async throws -> Response {
-    let (sealer, now) = (call.store.sealer, call.now)
-    let audit = call.audit("settings.mail_remove", "settings mail")
+    let sealer = call.store.sealer
     try await call.store.write { database in
       guard try MailSettings.isSet(database) else { throw APIError(.notFound, MailForm.notSetUp.text) }
       // Settings whose password does not open can be removed too.
       let before = try? MailSettings.load(database, sealer: sealer)
-      try MailSettings.save(nil, database, sealer: sealer, now: now)
-      try AuditEntry.add(database, audit.changing(before?.audited, to: nil), now: now)
+      try MailSettings.save(nil, database, sealer: sealer, now: call.now)
+      try call.record(
+        database, call.audit("settings.mail_remove", "settings mail").changing(before?.audited, to: nil))
     }
     return APIContext.nothing
   }

@@ -160,13 +160,11 @@ enum ReceiverPages {
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {
-    let (id, now) = (try page.id(), page.now)
-    let audit = page.audit("receiver.delete", "receiver \(id)")
+    let id = try page.id()
     try await page.store.write { database in
-      var entry = audit
-      entry.detail = try Receiver.get(database, id: id).audited
+      let receiver = try Receiver.get(database, id: id)
       try Receiver.delete(database, id: id)
-      try AuditEntry.add(database, entry, now: now)
+      try page.record(database, "receiver.delete", "receiver \(id)", receiver.audited)
     }
     return page.redirect(to: "/settings/receivers", flash: "receiver_removed")
   }

@@ -98,7 +98,7 @@ enum ReceiversAPI {
     try await call.store.write { database in
       let receiver = try Receiver.get(database, id: id)
       try Receiver.delete(database, id: id)
-      try AuditEntry.add(database, call.audit("receiver.delete", "receiver \(id)", receiver.audited), now: call.now)
+      try call.record(database, "receiver.delete", "receiver \(id)", receiver.audited)
     }
     return APIContext.nothing
   }

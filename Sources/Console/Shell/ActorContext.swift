@@ -6,7 +6,7 @@ import Reactor
 import SQLite
 import Store
 
-/// A request for a page or a call of the JSON API, as the activity log names it.
+/// A request for a page or a call of an API, as the activity log names it.
 protocol ActorContext: Sendable {
   var console: Console { get }
   var store: Store { get }
@@ -24,9 +24,17 @@ extension ActorContext {
     NewAuditEntry(actor: actor, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
   }
 
+  /// Records a change in the activity log, in the transaction that makes it.
+  func record(_ database: Database, _ action: String, _ subject: String, _ detail: JSONValue? = nil) throws {
+    try record(database, audit(action, subject, detail))
+  }
+
+  func record(_ database: Database, _ entry: NewAuditEntry) throws {
+    try AuditEntry.add(database, entry, now: now)
+  }
+
   /// Writes an entry of the activity log that belongs to no change, such as one about an export.
   func note(_ entry: NewAuditEntry) async throws {
-    let now = now
-    try await store.write { _ = try AuditEntry.add($0, entry, now: now) }
+    try await store.write { try self.record($0, entry) }
   }
 }

@@ -190,6 +190,14 @@ extension PageContext {
       throw HTTPError(499, "The client disconnected.")
     }
   }
+
+  /// The hash of a password to store.
+  ///
+  /// - Throws: as ``hashing(isKnown:_:)``.
+  func newHash(of password: String) async throws -> String {
+    let parameters = console.configuration.passwordCost.parameters
+    return try await hashing(isKnown: true) { try PasswordHash.make(password: password, parameters: parameters).text }
+  }
 }
 
 extension PageContext {

@@ -35,10 +35,9 @@ enum SessionPages {
     ProofGate.add(to: &routes)
     routes.page(.post, "/session/end") { page in
       if let session = page.session {
-        let (audit, now) = (page.audit("session.close", "user \(page.actor)"), page.now)
         try await page.store.write { database in
           try Session.end(database, idHash: session.idHash)
-          try AuditEntry.add(database, audit, now: now)
+          try page.record(database, "session.close", "user \(page.actor)")
         }
       }
       var response = Response.redirect(to: "/session/new")
@@ -139,10 +138,8 @@ enum SessionPages {
     try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
     if let former = user.passwordHash, checked.needsRehash(for: parameters) {
       do {
-        let text = try await page.hashing(isKnown: true) {
-          try PasswordHash.make(password: password, parameters: parameters).text
-        }
-        try await page.store.write { try User.rehash($0, id: user.id, from: former, to: text) }
+        let hash = try await page.newHash(of: password)
+        try await page.store.write { try User.rehash($0, id: user.id, from: former, to: hash) }
       } catch is PasswordsBusy {
         // The next sign-in will rehash it.
       }
@@ -257,11 +254,7 @@ enum SessionPages {
       errors.add("email", page.texts("setup.email_problem"))
     }
     guard errors.isEmpty, link != nil else { return try await setUpPage(page, token: token, errors: errors) }
-    let parameters = page.console.configuration.passwordCost.parameters
-    let chosen = password
-    let text = try await page.hashing(isKnown: true) {
-      try PasswordHash.make(password: chosen, parameters: parameters).text
-    }
+    let hash = try await page.newHash(of: password)
     let address = page.request.remoteAddress?.host
     let user = try await page.store.write { database -> User? in
       try database.transaction {
@@ -271,7 +264,7 @@ enum SessionPages {
         case .firstStart: user = try User.add(database, name: email, role: .admin, now: now)
         case .invitation, .reset: user = try User.get(database, id: link.userID ?? 0)
         }
-        try User.setPassword(database, id: user.id, hash: text)
+        try User.setPassword(database, id: user.id, hash: hash)
         try AuditEntry.add(
           database,
           NewAuditEntry(
