@@ -17,7 +17,7 @@ enum ActivityPages {
 
   static func add(to routes: inout ConsoleRouter) {
     // Addresses of people are not for viewers.
-    routes.page(.get, "/activity", role: .operator) { page in try await index(page) }
+    routes.page(.get, "/activity", role: .operator, index)
     routes.page(.get, "/activity.csv", role: .operator) { page in
       let filter = try await filter(page)
       try await page.note(page.audit("activity.export", "activity", ["format": "csv"]))

@@ -14,10 +14,10 @@ enum AppPages {
   ]
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/apps") { page in try await index(page) }
+    routes.page(.get, "/apps", index)
     export.add(to: &routes)
     routes.page(.get, "/apps/new", role: .operator) { page in newPage(page, Form(), FieldErrors()) }
-    routes.page(.post, "/apps", role: .operator) { page in try await create(page) }
+    routes.page(.post, "/apps", role: .operator, create)
     routes.page(.get, "/apps/:id") { page in try await AppPage.show(page) }
     routes.page(.get, "/apps/:id/edit", role: .operator) { page in
       let app = try await find(page)
@@ -27,26 +27,17 @@ enum AppPages {
       ])
       return editPage(page, app, form.with(app.revision), FieldErrors())
     }
-    routes.page(.post, "/apps/:id", role: .operator) { page in try await update(page) }
+    routes.page(.post, "/apps/:id", role: .operator, update)
     PageRulePages.add(to: &routes)
     routes.page(.get, "/apps/:id/remove", role: .admin) { page in try await removePage(page) }
-    routes.page(.post, "/apps/:id/remove", role: .admin, proof: true) { page in try await remove(page) }
-    routes.page(.post, "/apps/:id/credentials/:environment", role: .admin, proof: true) { page in
-      try await AppPage.bind(page)
-    }
-    routes.page(.post, "/apps/:id/credentials/:environment/unbind", role: .admin, proof: true) { page in
-      try await AppPage.unbind(page)
-    }
-    routes.page(.post, "/apps/:id/client-keys", role: .admin, proof: true) { page in try await ClientKeyPages.add(page)
-    }
-    routes.page(.post, "/apps/:id/client-keys/remove", role: .admin, proof: true) { page in
-      try await ClientKeyPages.remove(page)
-    }
-    routes.page(.post, "/apps/:id/approval", role: .admin, proof: true) { page in try await setApproval(page) }
-    routes.page(.post, "/apps/:id/jpush-key", role: .admin, proof: true) { page in try await JPushKeyPages.issue(page) }
-    routes.page(.post, "/apps/:id/jpush-key/remove", role: .admin, proof: true) { page in
-      try await JPushKeyPages.remove(page)
-    }
+    routes.page(.post, "/apps/:id/remove", role: .admin, proof: true, remove)
+    routes.page(.post, "/apps/:id/credentials/:environment", role: .admin, proof: true, AppPage.bind)
+    routes.page(.post, "/apps/:id/credentials/:environment/unbind", role: .admin, proof: true, AppPage.unbind)
+    routes.page(.post, "/apps/:id/client-keys", role: .admin, proof: true, ClientKeyPages.add)
+    routes.page(.post, "/apps/:id/client-keys/remove", role: .admin, proof: true, ClientKeyPages.remove)
+    routes.page(.post, "/apps/:id/approval", role: .admin, proof: true, setApproval)
+    routes.page(.post, "/apps/:id/jpush-key", role: .admin, proof: true, JPushKeyPages.issue)
+    routes.page(.post, "/apps/:id/jpush-key/remove", role: .admin, proof: true, JPushKeyPages.remove)
   }
 
   /// The app named in the path.

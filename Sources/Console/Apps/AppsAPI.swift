@@ -7,14 +7,14 @@ import Store
 
 enum AppsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/apps", reach: .handler) { call in try await list(call) }
-    routes.call(.post, "/apps", role: .operator, scope: .admin) { call in try await create(call) }
+    routes.list("/apps", reach: .handler, list)
+    routes.call(.post, "/apps", role: .operator, scope: .admin, create)
     routes.call(.get, "/apps/:app", role: .viewer, scope: .read) { call in
       let app = try await call.store.read { try overview($0, try call.app($0)) }
       return APIContext.answer(app)
     }
-    routes.call(.patch, "/apps/:app", role: .operator, scope: .admin) { call in try await update(call) }
-    routes.call(.delete, "/apps/:app", role: .admin, scope: .admin) { call in try await delete(call) }
+    routes.call(.patch, "/apps/:app", role: .operator, scope: .admin, update)
+    routes.call(.delete, "/apps/:app", role: .admin, scope: .admin, delete)
   }
 
   private static func list(_ call: APIContext) async throws -> Response {

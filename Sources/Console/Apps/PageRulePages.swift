@@ -10,13 +10,13 @@ import Store
 enum PageRulePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/apps/:id/pages") { page in try await show(page, PageRulesView.Entered()) }
-    routes.page(.post, "/apps/:id/pages", role: .operator) { page in try await save(page) }
+    routes.page(.post, "/apps/:id/pages", role: .operator, save)
     routes.page(.post, "/apps/:id/pages/reset", role: .operator) { page in
       let app = try await AppPages.find(page)
       try await change(page.store, app, to: nil, page.audit("app.pages", "app \(app.bundleID)"), now: page.now)
       return page.redirect(to: "/apps/\(app.id)/pages", flash: "pages_reset")
     }
-    routes.page(.post, "/apps/:id/pages/try", role: .viewer) { page in try await attempt(page) }
+    routes.page(.post, "/apps/:id/pages/try", role: .viewer, attempt)
   }
 
   static func addCalls(to routes: inout ConsoleRouter) {

@@ -33,9 +33,9 @@ enum AudiencePages {
   static let patience = Duration.milliseconds(800)
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/audiences") { page in try await index(page) }
+    routes.page(.get, "/audiences", index)
     export.add(to: &routes)
-    routes.page(.get, "/audiences/suggestions") { page in try await suggest(page) }
+    routes.page(.get, "/audiences/suggestions", suggest)
     SegmentPages.add(to: &routes)
     routes.page(.get, "/audiences/explanation") { page in
       guard page.query["audience"] != nil else { return page.redirect(to: "/pushes/new") }

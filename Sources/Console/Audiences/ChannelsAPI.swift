@@ -17,7 +17,7 @@ enum ChannelsAPI {
       let channels = try await call.store.read { try Channel.all($0, app: app.id, environment: environment) }
       return answer(channels)
     }
-    routes.call(.post, list, role: .operator, scope: .devices) { call in try await create(call) }
+    routes.call(.post, list, role: .operator, scope: .devices, create)
     routes.call(.post, list + "/refresh", role: .operator, scope: .devices, takesBody: false) { call in
       let (app, environment) = try await place(call)
       return try await telling {

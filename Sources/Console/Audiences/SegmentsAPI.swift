@@ -17,7 +17,7 @@ enum SegmentsAPI {
         return try Segment.list(database, app: app.id, cursor: cursor, limit: limit).map { SegmentAnswer($0, app: app) }
       }
     }
-    routes.call(.post, list, role: .operator, scope: .devices) { call in try await create(call) }
+    routes.call(.post, list, role: .operator, scope: .devices, create)
     routes.call(.get, list + "/:segment", role: .viewer, scope: .read) { call in
       try await call.read { SegmentAnswer(try find($0, call), app: try call.app($0)) }
     }
@@ -41,7 +41,7 @@ enum SegmentsAPI {
       }
       return APIContext.nothing
     }
-    routes.list(list + "/:segment/devices") { call in try await members(call) }
+    routes.list(list + "/:segment/devices", members)
   }
 
   private static func find(_ database: Database, _ call: APIContext) throws -> Segment {

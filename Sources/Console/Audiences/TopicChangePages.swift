@@ -26,7 +26,7 @@ enum TopicChangePages {
         try await create(page, joins: joins)
       }
     }
-    routes.page(.get, "/apps/:id/topics/changes/:change") { page in try await show(page) }
+    routes.page(.get, "/apps/:id/topics/changes/:change", show)
     export.add(to: &routes)
   }
 

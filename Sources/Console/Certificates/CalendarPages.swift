@@ -14,8 +14,8 @@ enum CalendarPages {
   static let path = "/certificates.ics"
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.post, "/certificates/calendar", proof: true) { page in try await make(page) }
-    routes.page(.post, "/certificates/calendar/remove") { page in try await remove(page) }
+    routes.page(.post, "/certificates/calendar", proof: true, make)
+    routes.page(.post, "/certificates/calendar/remove", remove)
     let console = routes.console
     routes.plain(.get, path) { request in try await feed(request, console) }
   }

@@ -22,15 +22,13 @@ enum CertificatePages {
     CertificateListExport.routes.add(to: &routes)
     // Twice the limit of a certificate file, so that a file over the limit gets its own message.
     let limit = Route.Options(bodyLimit: 8 << 20)
-    routes.page(.post, "/certificates", role: .admin, proof: true, options: limit) { page in try await upload(page) }
+    routes.page(.post, "/certificates", role: .admin, proof: true, options: limit, upload)
     routes.page(.get, "/certificates/:id") { page in try await CertificatePage.show(page) }
-    routes.page(.post, "/certificates/:id", role: .admin) { page in try await CertificatePage.update(page) }
+    routes.page(.post, "/certificates/:id", role: .admin, CertificatePage.update)
     ItemReminders.add(.certificate, to: &routes) { page, errors in try await CertificatePage.show(page, errors: errors)
     }
-    routes.page(.get, "/certificates/:id/remove", role: .admin) { page in try await CertificatePage.removePage(page) }
-    routes.page(.post, "/certificates/:id/remove", role: .admin, proof: true) { page in
-      try await CertificatePage.remove(page)
-    }
+    routes.page(.get, "/certificates/:id/remove", role: .admin, CertificatePage.removePage)
+    routes.page(.post, "/certificates/:id/remove", role: .admin, proof: true, CertificatePage.remove)
   }
 
   // MARK: The list

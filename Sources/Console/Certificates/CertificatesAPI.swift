@@ -9,9 +9,7 @@ import Store
 /// `/api/v1/certificates`.
 enum CertificatesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/certificates", reach: .handler, filters: ["within", "band", "kind", "app", "q"]) { call in
-      try await list(call)
-    }
+    routes.list("/certificates", reach: .handler, filters: ["within", "band", "kind", "app", "q"], list)
     let options = Route.Options(bodyLimit: CertificateUpload.bodyLimit)
     routes.call(.post, "/certificates", role: .admin, scope: .certificates, reach: .handler, options: options) { call in
       try await CertificateUpload(call).answer()
@@ -20,12 +18,8 @@ enum CertificatesAPI {
       let id: Int64 = try call.request.parameter("id")
       return try await call.read { try json($0, try TrackedCertificate.get($0, id: id), now: call.now) }
     }
-    routes.call(.patch, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate) { call in
-      try await update(call)
-    }
-    routes.call(.delete, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate) { call in
-      try await delete(call)
-    }
+    routes.call(.patch, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate, update)
+    routes.call(.delete, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate, delete)
   }
 
   /// The schema `Certificate`.

@@ -16,9 +16,7 @@ enum RenewalAPI {
     routes.call(
       .post, "/certificates/:id/renew", role: .admin, scope: .certificates, reach: .certificate, options: options
     ) { call in try await renew(call) }
-    routes.call(.post, "/certificates/:id/undo", role: .admin, scope: .certificates, reach: .certificate) { call in
-      try await undo(call)
-    }
+    routes.call(.post, "/certificates/:id/undo", role: .admin, scope: .certificates, reach: .certificate, undo)
   }
 
   private static func renew(_ call: APIContext) async throws -> Response {

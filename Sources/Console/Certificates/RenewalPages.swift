@@ -14,15 +14,13 @@ import Store
 enum RenewalPages {
   static func add(to routes: inout ConsoleRouter) {
     let limit = Route.Options(bodyLimit: 8 << 20)
-    routes.page(.post, "/certificates/:id/successor", role: .admin, proof: true, options: limit) { page in
-      try await bring(page)
-    }
+    routes.page(.post, "/certificates/:id/successor", role: .admin, proof: true, options: limit, bring)
     routes.page(.get, "/certificates/:id/successor/:uid", role: .admin) { page in
       try await preview(page, Preview(report: nil))
     }
-    routes.page(.post, "/certificates/:id/successor/:uid", role: .admin, proof: true) { page in try await decide(page) }
+    routes.page(.post, "/certificates/:id/successor/:uid", role: .admin, proof: true, decide)
     routes.page(.get, "/certificates/:id/undo", role: .admin) { page in try await undoPage(page) }
-    routes.page(.post, "/certificates/:id/undo", role: .admin, proof: true) { page in try await undo(page) }
+    routes.page(.post, "/certificates/:id/undo", role: .admin, proof: true, undo)
   }
 
   // MARK: Bringing a file

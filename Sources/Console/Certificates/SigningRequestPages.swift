@@ -24,12 +24,10 @@ enum SigningRequestPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/certificates/requests") { page in try await index(page, FieldErrors()) }
     export.add(to: &routes)
-    routes.page(.post, "/certificates/requests", role: .admin, proof: true) { page in try await create(page) }
-    routes.page(.get, "/certificates/requests/:uid/file") { page in try await file(page) }
-    routes.page(.post, "/certificates/requests/:uid/remove", role: .admin, proof: true) { page in
-      try await remove(page)
-    }
-    routes.page(.post, "/certificates/:id/requests", role: .admin, proof: true) { page in try await renew(page) }
+    routes.page(.post, "/certificates/requests", role: .admin, proof: true, create)
+    routes.page(.get, "/certificates/requests/:uid/file", file)
+    routes.page(.post, "/certificates/requests/:uid/remove", role: .admin, proof: true, remove)
+    routes.page(.post, "/certificates/:id/requests", role: .admin, proof: true, renew)
   }
 
   private static func index(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {

@@ -14,7 +14,7 @@ enum SigningRequestsAPI {
       let requests = try await call.store.read { try SigningRequest.all($0) }
       return APIContext.answer(Page(items: requests, next: nil))
     }
-    routes.call(.post, "/certificate-requests", role: .admin, scope: .certificates) { call in try await create(call) }
+    routes.call(.post, "/certificate-requests", role: .admin, scope: .certificates, create)
     routes.call(.get, "/certificate-requests/:uid", role: .viewer, scope: .read) { call in
       let uid = call.request.parameters["uid"] ?? ""
       return try await call.read { try SigningRequest.get($0, uid: uid) }

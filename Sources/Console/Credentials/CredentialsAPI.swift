@@ -17,9 +17,7 @@ enum CredentialsAPI {
       let all = try await call.store.read { try Credential.all($0, app: try call.app($0).id) }
       return APIContext.answer(Page(items: all.map { answer($0, call) }, next: nil))
     }
-    routes.call(.put, "/apps/:app/credentials/:environment", role: .admin, scope: .certificates) { call in
-      try await set(call)
-    }
+    routes.call(.put, "/apps/:app/credentials/:environment", role: .admin, scope: .certificates, set)
     routes.call(.delete, "/apps/:app/credentials/:environment", role: .admin, scope: .certificates, query: ["provider"])
     { call in
       try await remove(call)

@@ -11,7 +11,7 @@ import Store
 enum SealingPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/certificates/key", role: .admin) { page in try await show(page, FieldErrors()) }
-    routes.page(.post, "/certificates/key", role: .admin, proof: true) { page in try await beginAnew(page) }
+    routes.page(.post, "/certificates/key", role: .admin, proof: true, beginAnew)
   }
 
   /// The state of the key, and the certificates that do not open with it.

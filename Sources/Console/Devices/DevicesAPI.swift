@@ -11,18 +11,13 @@ enum DevicesAPI {
       "/devices", reach: .handler,
       filters: ["app", "environment", "platform", "provider", "state", "alias", "tag", "token", "registration_id"]
     ) { call in try await list(call) }
-    routes.call(.put, "/devices", role: .operator, scope: .devices, reach: .handler) { call in try await register(call)
-    }
+    routes.call(.put, "/devices", role: .operator, scope: .devices, reach: .handler, register)
     routes.call(.get, "/devices/:id", role: .viewer, scope: .read, reach: .device) { call in
       let id = try id(call)
       return try await call.kept { try json($0, try Device.get($0, id: id)) }
     }
-    routes.call(.patch, "/devices/:id", role: .operator, scope: .devices, reach: .device) { call in
-      try await update(call)
-    }
-    routes.call(.delete, "/devices/:id", role: .operator, scope: .devices, reach: .device) { call in
-      try await delete(call)
-    }
+    routes.call(.patch, "/devices/:id", role: .operator, scope: .devices, reach: .device, update)
+    routes.call(.delete, "/devices/:id", role: .operator, scope: .devices, reach: .device, delete)
   }
 
   private static func id(_ call: APIContext) throws -> Int64 { try call.request.parameter("id") }
@@ -128,9 +123,7 @@ enum DeviceImportAPI {
 
   static func add(to routes: inout ConsoleRouter) {
     let options = Route.Options(bodyLimit: bodyLimit, bodyTimeLimit: .seconds(6 * 3600))
-    routes.call(.post, "/devices/import", role: .operator, scope: .devices, reach: .handler, options: options) { call in
-      try await read(call)
-    }
+    routes.call(.post, "/devices/import", role: .operator, scope: .devices, reach: .handler, options: options, read)
   }
 
   private static func format(_ request: Request) throws -> DeviceImport.Format {

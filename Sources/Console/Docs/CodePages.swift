@@ -37,7 +37,7 @@ enum CodePages {
       return page.answer(CodeListView(search: page.filled("q") ?? "", rows: rows, exports: ExportLinks(page, "/codes")))
     }
     export.add(to: &routes)
-    routes.page(.get, "/codes/:code") { page in try await show(page) }
+    routes.page(.get, "/codes/:code", show)
   }
 
   private static func show(_ page: PageContext) async throws -> Response {

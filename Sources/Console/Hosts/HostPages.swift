@@ -12,17 +12,17 @@ enum HostPages {
 
   static func add(to routes: inout ConsoleRouter) {
     // Admins only: adding a host makes this machine connect to any address that it can reach.
-    routes.page(.post, "/hosts", role: .admin) { page in try await create(page) }
+    routes.page(.post, "/hosts", role: .admin, create)
     routes.page(.get, "/hosts/:id") { page in try await show(page, try await host(page), nil, FieldErrors()) }
-    routes.page(.post, "/hosts/:id", role: .admin) { page in try await update(page) }
-    routes.page(.post, "/hosts/:id/probe", role: .operator) { page in try await probe(page) }
+    routes.page(.post, "/hosts/:id", role: .admin, update)
+    routes.page(.post, "/hosts/:id/probe", role: .operator, probe)
     ItemReminders.add(.host, to: &routes) { page, errors in
       try await show(page, try await host(page), nil, errors)
     }
     routes.page(.get, "/hosts/:id/remove", role: .admin) { page in
       page.answer(HostRemovalView(host: try await host(page)))
     }
-    routes.page(.post, "/hosts/:id/remove", role: .admin) { page in try await remove(page) }
+    routes.page(.post, "/hosts/:id/remove", role: .admin, remove)
   }
 
   private static func host(_ page: PageContext) async throws -> WatchedHost {

@@ -9,14 +9,14 @@ import Store
 /// `/api/v1/hosts`.
 enum HostsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/hosts") { call in try await list(call) }
-    routes.call(.post, "/hosts", role: .admin, scope: .certificates) { call in try await create(call) }
+    routes.list("/hosts", list)
+    routes.call(.post, "/hosts", role: .admin, scope: .certificates, create)
     routes.call(.get, "/hosts/:id", role: .viewer, scope: .read) { call in
       let id: Int64 = try call.request.parameter("id")
       return try await call.read { try json($0, try WatchedHost.get($0, id: id), now: call.now) }
     }
-    routes.call(.patch, "/hosts/:id", role: .admin, scope: .certificates) { call in try await update(call) }
-    routes.call(.delete, "/hosts/:id", role: .admin, scope: .certificates) { call in try await delete(call) }
+    routes.call(.patch, "/hosts/:id", role: .admin, scope: .certificates, update)
+    routes.call(.delete, "/hosts/:id", role: .admin, scope: .certificates, delete)
     routes.call(.post, "/hosts/:id/probe", role: .operator, scope: .certificates, takesBody: false) { call in
       let id: Int64 = try call.request.parameter("id")
       let host = try await call.console.hosts.look(at: id)

@@ -16,7 +16,7 @@ enum IncidentPages {
   static let snoozes = [1, 8, 24, 72, 168]
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/incidents") { page in try await index(page) }
+    routes.page(.get, "/incidents", index)
     export.add(to: &routes)
     routes.page(.get, "/incidents/:id") { page in try await show(page, FieldErrors()) }
     routes.page(.post, "/incidents/:id/assign", role: .operator) { page in

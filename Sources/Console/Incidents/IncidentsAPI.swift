@@ -8,14 +8,12 @@ import Store
 /// `/api/v1/incidents`.
 enum IncidentsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/incidents", reach: .handler, filters: ["state", "app"]) { call in try await list(call) }
+    routes.list("/incidents", reach: .handler, filters: ["state", "app"], list)
     routes.call(.get, "/incidents/:id", role: .viewer, scope: .read, reach: .incident) { call in
       let id: Int64 = try call.request.parameter("id")
       return try await call.read { try IncidentAnswer($0, id: id, now: call.now) }
     }
-    routes.call(.patch, "/incidents/:id", role: .operator, scope: .send, reach: .incident) { call in
-      try await update(call)
-    }
+    routes.call(.patch, "/incidents/:id", role: .operator, scope: .send, reach: .incident, update)
     for back in [false, true] {
       let path = "/incidents/:id/" + TokenMove.word(back: back)
       routes.call(.post, path, role: .operator, scope: .devices, reach: .incident, takesBody: false) { call in

@@ -41,7 +41,7 @@ enum JPushRemoteAPI {
         return APIContext.answer { $0.member("tagged", isTagged) }
       }
     }
-    routes.call(.post, base + "/tags/:name", role: .operator, scope: .devices) { call in try await tag(call) }
+    routes.call(.post, base + "/tags/:name", role: .operator, scope: .devices, tag)
     routes.call(.get, base + "/aliases/:name", role: .viewer, scope: .read) { call in
       try await asking(call) { keeper, app, environment in
         strings("registration_ids", try await keeper.devices(alias: name(call), app: app, environment))

@@ -16,7 +16,7 @@ enum JPushRemotePages {
   private static let path = "/apps/:id/jpush"
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, path) { page in try await show(page) }
+    routes.page(.get, path, show)
     routes.page(.get, path + "/remove", role: .operator) { page in
       let app = try await AppPages.find(page)
       let subject = try subject { page.filled($0) }

@@ -14,10 +14,8 @@ enum AccountPages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/account") { page in try await show(page) }
-    routes.page(.post, "/account/password", options: Route.Options(endsWithClient: true)) { page in
-      try await changePassword(page)
-    }
-    routes.page(.post, "/account/sessions/end", proof: true) { page in try await endSessions(page) }
+    routes.page(.post, "/account/password", options: Route.Options(endsWithClient: true), changePassword)
+    routes.page(.post, "/account/sessions/end", proof: true, endSessions)
   }
 
   static func show(_ page: PageContext, errors: FieldErrors) async throws -> Response { try await show(page, errors) }

@@ -14,11 +14,9 @@ enum OIDCSettingsAPI {
       guard let settings else { throw APIError(.notFound, OIDCMessage.notSetUp.english) }
       return answer(call, settings, hasSecret: hasSecret)
     }
-    routes.call(.put, "/settings/oidc", role: .admin, scope: .admin) { call in try await change(call) }
-    routes.call(.delete, "/settings/oidc", role: .admin, scope: .admin) { call in try await remove(call) }
-    routes.call(.post, "/settings/oidc/test", role: .admin, scope: .admin, takesBody: false) { call in
-      try await test(call)
-    }
+    routes.call(.put, "/settings/oidc", role: .admin, scope: .admin, change)
+    routes.call(.delete, "/settings/oidc", role: .admin, scope: .admin, remove)
+    routes.call(.post, "/settings/oidc/test", role: .admin, scope: .admin, takesBody: false, test)
   }
 
   private static func answer(_ call: APIContext, _ settings: OIDCSettings, hasSecret: Bool) -> Response {

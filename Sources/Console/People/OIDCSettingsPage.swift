@@ -13,7 +13,7 @@ enum OIDCSettingsPage {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, path, role: .admin) { page in try await show(page) }
-    routes.page(.post, path, role: .admin, proof: true) { page in try await save(page) }
+    routes.page(.post, path, role: .admin, proof: true, save)
     routes.page(.post, "\(path)/test", role: .admin) { page in
       guard let known = try await stored(page).settings else { throw PageError(.badRequest, "refused") }
       return try await show(page, test: try await test(page, known))

@@ -18,7 +18,7 @@ enum PasskeyPages {
         json.member("algorithms", PasskeyCeremony.algorithms)
       }
     }
-    routes.page(.post, "/account/passkeys", proof: true) { page in try await register(page) }
+    routes.page(.post, "/account/passkeys", proof: true, register)
     routes.page(.post, "/account/passkeys/:id/remove", proof: true) { page in
       guard case .user(let user, let session)? = page.principal else { throw PageError(.forbidden, "csrf") }
       let id = try page.id()

@@ -22,7 +22,7 @@ enum PeoplePages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/people", role: .admin) { page in try await showAll(page) }
-    routes.page(.post, "/settings/people", role: .admin, proof: true) { page in try await invite(page) }
+    routes.page(.post, "/settings/people", role: .admin, proof: true, invite)
     export.add(to: &routes)
     SecondStepRoutes.add(to: &routes)
     routes.page(.get, "/settings/people/:id", role: .admin) { page in try await show(page, try page.id()) }

@@ -21,7 +21,7 @@ enum SecondStepPages {
       try await page.store.write { try Authenticator.begin($0, user: user, sealer: sealer, now: now) }
       return page.redirect(to: path)
     }
-    routes.page(.post, "/account/second-step", proof: true) { page in try await confirm(page) }
+    routes.page(.post, "/account/second-step", proof: true, confirm)
     routes.page(.post, "/account/second-step/codes", proof: true) { page in
       let (user, _) = try person(page)
       let codes = try await page.store.write { database -> [String] in

@@ -12,7 +12,7 @@ enum TokenPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/tokens", role: .admin) { page in try await show(page) }
     export.add(to: &routes)
-    routes.page(.post, "/settings/tokens", role: .admin, proof: true) { page in try await create(page) }
+    routes.page(.post, "/settings/tokens", role: .admin, proof: true, create)
     routes.page(.post, "/settings/tokens/:id/revoke", role: .admin, proof: true) { page in
       let (id, now) = (try page.id(), page.now)
       let audit = page.audit("token.revoke", "")

@@ -11,7 +11,7 @@ enum TokensAPI {
       let items = try await call.store.read { try TokenAnswer.all($0, now: call.now) }
       return APIContext.answer(Page(items: items, next: nil))
     }
-    routes.call(.post, "/tokens", role: .admin, scope: .admin) { call in try await create(call) }
+    routes.call(.post, "/tokens", role: .admin, scope: .admin, create)
     routes.call(.get, "/tokens/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
       return try await call.read { try TokenAnswer($0, try APIToken.get($0, id: id), now: call.now) }

@@ -24,22 +24,22 @@ enum PhonePages {
           ("platform", page.filled("platform") ?? "ios"),
         ]), FieldErrors())
     }
-    routes.page(.get, "/phones/wall") { page in try await PhoneWall.show(page) }
+    routes.page(.get, "/phones/wall", PhoneWall.show)
     routes.page(.get, "/phones/ca.pem") { page in
       guard let simulator = page.console.simulator else { throw PageError(.notFound, "not_found") }
       return Response(
         headers: ["Content-Type": "application/x-pem-file"], body: .bytes(Array(simulator.authorityPEM.utf8)))
     }
-    routes.page(.post, "/phones", role: .operator) { page in try await make(page) }
-    routes.page(.post, "/phones/faults", role: .operator) { page in try await setFaults(page) }
-    routes.page(.post, "/phones/:id", role: .operator) { page in try await act(page) }
+    routes.page(.post, "/phones", role: .operator, make)
+    routes.page(.post, "/phones/faults", role: .operator, setFaults)
+    routes.page(.post, "/phones/:id", role: .operator, act)
     routes.page(.get, "/phones/:id/remove", role: .operator) { page in
       guard let phone = try simulator(page).phones.phone(try page.id()) else {
         throw PageError.notFound("phone", list: "/phones")
       }
       return page.answer(RemovePhoneView(phone: phone))
     }
-    routes.page(.post, "/phones/:id/remove", role: .operator) { page in try await remove(page) }
+    routes.page(.post, "/phones/:id/remove", role: .operator, remove)
   }
 
   private static func simulator(_ page: PageContext) throws -> PushSimulator {

@@ -18,7 +18,7 @@ enum DraftPages {
   ]
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/pushes/drafts", role: .operator) { page in try await index(page) }
+    routes.page(.get, "/pushes/drafts", role: .operator, index)
     export.add(to: &routes)
     routes.page(.post, "/pushes/drafts", role: .operator) { page in
       _ = try await save(page)
@@ -29,7 +29,7 @@ enum DraftPages {
       guard try await page.store.write({ try SavedDraft.delete($0, id: id, user: user) }) else { throw missing }
       return page.redirect(to: "/pushes/drafts", flash: "draft_removed")
     }
-    routes.page(.post, "/pushes/own", role: .operator) { page in try await tryOut(page) }
+    routes.page(.post, "/pushes/own", role: .operator, tryOut)
   }
 
   private static var missing: PageError {

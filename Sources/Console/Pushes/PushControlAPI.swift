@@ -23,9 +23,7 @@ enum PushControlAPI {
         try await call.console.engine.resume($0)
       }
     }
-    routes.call(.post, "/pushes/:id/retry", role: .operator, scope: .send, reach: .push, takesBody: false) { call in
-      try await retry(call)
-    }
+    routes.call(.post, "/pushes/:id/retry", role: .operator, scope: .send, reach: .push, takesBody: false, retry)
     ApprovalPages.addCalls(to: &routes)
     for back in [false, true] {
       let path = "/pushes/:id/" + TokenMove.word(back: back)

@@ -23,7 +23,7 @@ enum PushControlPages {
         return try await page.console.engine.resume($0.id)
       }
     }
-    routes.page(.post, "/pushes/:uid/retry", role: .operator) { page in try await retry(page) }
+    routes.page(.post, "/pushes/:uid/retry", role: .operator, retry)
     TokenMovePages.add(to: &routes)
     ApprovalPages.add(to: &routes)
   }

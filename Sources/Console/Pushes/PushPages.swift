@@ -16,11 +16,11 @@ enum PushPages {
   ]
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/pushes") { page in try await index(page) }
+    routes.page(.get, "/pushes", index)
     routes.page(.get, "/pushes.csv") { page in try await exportList(page, "csv").csv() }
     routes.page(.get, "/pushes.json") { page in try await exportList(page, "json").json() }
-    routes.page(.get, "/pushes/:uid") { page in try await PushResultPage.show(page) }
-    routes.page(.get, "/pushes/:uid/events") { page in try await events(page) }
+    routes.page(.get, "/pushes/:uid", PushResultPage.show)
+    routes.page(.get, "/pushes/:uid/events", events)
     routes.page(.get, "/pushes/:uid/receipts/events") { page in
       let (push, console, texts) = (try await find(page), page.console, page.texts)
       return try page.events { stream in
@@ -35,7 +35,7 @@ enum PushPages {
     routes.page(.get, "/pushes/:uid/deliveries.json") { page in
       try await export(page, "json").json()
     }
-    routes.page(.get, "/pushes/:uid/deliveries/:device") { page in try await DeliveryPage.show(page) }
+    routes.page(.get, "/pushes/:uid/deliveries/:device", DeliveryPage.show)
   }
 
   /// The devices of a push as a file, which the activity log records.

@@ -18,9 +18,9 @@ enum SendPages {
   static let parts: [any TemplateView.Type] = [CallbackRowsView.self]
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/pushes/new", role: .operator) { page in try await begin(page) }
-    routes.page(.post, "/pushes/preview", role: .operator) { page in try await preview(page) }
-    routes.page(.post, "/pushes", role: .operator) { page in try await send(page) }
+    routes.page(.get, "/pushes/new", role: .operator, begin)
+    routes.page(.post, "/pushes/preview", role: .operator, preview)
+    routes.page(.post, "/pushes", role: .operator, send)
     DialectPages.add(to: &routes)
     DraftPages.add(to: &routes)
   }

@@ -15,7 +15,7 @@ enum SendingSettingsPage {
       let seconds = try await page.store.read { try UndoWindow.find($0, usual: usual) }
       return show(page, FieldView(value: String(seconds)))
     }
-    routes.page(.post, path, role: .admin) { page in try await save(page) }
+    routes.page(.post, path, role: .admin, save)
   }
 
   private static func show(_ page: PageContext, _ undo: FieldView, status: Status = .ok) -> Response {

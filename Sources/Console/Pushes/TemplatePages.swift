@@ -14,10 +14,10 @@ enum TemplatePages {
   private static let pageSize = 50
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/templates") { page in try await index(page) }
+    routes.page(.get, "/templates", index)
     export.add(to: &routes)
     routes.page(.get, "/templates/new", role: .operator) { page in try await formPage(page, Form()) }
-    routes.page(.post, "/templates/new", role: .operator) { page in try await takeOver(page) }
+    routes.page(.post, "/templates/new", role: .operator, takeOver)
     routes.page(.post, "/templates", role: .operator) { page in try await save(page, id: nil) }
     routes.page(.get, "/templates/:id", role: .operator) { page in
       let template = try await find(page)

@@ -12,12 +12,12 @@ enum TemplatesAPI {
       let (limit, cursor) = try APIQuery.page(call.request)
       return try await call.read { try PushTemplate.list($0, cursor: cursor, limit: limit) }
     }
-    routes.call(.post, "/templates", role: .operator, scope: .sendEverywhere) { call in try await create(call) }
+    routes.call(.post, "/templates", role: .operator, scope: .sendEverywhere, create)
     routes.call(.get, "/templates/:id", role: .viewer, scope: .read) { call in
       let id: Int64 = try call.request.parameter("id")
       return try await call.read { try PushTemplate.get($0, id: id) }
     }
-    routes.call(.patch, "/templates/:id", role: .operator, scope: .sendEverywhere) { call in try await update(call) }
+    routes.call(.patch, "/templates/:id", role: .operator, scope: .sendEverywhere, update)
     routes.call(.delete, "/templates/:id", role: .operator, scope: .sendEverywhere) { call in
       let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
       try await call.store.write { try PushTemplate.delete($0, id: id, by: entry, now: call.now) }

@@ -11,9 +11,9 @@ import Store
 enum MailSettingsAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/settings/mail", role: .admin, scope: .admin) { call in answer(try await known(call)) }
-    routes.call(.put, "/settings/mail", role: .admin, scope: .admin) { call in try await change(call) }
-    routes.call(.delete, "/settings/mail", role: .admin, scope: .admin) { call in try await remove(call) }
-    routes.call(.post, "/settings/mail/test", role: .admin, scope: .admin) { call in try await test(call) }
+    routes.call(.put, "/settings/mail", role: .admin, scope: .admin, change)
+    routes.call(.delete, "/settings/mail", role: .admin, scope: .admin, remove)
+    routes.call(.post, "/settings/mail/test", role: .admin, scope: .admin, test)
   }
 
   /// - Throws: 404 if no mail server is set up.

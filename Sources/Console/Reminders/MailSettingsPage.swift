@@ -10,8 +10,8 @@ import Store
 enum MailSettingsPage {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/mail", role: .admin) { page in try await show(page) }
-    routes.page(.post, "/settings/mail", role: .admin, proof: true) { page in try await save(page) }
-    routes.page(.post, "/settings/mail/test", role: .admin) { page in try await test(page) }
+    routes.page(.post, "/settings/mail", role: .admin, proof: true, save)
+    routes.page(.post, "/settings/mail/test", role: .admin, test)
   }
 
   private static func known(_ page: PageContext) async throws -> MailSettings? {

@@ -43,8 +43,8 @@ enum ReceiverPages {
     routes.page(.post, "/settings/receivers/:id", role: .admin, proof: true) { page in
       try await save(page, try await find(page))
     }
-    routes.page(.post, "/settings/receivers/:id/test", role: .admin) { page in try await test(page) }
-    routes.page(.post, "/settings/receivers/:id/remove", role: .admin, proof: true) { page in try await remove(page) }
+    routes.page(.post, "/settings/receivers/:id/test", role: .admin, test)
+    routes.page(.post, "/settings/receivers/:id/remove", role: .admin, proof: true, remove)
   }
 
   private static func find(_ page: PageContext) async throws -> Receiver {

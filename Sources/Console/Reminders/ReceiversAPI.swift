@@ -12,16 +12,14 @@ enum ReceiversAPI {
     routes.call(.get, "/receivers", role: .admin, scope: .admin) { call in
       return APIContext.answer(Page(items: try await call.store.read { try ReceiverAnswer.all($0) }, next: nil))
     }
-    routes.call(.post, "/receivers", role: .admin, scope: .admin) { call in try await create(call) }
+    routes.call(.post, "/receivers", role: .admin, scope: .admin, create)
     routes.call(.get, "/receivers/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
       return try await call.read { ReceiverAnswer(try Receiver.get($0, id: id), try App.bundleIDs($0)) }
     }
-    routes.call(.patch, "/receivers/:id", role: .admin, scope: .admin) { call in try await update(call) }
-    routes.call(.delete, "/receivers/:id", role: .admin, scope: .admin) { call in try await delete(call) }
-    routes.call(.post, "/receivers/:id/test", role: .admin, scope: .admin, takesBody: false) { call in
-      try await test(call)
-    }
+    routes.call(.patch, "/receivers/:id", role: .admin, scope: .admin, update)
+    routes.call(.delete, "/receivers/:id", role: .admin, scope: .admin, delete)
+    routes.call(.post, "/receivers/:id/test", role: .admin, scope: .admin, takesBody: false, test)
   }
 
   private enum Language: String, CaseIterable {

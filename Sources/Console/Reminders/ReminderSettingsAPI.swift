@@ -13,7 +13,7 @@ enum ReminderSettingsAPI {
       let now = call.now
       return try await call.read { try answer($0, try ReminderSettings.load($0), now: now) }
     }
-    routes.call(.put, "/settings/reminders", role: .admin, scope: .admin) { call in try await change(call) }
+    routes.call(.put, "/settings/reminders", role: .admin, scope: .admin, change)
     routes.call(.delete, "/settings/reminders/checks/cron", role: .admin, scope: .admin) { call in
       try await call.store.write { database in
         guard try CheckRun.all(database).contains(where: { $0.source == .cron }) else {

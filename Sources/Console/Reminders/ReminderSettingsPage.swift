@@ -20,7 +20,7 @@ enum ReminderSettingsPage {
       ])
       return try await show(page, form.with(settings.revision), FieldErrors())
     }
-    routes.page(.post, "/settings/reminders", role: .admin) { page in try await save(page) }
+    routes.page(.post, "/settings/reminders", role: .admin, save)
     routes.page(.post, "/settings/reminders/forget-cron", role: .admin) { page in
       try await page.store.write { database in
         try CheckRun.forget(database, .cron)

@@ -13,7 +13,7 @@ enum AboutPage {
   }
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/settings/about", role: .admin) { page in try await show(page) }
+    routes.page(.get, "/settings/about", role: .admin, show)
     // A copy takes as long as the disk needs; who leaves does not need it any more.
     let patient = Route.Options(endsWithClient: true, mayWait: true)
     routes.page(.post, "/settings/about/backup", role: .admin, proof: true, options: patient) { page in

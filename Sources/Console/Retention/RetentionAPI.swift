@@ -11,7 +11,7 @@ enum RetentionAPI {
       let policy = try await call.store.read { try RetentionPolicy.find($0) }
       return APIContext.answer(RetentionAnswer(policy: policy, due: try await RetentionPage.due(call, policy)))
     }
-    routes.call(.put, "/settings/retention", role: .admin, scope: .admin) { call in try await change(call) }
+    routes.call(.put, "/settings/retention", role: .admin, scope: .admin, change)
   }
 
   private static func change(_ call: APIContext) async throws -> Response {

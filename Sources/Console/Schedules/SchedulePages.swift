@@ -14,11 +14,11 @@ enum SchedulePages {
   private static let pageSize = 50
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/schedules") { page in try await index(page) }
+    routes.page(.get, "/schedules", index)
     export.add(to: &routes)
     runs.add(to: &routes)
-    routes.page(.get, "/schedules/:uid") { page in try await show(page) }
-    routes.page(.get, "/schedules/:uid/cancel", role: .operator) { page in try await ask(page) }
+    routes.page(.get, "/schedules/:uid", show)
+    routes.page(.get, "/schedules/:uid/cancel", role: .operator, ask)
     routes.page(.post, "/schedules/:uid/pause", role: .operator) { page in
       try await carryOut(.pause, page, flash: "schedule_paused")
     }

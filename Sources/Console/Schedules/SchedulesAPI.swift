@@ -8,11 +8,11 @@ import Store
 /// `/api/v1/schedules`. `POST /api/v1/pushes` with `repeat` creates a schedule.
 enum SchedulesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/schedules", reach: .handler, filters: ["app", "state"]) { call in try await list(call) }
+    routes.list("/schedules", reach: .handler, filters: ["app", "state"], list)
     routes.call(.get, "/schedules/:id", role: .viewer, scope: .read, reach: .schedule) { call in
       try await call.read { try ScheduleAnswer($0, try find($0, call), now: call.now) }
     }
-    routes.list("/schedules/:id/occurrences", reach: .schedule) { call in try await occurrences(call) }
+    routes.list("/schedules/:id/occurrences", reach: .schedule, occurrences)
     for change in ScheduleChange.allCases {
       routes.call(
         .post, "/schedules/:id/\(change.rawValue)", role: .operator, scope: .send, reach: .schedule, takesBody: false

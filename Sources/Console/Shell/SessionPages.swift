@@ -25,11 +25,11 @@ enum SessionPages {
     }
     // Skips the password check if the client has disconnected.
     let options = Route.Options(endsWithClient: true)
-    routes.open(.post, "/session", options: options) { page in try await signIn(page) }
+    routes.open(.post, "/session", options: options, signIn)
     routes.open(.get, SetupLink.page) { page in try await setUpPage(page, token: page.query["token"]) }
     // The token of an address with a fragment, which only the browser knows.
     routes.open(.post, "/session/link") { page in try await setUpPage(page, token: page.form["token"]) }
-    routes.open(.post, SetupLink.page, options: options) { page in try await setUp(page) }
+    routes.open(.post, SetupLink.page, options: options, setUp)
     LanguagePages.add(to: &routes)
     addCode(to: &routes)
     ProofGate.add(to: &routes)

@@ -19,17 +19,17 @@ enum SmokeTestPages {
   static let drawn = 30
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/smoke-tests") { page in try await index(page) }
+    routes.page(.get, "/smoke-tests", index)
     export.add(to: &routes)
     runs.add(to: &routes)
-    routes.page(.get, "/smoke-tests/new", role: .operator) { page in try await begin(page) }
-    routes.page(.post, "/smoke-tests/new", role: .operator) { page in try await takeOver(page) }
-    routes.page(.post, "/smoke-tests", role: .operator) { page in try await create(page) }
+    routes.page(.get, "/smoke-tests/new", role: .operator, begin)
+    routes.page(.post, "/smoke-tests/new", role: .operator, takeOver)
+    routes.page(.post, "/smoke-tests", role: .operator, create)
     routes.page(.get, "/smoke-tests/:id") { page in try await show(page) }
-    routes.page(.get, "/smoke-tests/:id/runs/:run/junit.xml") { page in try await junit(page) }
-    routes.page(.get, "/smoke-tests/:id/edit", role: .operator) { page in try await edit(page) }
-    routes.page(.post, "/smoke-tests/:id", role: .operator) { page in try await update(page) }
-    routes.page(.post, "/smoke-tests/:id/runs", role: .operator) { page in try await run(page) }
+    routes.page(.get, "/smoke-tests/:id/runs/:run/junit.xml", junit)
+    routes.page(.get, "/smoke-tests/:id/edit", role: .operator, edit)
+    routes.page(.post, "/smoke-tests/:id", role: .operator, update)
+    routes.page(.post, "/smoke-tests/:id/runs", role: .operator, run)
     routes.page(.get, "/smoke-tests/:id/remove", role: .operator) { page in
       let id = try page.id()
       return page.answer(SmokeTestDeleteView(test: try await page.store.read { try find($0, id) }))

@@ -15,22 +15,19 @@ enum SmokeTestsAPI {
   private static let longestWait = Duration.seconds(300)
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/smoke-tests", reach: .handler, filters: ["app"]) { call in try await list(call) }
-    routes.call(.post, "/smoke-tests", role: .operator, scope: .send, reach: .handler) { call in try await create(call)
-    }
+    routes.list("/smoke-tests", reach: .handler, filters: ["app"], list)
+    routes.call(.post, "/smoke-tests", role: .operator, scope: .send, reach: .handler, create)
     routes.call(.get, "/smoke-tests/:id", role: .viewer, scope: .read, reach: .smokeTest) { call in
       let id: Int64 = try call.request.parameter("id")
       return try await call.read { try SmokeTestAnswer($0, try SmokeTest.get($0, id: id)) }
     }
-    routes.call(.patch, "/smoke-tests/:id", role: .operator, scope: .send, reach: .smokeTest) { call in
-      try await update(call)
-    }
+    routes.call(.patch, "/smoke-tests/:id", role: .operator, scope: .send, reach: .smokeTest, update)
     routes.call(.delete, "/smoke-tests/:id", role: .operator, scope: .send, reach: .smokeTest) { call in
       let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
       try await call.store.write { try SmokeTest.delete($0, id: id, by: entry, now: call.now) }
       return APIContext.nothing
     }
-    routes.list("/smoke-tests/:id/runs", reach: .smokeTest) { call in try await runs(call) }
+    routes.list("/smoke-tests/:id/runs", reach: .smokeTest, runs)
     routes.call(
       .post, "/smoke-tests/:id/runs", role: .operator, scope: .send, reach: .smokeTest, query: asked, takesBody: false
     ) {

@@ -15,12 +15,12 @@ enum WebhooksAPI {
       }
       return APIContext.answer(Page(items: items, next: nil))
     }
-    routes.call(.post, "/webhooks", role: .admin, scope: .admin) { call in try await create(call) }
+    routes.call(.post, "/webhooks", role: .admin, scope: .admin, create)
     routes.call(.get, "/webhooks/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
       return try await call.read { try WebhookAnswer($0, try Webhook.get($0, id: id)) }
     }
-    routes.call(.patch, "/webhooks/:id", role: .admin, scope: .admin) { call in try await update(call) }
+    routes.call(.patch, "/webhooks/:id", role: .admin, scope: .admin, update)
     routes.call(.delete, "/webhooks/:id", role: .admin, scope: .admin) { call in
       let id: Int64 = try call.request.parameter("id")
       try await call.store.write { database in
