@@ -18,16 +18,15 @@ enum ActivityPages {
   static func add(to routes: inout ConsoleRouter) {
     // Addresses of people are not for viewers.
     routes.page(.get, "/activity", role: .operator, index)
-    routes.page(.get, "/activity.csv", role: .operator) { page in
-      let filter = try await filter(page)
-      try await page.note(page.audit("activity.export", "activity", ["format": "csv"]))
-      return ActivityExport(page.store, filter).csv()
-    }
-    routes.page(.get, "/activity.json", role: .operator) { page in
-      let filter = try await filter(page)
-      try await page.note(page.audit("activity.export", "activity", ["format": "json"]))
-      return ActivityExport(page.store, filter).json()
-    }
+    export.add(to: &routes)
+  }
+
+  private static let export = ListExportRoutes<AuditEntry>(
+    path: "/activity", action: "activity.export",
+    columns: ["id", "at", "actor", "action", "subject", "detail", "address", "hash"], role: .operator
+  ) { page in
+    let filter = try await filter(page)
+    return { try AuditEntry.exported($0, filter, cursor: $1, limit: $2) }
   }
 
   private static func filter(_ page: PageContext) async throws -> AuditEntry.Filter {
