@@ -14,7 +14,7 @@ enum DeliveryPage {
   static func show(_ page: PageContext) async throws -> Response {
     let push = try await PushPages.find(page)
     let id: Int64 = try page.request.parameter("device")
-    let found = try await page.store.read { database in
+    let (found, credential, fcm, message, badge, last, text, waiting) = try await page.store.read { database in
       let done = try Delivery.find(database, push: push.id, device: id)
       let waiting = done == nil ? try WaitingDelivery.find(database, push: push.id, device: id) : nil
       let item = done ?? waiting?.delivery(push: push.id)
@@ -31,13 +31,12 @@ enum DeliveryPage {
         try Self.text(database, push, item), waiting
       )
     }
-    guard let item = found.0 else {
+    guard let item = found else {
       if let date = push.detailsRemovedAt { throw StoreError.detailsRemoved(push: push.uid, at: date) }
       throw PageError.notFound("delivery", list: "/pushes")
     }
     return page.answer(
-      view(
-        push, item, found.1, found.2, found.3, badge: found.4, last: found.5, found.6, waiting: found.7, page))
+      view(push, item, credential, fcm, message, badge: badge, last: last, text, waiting: waiting, page))
   }
 
   /// What is known of a request to FCM.
@@ -109,7 +108,7 @@ enum DeliveryPage {
       steps: waiting == nil ? DeliverySteps(push, item, name: nil, texts) : nil,
       attempt: exchange.request.map { request in
         DeliveryAttemptView(
-          number: Int(delivery.attempts), at: isTimed ? MomentView(date: delivery.at) : nil,
+          number: delivery.attempts, at: isTimed ? MomentView(date: delivery.at) : nil,
           duration: isTimed ? texts.duration(milliseconds: delivery.durationMilliseconds) : "",
           request: request,
           answer: exchange.answer)

@@ -77,12 +77,7 @@ enum PushesAPI {
     return try await call.kept { database in
       var filter = filter
       filter.app = try call.filter(database, app: bundleID)?.id
-      if let schedule {
-        guard let found = try Schedule.find(database, uid: schedule) else {
-          throw StoreError.notFound(noun: "schedule", id: String(schedule.prefix(64)))
-        }
-        filter.schedule = found.id
-      }
+      filter.schedule = try schedule.map { try SchedulesAPI.find(database, uid: $0).id }
       let apps = try App.bundleIDs(database)
       let page = try call.seen(cursor: cursor, limit: limit, app: \.appID) {
         try Push.list(database, filter, cursor: $0, limit: $1)

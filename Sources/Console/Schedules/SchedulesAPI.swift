@@ -23,7 +23,10 @@ enum SchedulesAPI {
   }
 
   static func find(_ database: Database, _ call: APIContext) throws -> Schedule {
-    let uid = call.request.parameters["id"] ?? ""
+    try find(database, uid: call.request.parameters["id"] ?? "")
+  }
+
+  static func find(_ database: Database, uid: String) throws -> Schedule {
     guard let schedule = try Schedule.find(database, uid: uid) else {
       throw StoreError.notFound(noun: "schedule", id: String(uid.prefix(64)))
     }
