@@ -55,9 +55,8 @@ enum OIDCSettingsAPI {
     form.roleRules = fields.strings("role_rules", atMost: limit)
     form.allowsPasswords = fields.bool("passwords") ?? true
     try fields.finish()
-    let (sealer, now, audit) = (call.store.sealer, call.now, call.audit("settings.oidc", "settings oidc"))
     let (settings, hasSecret) = try await call.store.write { [form] database in
-      try form.save(database, sealer: sealer, audit: audit, now: now)
+      try form.save(database, for: call)
     }
     call.console.oidc.forget()
     return answer(call, settings, hasSecret: hasSecret)

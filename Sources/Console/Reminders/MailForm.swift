@@ -82,9 +82,11 @@ extension MailSettings {
   }
 
   /// Saves the settings with their audit entry.
-  func keep(_ database: Database, sealer: any Sealer, audit: NewAuditEntry, now: Date) throws {
+  func keep(_ database: Database, for context: some ActorContext) throws {
+    let sealer = context.store.sealer
     let before = try Self.load(database, sealer: sealer)
-    try Self.save(self, database, sealer: sealer, now: now)
-    try AuditEntry.add(database, audit.changing(before?.audited, to: audited), now: now)
+    try Self.save(self, database, sealer: sealer, now: context.now)
+    let audit = context.audit("settings.mail", "settings mail")
+    try context.record(database, audit.changing(before?.audited, to: audited))
   }
 }

@@ -54,9 +54,7 @@ enum MailSettingsAPI {
     form.trust = fields.string("trust", limit: .bytes(MailForm.trustLimit), lines: true)
     try fields.finish()
     let settings = try form.settings(try await load(call))
-    let (sealer, now) = (call.store.sealer, call.now)
-    let audit = call.audit("settings.mail", "settings mail")
-    try await call.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
+    try await call.store.write { try settings.keep($0, for: call) }
     return answer(settings)
   }
 

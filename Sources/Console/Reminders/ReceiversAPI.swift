@@ -48,12 +48,11 @@ enum ReceiversAPI {
     let problems = form.problems
     guard problems.isEmpty else { throw Problems(problems) }
     let idempotency = try Idempotency(call, content: Array(body.data()))
-    let (wanted, sealer) = (form, call.store.sealer)
+    let wanted = form
     return try await idempotency.response(call.store) { database in
       var form = wanted
       form.appID = try call.filter(database, app: bundleID)?.id
-      let receiver = try ReceiverPages.keep(
-        database, form, nil, sealer: sealer, by: call.actor, audit: call.audit("receiver.create", ""), now: call.now)
+      let receiver = try ReceiverPages.keep(database, form, nil, for: call)
       return Idempotency.Answer(
         status: .created, json: ReceiverAnswer(receiver, try App.bundleIDs(database)),
         location: "/api/v1/receivers/\(receiver.id)")
@@ -68,7 +67,7 @@ enum ReceiversAPI {
     let bundleID = read(fields, &typed, required: false)
     try fields.finish()
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
-    let (form, sealer) = (typed, call.store.sealer)
+    let form = typed
     return try await call.write { database in
       let before = try Receiver.get(database, id: id)
       var changed = form
@@ -84,10 +83,8 @@ enum ReceiversAPI {
       if body["secret"] == .null { changed.secret = "" }
       let problems = changed.problems
       guard problems.isEmpty else { throw Problems(problems) }
-      return ReceiverAnswer(
-        try ReceiverPages.keep(
-          database, changed, before, sealer: sealer, by: call.actor, audit: call.audit("receiver.update", ""),
-          now: call.now), try App.bundleIDs(database))
+      let receiver = try ReceiverPages.keep(database, changed, before, for: call)
+      return ReceiverAnswer(receiver, try App.bundleIDs(database))
     }
   }
 

@@ -240,9 +240,8 @@ struct ActivityPageTests {
     for case let name as String in try #require(FileManager.default.enumerator(atPath: folder.path))
     where name.hasSuffix(".swift") {
       let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-      for match in text.matches(of: /(?:\.audit\(|action:|(?:audit|\.record)\(\s*database,)\s*"([a-z_]+\.[a-z_]+)"/) {
-        actions.insert(String(match.1))
-      }
+      let places = /(?:\.audit\(|action:|(?:audit|record|note)\(\s*database,)\s*"([a-z_]+\.[a-z_]+)"/
+      for match in text.matches(of: places) { actions.insert(String(match.1)) }
     }
     #expect(actions.count > 30)
     return actions
