@@ -134,8 +134,8 @@ enum AppPages {
   /// Sets whether pushes to production need a second person's approval.
   private static func setApproval(_ page: PageContext) async throws -> Response {
     let app = try await find(page)
-    let (isNeeded, audit, now) = (page.form["approval"] == "on", page.audit("", ""), page.now)
-    _ = try await page.store.write { try App.setApproval($0, id: app.id, isNeeded, by: audit, now: now) }
+    let isNeeded = page.form["approval"] == "on"
+    _ = try await page.store.write { try App.setApproval($0, id: app.id, isNeeded, by: page.entry, now: page.now) }
     return page.redirect(to: "/apps/\(app.id)#approval", flash: isNeeded ? "approval_on" : "approval_off")
   }
 

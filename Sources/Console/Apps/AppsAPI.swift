@@ -78,7 +78,7 @@ enum AppsAPI {
     return try await call.write { database in
       let app = try call.app(database)
       if let needsApproval {
-        _ = try App.setApproval(database, id: app.id, needsApproval, by: call.audit("", ""), now: call.now)
+        _ = try App.setApproval(database, id: app.id, needsApproval, by: call.entry, now: call.now)
       }
       let changed = try App.update(
         database, id: app.id, name: name ?? app.name,
@@ -86,8 +86,7 @@ enum AppsAPI {
         aliasRule: rule?.rawValue ?? app.aliasRule)
       // The setting has an entry of its own.
       if body.object?.keys.map({ $0 }) == ["production_needs_approval"] { return try overview(database, changed) }
-      try call.record(
-        database, "app.update", "app \(app.bundleID)", ["before": app.audited, "after": changed.audited])
+      try call.record(database, "app.update", "app \(app.bundleID)", ["before": app.audited, "after": changed.audited])
       return try overview(database, changed)
     }
   }

@@ -50,7 +50,7 @@ enum ChannelsAPI {
   }
 
   private static func channel(_ call: APIContext, _ app: App, _ environment: Environment) async throws -> Channel {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let found = try await call.store.read { try Channel.find($0, id: id) }
     guard let found, found.appID == app.id, found.environment == environment else {
       throw StoreError.notFound(noun: "channel", id: "\(id)")

@@ -36,8 +36,7 @@ enum SegmentsAPI {
       try await call.store.write { database in
         let segment = try find(database, call)
         try segment.delete(database)
-        try call.record(
-          database, "segment.delete", "segment \(segment.id)", segment.audited(try call.app(database)))
+        try call.record(database, "segment.delete", "segment \(segment.id)", segment.audited(try call.app(database)))
       }
       return APIContext.nothing
     }

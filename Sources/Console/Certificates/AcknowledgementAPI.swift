@@ -22,7 +22,7 @@ enum AcknowledgementAPI {
   }
 
   private static func take(_ noun: Renewable.Noun, _ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let fields = JSONFields(try await call.body())
     let until = fields.time("until", required: true)
     try fields.finish()
@@ -37,7 +37,7 @@ enum AcknowledgementAPI {
   }
 
   private static func giveBack(_ noun: Renewable.Noun, _ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     try await call.store.write { database in
       guard try Renewable.giveBack(database, noun, id: id, for: call) else {
         throw StoreError.notFound(noun: "acknowledgement", id: "of \(noun.rawValue) \(id)")

@@ -15,8 +15,7 @@ enum CertificatesAPI {
       try await CertificateUpload(call).answer()
     }
     routes.call(.get, "/certificates/:id", role: .viewer, scope: .read, reach: .certificate) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { try json($0, try TrackedCertificate.get($0, id: id), now: call.now) }
+      try await call.read { try json($0, try TrackedCertificate.get($0, id: call.id()), now: call.now) }
     }
     routes.call(.patch, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate, update)
     routes.call(.delete, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate, delete)
@@ -29,8 +28,7 @@ enum CertificatesAPI {
     let planned = try Forecast.needs(database, now: now)[certificate.id] ?? .init()
     let facts = try CertificateContents.find(database, certificate: certificate.id)
     let taken = try Acknowledgement.find(database, Renewable(certificate).subject, now: now)
-    return CertificateAnswer(
-      certificate, app: app, uses: uses, facts: facts, planned: planned, taken: taken, now: now)
+    return CertificateAnswer(certificate, app: app, uses: uses, facts: facts, planned: planned, taken: taken, now: now)
   }
 
   private static func list(_ call: APIContext) async throws -> Response {
@@ -105,7 +103,7 @@ enum CertificatesAPI {
 
   /// Null clears a field; a field that is not sent stays unchanged.
   private static func update(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let body = try await call.body()
     let fields = JSONFields(body)
     // An empty or missing name is reported below.
@@ -128,7 +126,7 @@ enum CertificatesAPI {
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     try await call.store.write { database in
       let certificate = try TrackedCertificate.get(database, id: id)
       try TrackedCertificate.delete(database, id: id)

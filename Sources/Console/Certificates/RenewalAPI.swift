@@ -20,7 +20,7 @@ enum RenewalAPI {
   }
 
   private static func renew(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let form = try await CertificateForm(
       call, fields: ["file", "password", "key_id", "team_id", "made_by", "note", "dry_run", "untried"],
       choices: ["dry_run", "untried"])
@@ -67,7 +67,7 @@ enum RenewalAPI {
   }
 
   private static func undo(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     // The body is optional: older clients send none.
     var allowsUntried = false
     if call.request.header("Content-Type") != nil {

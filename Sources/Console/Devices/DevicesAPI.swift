@@ -13,14 +13,12 @@ enum DevicesAPI {
     ) { call in try await list(call) }
     routes.call(.put, "/devices", role: .operator, scope: .devices, reach: .handler, register)
     routes.call(.get, "/devices/:id", role: .viewer, scope: .read, reach: .device) { call in
-      let id = try id(call)
+      let id = try call.id()
       return try await call.kept { try json($0, try Device.get($0, id: id)) }
     }
     routes.call(.patch, "/devices/:id", role: .operator, scope: .devices, reach: .device, update)
     routes.call(.delete, "/devices/:id", role: .operator, scope: .devices, reach: .device, delete)
   }
-
-  private static func id(_ call: APIContext) throws -> Int64 { try call.request.parameter("id") }
 
   private static func json(_ database: Database, _ device: Device) throws -> DeviceAnswer {
     DeviceAnswer(device, app: try App.get(database, id: device.appID).bundleID)
@@ -85,7 +83,7 @@ enum DevicesAPI {
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
-    let id = try id(call)
+    let id = try call.id()
     let patch = try DevicePatch(json: try await call.body())
     return try await call.write { database in
       let before = try Device.get(database, id: id)
@@ -106,7 +104,7 @@ enum DevicesAPI {
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {
-    let id = try id(call)
+    let id = try call.id()
     try await call.store.write { database in
       let device = try Device.get(database, id: id)
       try Device.delete(database, id: id, now: call.now)

@@ -12,13 +12,12 @@ enum HostsAPI {
     routes.list("/hosts", list)
     routes.call(.post, "/hosts", role: .admin, scope: .certificates, create)
     routes.call(.get, "/hosts/:id", role: .viewer, scope: .read) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { try json($0, try WatchedHost.get($0, id: id), now: call.now) }
+      try await call.read { try json($0, try WatchedHost.get($0, id: call.id()), now: call.now) }
     }
     routes.call(.patch, "/hosts/:id", role: .admin, scope: .certificates, update)
     routes.call(.delete, "/hosts/:id", role: .admin, scope: .certificates, delete)
     routes.call(.post, "/hosts/:id/probe", role: .operator, scope: .certificates, takesBody: false) { call in
-      let id: Int64 = try call.request.parameter("id")
+      let id = try call.id()
       let host = try await call.console.hosts.look(at: id)
       return try await call.read { try json($0, host, now: call.now) }
     }
@@ -100,7 +99,7 @@ enum HostsAPI {
     let body = try await call.body()
     let fields = try Fields(body, required: false)
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let (answer, isMoved) = try await call.store.write { database in
       let host = try WatchedHost.get(database, id: id)
       var address = host.address
@@ -120,7 +119,7 @@ enum HostsAPI {
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     try await call.store.write { database in
       let host = try WatchedHost.get(database, id: id)
       try WatchedHost.delete(database, id: id)

@@ -125,11 +125,11 @@ enum IncidentPages {
   }
 
   private static func carryOut(_ page: PageContext, _ change: IncidentChange, flash: String) async throws -> Response {
-    let (id, now, entry) = (try page.id(), page.now, page.audit("", ""))
+    let id = try page.id()
     do {
       try await page.store.write { database in
         _ = try find(database, id)
-        try change.carryOut(database, id: id, by: entry, now: now)
+        try change.carryOut(database, id: id, by: page.entry, now: page.now)
       }
     } catch let problems as Problems {
       return try await show(page, FieldErrors(problems, page.texts))

@@ -60,7 +60,7 @@ enum JPushRemoteAPI {
   }
 
   private static func device(_ call: APIContext) async throws -> Device {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let device = try await call.store.read { try Device.get($0, id: id) }
     guard device.provider == .jpush else {
       throw APIError(.conflict, "The device is not registered with JPush, so JPush knows nothing of it.")

@@ -65,8 +65,7 @@ enum MailSettingsAPI {
       // Settings whose password does not open can be removed too.
       let before = try? MailSettings.load(database, sealer: sealer)
       try MailSettings.save(nil, database, sealer: sealer, now: call.now)
-      try call.record(
-        database, call.audit("settings.mail_remove", "settings mail").changing(before?.audited, to: nil))
+      try call.record(database, call.audit("settings.mail_remove", "settings mail").changing(before?.audited, to: nil))
     }
     return APIContext.nothing
   }

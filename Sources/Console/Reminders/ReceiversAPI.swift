@@ -14,8 +14,7 @@ enum ReceiversAPI {
     }
     routes.call(.post, "/receivers", role: .admin, scope: .admin, create)
     routes.call(.get, "/receivers/:id", role: .admin, scope: .admin) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { ReceiverAnswer(try Receiver.get($0, id: id), try App.bundleIDs($0)) }
+      try await call.read { ReceiverAnswer(try Receiver.get($0, id: call.id()), try App.bundleIDs($0)) }
     }
     routes.call(.patch, "/receivers/:id", role: .admin, scope: .admin, update)
     routes.call(.delete, "/receivers/:id", role: .admin, scope: .admin, delete)
@@ -60,7 +59,7 @@ enum ReceiversAPI {
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let body = try await call.body()
     let fields = JSONFields(body)
     var typed = ReceiverForm()
@@ -89,7 +88,7 @@ enum ReceiversAPI {
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     try await call.store.write { database in
       let receiver = try Receiver.get(database, id: id)
       try Receiver.delete(database, id: id)
@@ -100,7 +99,7 @@ enum ReceiversAPI {
 
   /// Sends a test message at once. A refusal by the other server is a result with status 200, not an error.
   private static func test(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let sealer = call.store.sealer
     let (receiver, secrets, mail) = try await call.store.read { database in
       (

@@ -20,6 +20,12 @@ extension ActorContext {
   /// For what the push services are asked to change.
   var author: KeeperAuthor { KeeperAuthor(actor, from: request.remoteAddress?.host, now: now) }
 
+  /// The row ID in the path.
+  func id(_ name: String = "id") throws -> Int64 { try request.parameter(name) }
+
+  /// An entry of the activity log for a change that says itself what it is.
+  var entry: NewAuditEntry { audit("", "") }
+
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
     NewAuditEntry(actor: actor, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
   }

@@ -121,9 +121,6 @@ struct PageContext: ActorContext {
     try filter(name) { $0.utf8.count == 10 ? Timestamp.parse($0 + "T00:00:00Z") : nil }
   }
 
-  /// The row ID in the path.
-  func id(_ name: String = "id") throws -> Int64 { try request.parameter(name) }
-
   /// Sends the browser on, with a message (a key under `flash` in the locale tables) for the next page.
   ///
   /// - Parameter count: of a message that says how many.

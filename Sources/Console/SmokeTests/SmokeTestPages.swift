@@ -35,10 +35,10 @@ enum SmokeTestPages {
       return page.answer(SmokeTestDeleteView(test: try await page.store.read { try find($0, id) }))
     }
     routes.page(.post, "/smoke-tests/:id/remove", role: .operator) { page in
-      let (id, entry, now) = (try page.id(), page.audit("", ""), page.now)
+      let id = try page.id()
       try await page.store.write { database in
         _ = try find(database, id)
-        try SmokeTest.delete(database, id: id, by: entry, now: now)
+        try SmokeTest.delete(database, id: id, by: page.entry, now: page.now)
       }
       return page.redirect(to: "/smoke-tests", flash: "smoke_test_removed")
     }
@@ -207,10 +207,9 @@ enum SmokeTestPages {
   }
 
   private static func create(_ page: PageContext) async throws -> Response {
-    let (form, entry, now) = (SmokeTestForm(page.form), page.audit("", ""), page.now)
-    return try await orForm(page, form, of: nil) { content in
+    try await orForm(page, SmokeTestForm(page.form), of: nil) { content in
       try page.check(sendingIn: content.draft.environment)
-      let test = try await page.store.write { try SmokeTest.create($0, content, by: entry, now: now) }
+      let test = try await page.store.write { try SmokeTest.create($0, content, by: page.entry, now: page.now) }
       return page.redirect(to: "/smoke-tests/\(test.id)", flash: "smoke_test_saved")
     }
   }
@@ -225,7 +224,7 @@ enum SmokeTestPages {
   }
 
   private static func update(_ page: PageContext) async throws -> Response {
-    let (id, form, entry, now) = (try page.id(), SmokeTestForm(page.form), page.audit("", ""), page.now)
+    let (id, form) = (try page.id(), SmokeTestForm(page.form))
     let test = try await page.store.read { try find($0, id) }
     try page.check(sendingIn: test.draft?.environment)
     return try await orForm(page, form, of: id) { content in
@@ -233,7 +232,7 @@ enum SmokeTestPages {
       do {
         _ = try await page.store.write { database in
           try find(database, id).revision.check(form.form, saving: content.revision)
-          return try SmokeTest.update(database, id: id, content, by: entry, now: now)
+          return try SmokeTest.update(database, id: id, content, by: page.entry, now: page.now)
         }
       } catch let error as Revision.Overtaken {
         let errors = try await page.overtaken("smoke_test.update", test.subject)

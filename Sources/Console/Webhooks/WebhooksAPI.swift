@@ -17,12 +17,11 @@ enum WebhooksAPI {
     }
     routes.call(.post, "/webhooks", role: .admin, scope: .admin, create)
     routes.call(.get, "/webhooks/:id", role: .admin, scope: .admin) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { try WebhookAnswer($0, try Webhook.get($0, id: id)) }
+      try await call.read { try WebhookAnswer($0, try Webhook.get($0, id: call.id())) }
     }
     routes.call(.patch, "/webhooks/:id", role: .admin, scope: .admin, update)
     routes.call(.delete, "/webhooks/:id", role: .admin, scope: .admin) { call in
-      let id: Int64 = try call.request.parameter("id")
+      let id = try call.id()
       try await call.store.write { database in
         try Webhook.get(database, id: id).note(database, "webhook.delete", for: call)
         try Webhook.delete(database, id: id)
@@ -30,7 +29,7 @@ enum WebhooksAPI {
       return APIContext.nothing
     }
     routes.call(.post, "/webhooks/:id/secret", role: .admin, scope: .admin, takesBody: false) { call in
-      let (id, sealer): (Int64, any Sealer) = (try call.request.parameter("id"), call.store.sealer)
+      let (id, sealer): (Int64, any Sealer) = (try call.id(), call.store.sealer)
       return try await call.write { database in
         let secret = try Webhook.rotate(database, id: id, sealer: sealer, now: call.now)
         let webhook = try Webhook.get(database, id: id)
@@ -39,13 +38,13 @@ enum WebhooksAPI {
       }
     }
     routes.call(.post, "/webhooks/:id/test", role: .admin, scope: .admin, takesBody: false) { call in
-      let id: Int64 = try call.request.parameter("id")
+      let id = try call.id()
       let (_, delivery) = try await call.console.webhooks.test(
         id, in: call.store, audit: call.audit("webhook.test", ""), now: call.now)
       return APIContext.answer(delivery)
     }
     routes.list("/webhooks/:id/deliveries", role: .admin, scope: .admin) { call in
-      let id: Int64 = try call.request.parameter("id")
+      let id = try call.id()
       let (limit, cursor) = try APIQuery.page(call.request)
       return try await call.read { database in
         _ = try Webhook.get(database, id: id)
@@ -54,7 +53,7 @@ enum WebhooksAPI {
     }
     routes.call(.post, "/webhooks/:id/deliveries/:uid/redeliver", role: .admin, scope: .admin, takesBody: false) {
       call in
-      let (id, uid): (Int64, String) = (try call.request.parameter("id"), call.request.parameters["uid"] ?? "")
+      let (id, uid): (Int64, String) = (try call.id(), call.request.parameters["uid"] ?? "")
       let delivery = try await call.store.write { database in
         try Webhook.get(database, id: id).note(database, "webhook.redeliver", for: call)
         return try WebhookDelivery.sendAgain(database, webhook: id, uid: uid, now: call.now)
@@ -93,7 +92,7 @@ enum WebhooksAPI {
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let body = try await call.body()
     var typed = WebhookForm()
     let bundleID = try read(JSONFields(body), &typed, required: false)
