@@ -129,10 +129,9 @@ enum RenewalPages {
     guard report.outcome == .ready, page.form["action"] != "try" else {
       return try await preview(page, Preview(report: report))
     }
-    let (actor, address) = (page.actor, page.request.remoteAddress?.host)
     let switched = try await page.store.write { database in
       let switched = try CertificateSwitch.commit(
-        database, report, sealer: sealer, by: actor, address: address, now: now, load)
+        database, report, sealer: sealer, by: page.actor, address: page.clientAddress, now: now, load)
       if let (candidate, _) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now) {
         try CertificateCandidate.delete(database, id: candidate.id)
       }
@@ -169,14 +168,15 @@ enum RenewalPages {
   }
 
   private static func undo(_ page: PageContext) async throws -> Response {
-    let (id, now) = (try page.id(), page.now)
+    let id = try page.id()
     let engine = page.console.engine
     let found = try await CertificateSwitch(store: page.store) { await engine.attempt($0) }
       .lookBack(id, allowsUntried: page.form["untried"] == "yes")
     guard let found else { throw PageError.notFound("replacement", list: "/certificates") }
     guard found.outcome == .ready else { return try await undoPage(page, found) }
-    let (actor, address) = (page.actor, page.request.remoteAddress?.host)
-    let back = try await page.store.write { try found.commit($0, by: actor, address: address, now: now) }
+    let back = try await page.store.write {
+      try found.commit($0, by: page.actor, address: page.clientAddress, now: page.now)
+    }
     try await engine.credentialsChanged()
     return page.redirect(
       to: "/certificates/\(id)", flash: back?.isEmpty == false ? "certificate_undone" : "certificate_undone_unused")

@@ -21,8 +21,6 @@ struct JPushCall: ActorContext {
   /// The name in the activity log and beside pushes.
   var actor: String { "jpush \(key.appKey)" }
 
-  var address: String? { request.remoteAddress?.host }
-
   func invalid(_ text: String) -> JPushError { JPushError(family.invalid, text) }
 
   /// Reads the body. Any kind of JSON will do: JPush's client for Python writes `application/json;charset:utf-8`.

@@ -134,9 +134,10 @@ enum OIDCPages {
   private static func enter(
     _ page: PageContext, _ person: OIDCPerson, _ settings: OIDCSettings, _ flow: OIDCFlow
   ) async throws -> Response {
-    let (now, address) = (page.now, page.request.remoteAddress?.host)
     let user = try await page.store.write { database in
-      try database.transaction { try Identity.admit(database, person, settings, address: address, now: now) }
+      try database.transaction {
+        try Identity.admit(database, person, settings, address: page.clientAddress, now: page.now)
+      }
     }
     return try await SessionPages.enter(page, user, returnTo: flow.returnTo, with: "OIDC", .provider)
   }

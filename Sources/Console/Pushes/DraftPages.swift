@@ -113,8 +113,7 @@ enum DraftPages {
     do {
       let order = PushIntake.Order(
         try SendForm(form: form).draft(), source: .web, by: page.actor, person: page.user?.id,
-        from: page.request.remoteAddress?.host,
-        now: page.now)
+        from: page.clientAddress, now: page.now)
       let kept = try await page.console.intake.take(order)
       guard case .push(let push) = kept else { throw PageError(.unprocessableContent, "refused") }
       let draft = try await save(page)

@@ -19,7 +19,7 @@ enum PushCreation {
     try await call.check(app: draft.app, sendingIn: draft.environment)
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let order = PushIntake.Order(
-      draft, source: .api, by: call.actor, person: call.principal.person, from: call.request.remoteAddress?.host,
+      draft, source: .api, by: call.actor, person: call.principal.person, from: call.clientAddress,
       now: call.now)
     guard !draft.options.dryRun else {
       return try await call.console.intake.preview(order, once: idempotency) { check in

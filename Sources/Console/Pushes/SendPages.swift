@@ -326,7 +326,7 @@ enum SendPages {
     try page.check(sendingIn: draft.environment)
     let usual = page.console.configuration.undoSeconds
     let order = PushIntake.Order(
-      draft, source: .web, by: page.actor, person: page.user?.id, from: page.request.remoteAddress?.host,
+      draft, source: .web, by: page.actor, person: page.user?.id, from: page.clientAddress,
       undoSeconds: draft.recurrence == nil
         ? try await page.store.read { try UndoWindow.find($0, usual: usual) } : 0,
       now: page.now)

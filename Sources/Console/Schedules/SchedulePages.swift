@@ -168,10 +168,12 @@ enum SchedulePages {
     if change == .resume {
       try page.check(sendingIn: try await page.store.read { try find($0, uid).environment })
     }
-    let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
     let (before, isChanged) = try await page.store.write { database in
       let schedule = try find(database, uid)
-      return (schedule.state, try change.carryOut(database, schedule, by: actor, from: address, now: now))
+      return (
+        schedule.state,
+        try change.carryOut(database, schedule, by: page.actor, from: page.clientAddress, now: page.now)
+      )
     }
     guard isChanged else { return page.redirect(to: "/schedules/\(uid)", flash: "schedule_unchanged") }
     return page.redirect(to: "/schedules/\(uid)", flash: before == .needsApproval ? "schedule_withdrawn" : done)

@@ -55,10 +55,9 @@ enum SchedulesAPI {
 
   /// - Throws: 409 if the schedule's state does not allow the change.
   private static func carryOut(_ change: ScheduleChange, _ call: APIContext) async throws -> Response {
-    let address = call.request.remoteAddress?.host
     return try await call.write { database -> ScheduleAnswer in
       let schedule = try find(database, call)
-      guard try change.carryOut(database, schedule, by: call.actor, from: address, now: call.now) else {
+      guard try change.carryOut(database, schedule, by: call.actor, from: call.clientAddress, now: call.now) else {
         throw HTTPError(.conflict, change.otherwise)
       }
       return try ScheduleAnswer(database, try Schedule.get(database, id: schedule.id), now: call.now)

@@ -17,8 +17,11 @@ protocol ActorContext: Sendable {
 }
 
 extension ActorContext {
+  /// The IP address of the request, for the activity log.
+  var clientAddress: String? { request.remoteAddress?.host }
+
   /// For what the push services are asked to change.
-  var author: KeeperAuthor { KeeperAuthor(actor, from: request.remoteAddress?.host, now: now) }
+  var author: KeeperAuthor { KeeperAuthor(actor, from: clientAddress, now: now) }
 
   /// The row ID in the path.
   func id(_ name: String = "id") throws -> Int64 { try request.parameter(name) }
@@ -27,7 +30,7 @@ extension ActorContext {
   var entry: NewAuditEntry { audit("", "") }
 
   func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
-    NewAuditEntry(actor: actor, action: action, subject: subject, detail: detail, address: request.remoteAddress?.host)
+    NewAuditEntry(actor: actor, action: action, subject: subject, detail: detail, address: clientAddress)
   }
 
   /// Records a change in the activity log, in the transaction that makes it.

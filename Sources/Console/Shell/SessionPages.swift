@@ -189,7 +189,7 @@ enum SessionPages {
     var response = Response.redirect(to: returnTo)
     let entry = NewAuditEntry(
       actor: user.name, action: "session.open", subject: "user \(user.name)", detail: ["with": .string(proof)],
-      address: page.request.remoteAddress?.host)
+      address: page.clientAddress)
     let now = page.now
     let former = Cookies.value(Cookies.session, of: page.request)
     let (device, formerDevice) = (Secret.text(), page.deviceHash)
@@ -255,7 +255,6 @@ enum SessionPages {
     }
     guard errors.isEmpty, link != nil else { return try await setUpPage(page, token: token, errors: errors) }
     let hash = try await page.newHash(of: password)
-    let address = page.request.remoteAddress?.host
     let user = try await page.store.write { database -> User? in
       try database.transaction {
         guard let link = try SignInLink.use(database, hash: linkHash, now: now) else { return nil }
@@ -269,7 +268,7 @@ enum SessionPages {
           database,
           NewAuditEntry(
             actor: user.name, action: "user.password", subject: "user \(user.name)",
-            detail: ["link": .string(link.purpose.rawValue)], address: address), now: now)
+            detail: ["link": .string(link.purpose.rawValue)], address: page.clientAddress), now: now)
         return try User.get(database, id: user.id)
       }
     }

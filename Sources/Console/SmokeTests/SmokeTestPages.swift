@@ -157,8 +157,7 @@ enum SmokeTestPages {
         page, confirm: FieldView(value: page.form.raw("confirm"), error: error), status: .unprocessableContent)
     }
     try page.check(sendingIn: test.draft?.environment)
-    let starter = SmokeRunner.Starter(
-      .web, by: page.actor, person: page.user?.id, from: page.request.remoteAddress?.host)
+    let starter = SmokeRunner.Starter(.web, by: page.actor, person: page.user?.id, from: page.clientAddress)
     let run = try await page.console.smoke.start(test, starter, now: now)
     return page.redirect(to: "/smoke-tests/\(id)?run=\(run.id)")
   }

@@ -140,8 +140,7 @@ enum SmokeTestsAPI {
     let wanted = try wanted(call)
     let test = try await call.store.read { try SmokeTest.get($0, id: id) }
     let idempotency = try Idempotency(call, content: [])
-    let starter = SmokeRunner.Starter(
-      .api, by: call.actor, person: call.principal.person, from: call.request.remoteAddress?.host)
+    let starter = SmokeRunner.Starter(.api, by: call.actor, person: call.principal.person, from: call.clientAddress)
     let run = try await call.console.smoke.start(test, starter, once: idempotency, now: call.now)
     return try await answer(run, call, wanted)
   }
