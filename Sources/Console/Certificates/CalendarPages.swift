@@ -31,7 +31,7 @@ enum CalendarPages {
   }
 
   private static func make(_ page: PageContext) async throws -> Response {
-    guard let user = page.user else { throw PageError(.forbidden, "csrf") }
+    let user = try page.signedIn().user
     let key = Secret.text()
     try await page.store.write { database in
       try CalendarFeed.make(database, user: user.id, hash: Secret.hash(key), now: page.now)
@@ -41,7 +41,7 @@ enum CalendarPages {
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {
-    guard let user = page.user else { throw PageError(.forbidden, "csrf") }
+    let user = try page.signedIn().user
     try await page.store.write { database in
       guard try CalendarFeed.remove(database, user: user.id) else { return }
       try page.record(database, "calendar.delete", "user \(user.name)")

@@ -47,8 +47,7 @@ enum CertificatesAPI {
         query.report(
           Problem(
             "within", code: "query.not_a_span",
-            "Must be a duration such as 30d (a number with h, d, or w), not "
-              + "“{value}”.",
+            "Must be a duration such as 30d (a number with h, d, or w), not “{value}”.",
             ["value": String(text.prefix(40))]))
       }
     }

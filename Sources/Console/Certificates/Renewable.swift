@@ -72,8 +72,7 @@ struct Renewable: Sendable {
     guard let limit = limit(now: now) else {
       return Problem(
         "until", code: "acknowledgement.last_day",
-        "It has expired or expires within a day, so reminders cannot be "
-          + "snoozed.")
+        "It has expired or expires within a day, so reminders cannot be snoozed.")
     }
     guard until > now, until <= limit else {
       return Problem(

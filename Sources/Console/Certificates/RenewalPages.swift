@@ -16,7 +16,7 @@ enum RenewalPages {
     let limit = Route.Options(bodyLimit: 8 << 20)
     routes.page(.post, "/certificates/:id/successor", role: .admin, proof: true, options: limit, bring)
     routes.page(.get, "/certificates/:id/successor/:uid", role: .admin) { page in
-      try await preview(page, Preview(report: nil))
+      try await preview(page, nil)
     }
     routes.page(.post, "/certificates/:id/successor/:uid", role: .admin, proof: true, decide)
     routes.page(.get, "/certificates/:id/undo", role: .admin) { page in try await undoPage(page) }
@@ -88,10 +88,6 @@ enum RenewalPages {
 
   // MARK: Preview
 
-  private struct Preview {
-    var report: CertificateSwitch.Report?
-  }
-
   /// Reads the held file that the address names.
   private static func loading(_ page: PageContext) throws -> @Sendable (Database) throws -> Renewal {
     let (id, uid, sealer, now) = (try page.id(), page.request.parameters["uid"] ?? "", page.store.sealer, page.now)
@@ -103,12 +99,13 @@ enum RenewalPages {
     }
   }
 
-  private static func preview(_ page: PageContext, _ preview: Preview) async throws -> Response {
+  /// - Parameter report: of a trial; nil: there was none.
+  private static func preview(_ page: PageContext, _ report: CertificateSwitch.Report?) async throws -> Response {
     let load = try loading(page)
     let renewal: Renewal
-    if let known = preview.report?.renewal { renewal = known } else { renewal = try await page.store.read(load) }
-    let failed = preview.report.map { $0.outcome != .ready } ?? false
-    return page.answer(SuccessorView(renewal, preview.report, page), status: failed ? .unprocessableContent : .ok)
+    if let known = report?.renewal { renewal = known } else { renewal = try await page.store.read(load) }
+    let failed = report.map { $0.outcome != .ready } ?? false
+    return page.answer(SuccessorView(renewal, report, page), status: failed ? .unprocessableContent : .ok)
   }
 
   private static func decide(_ page: PageContext) async throws -> Response {
@@ -127,7 +124,7 @@ enum RenewalPages {
     let report = try await CertificateSwitch(store: page.store) { await engine.attempt($0) }
       .look(allowsUntried: page.form["untried"] == "yes", load)
     guard report.outcome == .ready, page.form["action"] != "try" else {
-      return try await preview(page, Preview(report: report))
+      return try await preview(page, report)
     }
     let switched = try await page.store.write { database in
       let switched = try CertificateSwitch.commit(

@@ -23,7 +23,7 @@ enum AccountPages {
   private static func show(
     _ page: PageContext, _ errors: FieldErrors = FieldErrors(), wait: Int? = nil
   ) async throws -> Response {
-    guard let user = page.user, let own = page.session else { throw PageError(.forbidden, "csrf") }
+    let (user, own) = try page.signedIn()
     let texts = page.texts
     let (person, passkeys, sessions) = try await page.store.read { database in
       (
@@ -58,7 +58,7 @@ enum AccountPages {
   // MARK: Password
 
   private static func changePassword(_ page: PageContext) async throws -> Response {
-    guard let user = page.user, let session = page.session else { throw PageError(.forbidden, "csrf") }
+    let (user, session) = try page.signedIn()
     var errors = FieldErrors()
     let refusal = try await ProofGate.refusal(page, password: page.form.raw("current"))
     if let refusal {
@@ -92,7 +92,7 @@ enum AccountPages {
   // MARK: Sessions
 
   private static func endSessions(_ page: PageContext) async throws -> Response {
-    guard let user = page.user, let own = page.session else { throw PageError(.forbidden, "csrf") }
+    let (user, own) = try page.signedIn()
     let wanted = page.form["session"]
     try await page.store.write { database in
       let meant = try Session.all(database, user: user.id).filter {

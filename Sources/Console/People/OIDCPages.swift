@@ -22,7 +22,7 @@ enum OIDCPages {
       return try await leave(page, OIDCFlow(returnTo: returnTo, now: page.now))
     }
     routes.page(.get, confirm) { page in
-      guard let session = page.session else { throw PageError(.forbidden, "csrf") }
+      let session = try page.signedIn().session
       let returnTo = SessionPages.ownPath(page.query["return"])
       return try await leave(page, OIDCFlow(returnTo: returnTo, session: name(of: session), now: page.now))
     }

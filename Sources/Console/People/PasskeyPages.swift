@@ -20,7 +20,7 @@ enum PasskeyPages {
     }
     routes.page(.post, "/account/passkeys", proof: true, register)
     routes.page(.post, "/account/passkeys/:id/remove", proof: true) { page in
-      guard case .user(let user, let session)? = page.principal else { throw PageError(.forbidden, "csrf") }
+      let (user, session) = try page.signedIn()
       let id = try page.id()
       try await page.store.write { database in
         guard let name = try Passkey.remove(database, id: id, user: user.id) else {
@@ -35,7 +35,7 @@ enum PasskeyPages {
   }
 
   private static func register(_ page: PageContext) async throws -> Response {
-    guard case .user(let user, let session)? = page.principal else { throw PageError(.forbidden, "csrf") }
+    let (user, session) = try page.signedIn()
     let (form, texts) = (page.form, page.texts)
     let typed = form["name"]
     let name =

@@ -40,17 +40,13 @@ enum PeopleAPI {
       ].compactMap { $0 }
       return APIContext.answer(try await apply(changes, call) { try Person.get($0, id: $1) })
     }
-    routes.call(.delete, "/people/:id", role: .admin, scope: .admin) { call in
-      try await apply([.delete], call) { _, _ in APIContext.nothing }
-    }
-    routes.call(.delete, "/people/:id/sessions", role: .admin, scope: .admin) { call in
-      try await apply([.endSessions], call) { _, _ in APIContext.nothing }
-    }
-    routes.call(.delete, "/people/:id/second-step", role: .admin, scope: .admin) { call in
-      try await apply([.resetSecondStep], call) { _, _ in APIContext.nothing }
-    }
-    routes.call(.delete, "/people/:id/identities", role: .admin, scope: .admin) { call in
-      try await apply([.unlink], call) { _, _ in APIContext.nothing }
+    let removals: [(path: String, change: PersonChange)] = [
+      ("", .delete), ("/sessions", .endSessions), ("/second-step", .resetSecondStep), ("/identities", .unlink),
+    ]
+    for (path, change) in removals {
+      routes.call(.delete, "/people/:id" + path, role: .admin, scope: .admin) { call in
+        try await apply([change], call) { _, _ in APIContext.nothing }
+      }
     }
     routes.call(.post, "/people/:id/link", role: .admin, scope: .admin, takesBody: false) { call in
       let id = try call.id()

@@ -67,16 +67,15 @@ enum ReceiversAPI {
     try fields.finish()
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let form = typed
+    @Sendable func has(_ name: String) -> Bool { body[name] != nil && body[name] != .null }
     return try await call.write { database in
       let before = try Receiver.get(database, id: id)
       var changed = form
       changed.channel = before.details.channel
-      if body["name"] == nil || body["name"] == .null { changed.name = before.details.name }
-      if body["language"] == nil || body["language"] == .null { changed.language = before.details.language }
-      if body["active"] == nil || body["active"] == .null { changed.isActive = before.details.isActive }
-      if body["incidents"] == nil || body["incidents"] == .null {
-        changed.getsIncidents = before.details.getsIncidents
-      }
+      if !has("name") { changed.name = before.details.name }
+      if !has("language") { changed.language = before.details.language }
+      if !has("active") { changed.isActive = before.details.isActive }
+      if !has("incidents") { changed.getsIncidents = before.details.getsIncidents }
       changed.appID = before.details.appID
       if body["app"] != nil { changed.appID = try call.filter(database, app: bundleID)?.id }
       if body["secret"] == .null { changed.secret = "" }

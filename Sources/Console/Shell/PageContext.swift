@@ -42,6 +42,14 @@ struct PageContext: ActorContext {
   var user: User? { if case .user(let user, _)? = principal { user } else { nil } }
   var session: Session? { if case .user(_, let session)? = principal { session } else { nil } }
 
+  /// The person and the session.
+  ///
+  /// - Throws: 403 for strangers, whom only pages without sign-in have.
+  func signedIn() throws -> (user: User, session: Session) {
+    guard case .user(let user, let session)? = principal else { throw PageError(.forbidden, "csrf") }
+    return (user, session)
+  }
+
   /// The hash of the cookie that recognizes this browser.
   var deviceHash: [UInt8]? {
     Cookies.value(Cookies.device, of: request).map { Secret.hash($0) }
