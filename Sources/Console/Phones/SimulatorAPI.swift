@@ -67,7 +67,7 @@ enum SimulatorAPI {
     },
     Operation(.post, "/phones", role: .operator) { call in try await addPhone(call) },
     Operation(.get, "/phones/:id", role: .viewer) { call in
-      let id = try call.id()
+      let id: Int64 = try call.request.parameter("id")
       guard let phone = try call.phones().phone(id) else { throw APIError(PhoneBookError.noSuchPhone(id)) }
       return APIContext.answer(PhoneAnswer(phone: phone))
     },
@@ -222,7 +222,7 @@ enum SimulatorAPI {
   private static func act<Result>(
     _ call: Call, _ body: (PhoneBook, Int64) throws(PhoneBookError) -> Result
   ) throws -> Int64 {
-    let id = try call.id()
+    let id: Int64 = try call.request.parameter("id")
     let phones = try call.phones()
     do throws(PhoneBookError) {
       _ = try body(phones, id)

@@ -25,7 +25,7 @@ enum SimulatorChannels {
     let fields = JSONFields(try await APIContext.body(of: call.request))
     let channel = fields.string("channel", required: true, check: ChannelID.problem(with:))
     try fields.finish()
-    let id = try call.id()
+    let id: Int64 = try call.request.parameter("id")
     let simulator = try call.simulator()
     guard let phone = simulator.phones.phone(id) else {
       throw APIError(.notFound, PhoneBookError.noSuchPhone(id).description)
