@@ -1,3 +1,4 @@
+import Foundation
 import HTTPServer
 package import JSON
 package import Store
@@ -23,6 +24,20 @@ enum ActivityAPI {
         try AuditEntry.list($0, filter, cursor: cursor, limit: limit)
       }
     }
+  }
+}
+
+extension AuditEntry: JSONObject {
+  /// Writes the schema `ActivityEntry`.
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("id", id)
+    json.member("at", at)
+    json.member("actor", entry.actor)
+    json.member("action", entry.action)
+    json.member("subject", entry.subject)
+    json.member("detail", entry.detail)
+    json.member("address", entry.address)
+    json.member("hash", hashText)
   }
 }
 

@@ -17,17 +17,16 @@ enum ActivityPages {
 
   static func add(to routes: inout ConsoleRouter) {
     // Addresses of people are not for viewers.
-    routes.page(.get, "/activity", role: .operator) { page in try await index(page) }
-    routes.page(.get, "/activity.csv", role: .operator) { page in
-      let filter = try await filter(page)
-      try await page.note(page.audit("activity.export", "activity", ["format": "csv"]))
-      return ActivityExport(page.store, filter).csv()
-    }
-    routes.page(.get, "/activity.json", role: .operator) { page in
-      let filter = try await filter(page)
-      try await page.note(page.audit("activity.export", "activity", ["format": "json"]))
-      return ActivityExport(page.store, filter).json()
-    }
+    routes.page(.get, "/activity", role: .operator, index)
+    export.add(to: &routes)
+  }
+
+  private static let export = ListExportRoutes<AuditEntry>(
+    path: "/activity", action: "activity.export",
+    columns: ["id", "at", "actor", "action", "subject", "detail", "address", "hash"], role: .operator
+  ) { page in
+    let filter = try await filter(page)
+    return { try AuditEntry.exported($0, filter, cursor: $1, limit: $2) }
   }
 
   private static func filter(_ page: PageContext) async throws -> AuditEntry.Filter {
@@ -55,17 +54,14 @@ enum ActivityPages {
     let (found, titles, actors) = try await page.store.read(limit: patience(filter, page.console)) { database in
       let found = try AuditEntry.list(database, filter, cursor: pager.cursor, limit: pageSize)
       let subjects = Set(found.items.map { AuditSubject($0.entry.subject) })
-      return (
-        found, try AuditSubject.titles(database, subjects), try AuditEntry.actors(database, limit: mostActors)
-      )
+      return (found, try AuditSubject.titles(database, subjects), try AuditEntry.actors(database, limit: mostActors))
     }
     let query = page.request.query.map { "?" + $0 } ?? ""
     return page.answer(
       ActivityListView(
         filter: ActivityFilterView(
           search: filter.search ?? "", from: page.filled("from") ?? "", to: page.filled("to") ?? "",
-          actors: ChoiceView.list(
-            actors.map { ($0, ActivityActor($0).name(texts)) }, chosen: page.query["who"] ?? ""),
+          actors: ChoiceView.list(actors.map { ($0, ActivityActor($0).name(texts)) }, chosen: page.query["who"] ?? ""),
           kinds: ChoiceView.list(
             ActivityKind.allCases.map { ($0.rawValue, texts("activity.kinds.\($0.rawValue)")) },
             chosen: page.query["kind"] ?? ""),

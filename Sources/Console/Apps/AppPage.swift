@@ -204,20 +204,17 @@ enum AppPage {
       if let problem = attempt?.refusal { errors.add(problem.field, page.texts.text(problem)) }
     }
     guard errors.isEmpty else {
-      return show(
-        page, facts, Refused(environment: environment, provider: provider, form: page.form, errors: errors))
+      return show(page, facts, Refused(environment: environment, provider: provider, form: page.form, errors: errors))
     }
-    let now = page.now
-    let audit = page.audit("credential.bind", "app \(app.bundleID)")
     let sealer = page.store.sealer
     try await page.store.write { database in
       let before = try Credential.find(database, app: app.id, provider: provider, environment: environment)
       let bound = try Credential.bind(
         database, app: app.id, provider: provider, environment: environment, certificate: certificate,
-        endpoint: endpoint, trustPEM: authorities, now: now)
-      try CredentialProxy.set(database, credential: bound.id, ownProxy, sealer: sealer, now: now)
+        endpoint: endpoint, trustPEM: authorities, now: page.now)
+      try CredentialProxy.set(database, credential: bound.id, ownProxy, sealer: sealer, now: page.now)
       let after = try Credential.find(database, id: bound.id)
-      try AuditEntry.add(database, audit.changing(before, to: after), now: now)
+      try page.record(database, page.audit("credential.bind", "app \(app.bundleID)").changing(before, to: after))
     }
     let isUntried = attempt?.isUndecided == true
     return page.redirect(to: "/apps/\(app.id)", flash: isUntried ? "credential_bound_untried" : "credential_bound")
@@ -227,14 +224,12 @@ enum AppPage {
     let facts = try await facts(page)
     let (environment, provider) = (try environment(page), provider(page))
     let app = facts.overview.app
-    let now = page.now
-    let audit = page.audit("credential.unbind", "app \(app.bundleID)")
     try await page.store.write { database in
       guard
         let credential = try Credential.find(database, app: app.id, provider: provider, environment: environment)
       else { return }
       try Credential.unbind(database, id: credential.id)
-      try AuditEntry.add(database, audit.changing(credential, to: nil), now: now)
+      try page.record(database, page.audit("credential.unbind", "app \(app.bundleID)").changing(credential, to: nil))
     }
     return page.redirect(to: "/apps/\(app.id)", flash: "credential_unbound")
   }

@@ -14,10 +14,10 @@ enum AppPages {
   ]
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/apps") { page in try await index(page) }
+    routes.page(.get, "/apps", index)
     export.add(to: &routes)
     routes.page(.get, "/apps/new", role: .operator) { page in newPage(page, Form(), FieldErrors()) }
-    routes.page(.post, "/apps", role: .operator) { page in try await create(page) }
+    routes.page(.post, "/apps", role: .operator, create)
     routes.page(.get, "/apps/:id") { page in try await AppPage.show(page) }
     routes.page(.get, "/apps/:id/edit", role: .operator) { page in
       let app = try await find(page)
@@ -27,26 +27,17 @@ enum AppPages {
       ])
       return editPage(page, app, form.with(app.revision), FieldErrors())
     }
-    routes.page(.post, "/apps/:id", role: .operator) { page in try await update(page) }
+    routes.page(.post, "/apps/:id", role: .operator, update)
     PageRulePages.add(to: &routes)
     routes.page(.get, "/apps/:id/remove", role: .admin) { page in try await removePage(page) }
-    routes.page(.post, "/apps/:id/remove", role: .admin, proof: true) { page in try await remove(page) }
-    routes.page(.post, "/apps/:id/credentials/:environment", role: .admin, proof: true) { page in
-      try await AppPage.bind(page)
-    }
-    routes.page(.post, "/apps/:id/credentials/:environment/unbind", role: .admin, proof: true) { page in
-      try await AppPage.unbind(page)
-    }
-    routes.page(.post, "/apps/:id/client-keys", role: .admin, proof: true) { page in try await ClientKeyPages.add(page)
-    }
-    routes.page(.post, "/apps/:id/client-keys/remove", role: .admin, proof: true) { page in
-      try await ClientKeyPages.remove(page)
-    }
-    routes.page(.post, "/apps/:id/approval", role: .admin, proof: true) { page in try await setApproval(page) }
-    routes.page(.post, "/apps/:id/jpush-key", role: .admin, proof: true) { page in try await JPushKeyPages.issue(page) }
-    routes.page(.post, "/apps/:id/jpush-key/remove", role: .admin, proof: true) { page in
-      try await JPushKeyPages.remove(page)
-    }
+    routes.page(.post, "/apps/:id/remove", role: .admin, proof: true, remove)
+    routes.page(.post, "/apps/:id/credentials/:environment", role: .admin, proof: true, AppPage.bind)
+    routes.page(.post, "/apps/:id/credentials/:environment/unbind", role: .admin, proof: true, AppPage.unbind)
+    routes.page(.post, "/apps/:id/client-keys", role: .admin, proof: true, ClientKeyPages.add)
+    routes.page(.post, "/apps/:id/client-keys/remove", role: .admin, proof: true, ClientKeyPages.remove)
+    routes.page(.post, "/apps/:id/approval", role: .admin, proof: true, setApproval)
+    routes.page(.post, "/apps/:id/jpush-key", role: .admin, proof: true, JPushKeyPages.issue)
+    routes.page(.post, "/apps/:id/jpush-key/remove", role: .admin, proof: true, JPushKeyPages.remove)
   }
 
   /// The app named in the path.
@@ -75,9 +66,7 @@ enum AppPages {
   // MARK: Adding and changing
 
   private static func newPage(_ page: PageContext, _ form: Form, _ errors: FieldErrors) -> Response {
-    page.answer(
-      NewAppView(form: AppFormView(form, errors, page.texts, isKnown: false)),
-      status: errors.status)
+    page.answer(NewAppView(form: AppFormView(form, errors, page.texts, isKnown: false)), status: errors.status)
   }
 
   private static func editPage(_ page: PageContext, _ app: App, _ form: Form, _ errors: FieldErrors) -> Response {
@@ -102,13 +91,12 @@ enum AppPages {
     let form = page.form
     var problems = problems(form, withBundleID: true)
     if problems.isEmpty {
-      let (audit, now) = (page.audit("app.create", "app \(form["bundle_id"])"), page.now)
       do {
         let app = try await page.store.write { database in
           let app = try App.add(
             database, bundleID: form["bundle_id"], name: form["name"], packageName: form.filled("package_name"),
-            aliasRule: form.filled("alias_rule"), now: now)
-          try AuditEntry.add(database, audit, now: now)
+            aliasRule: form.filled("alias_rule"), now: page.now)
+          try page.record(database, "app.create", "app \(app.bundleID)")
           return app
         }
         return page.redirect(to: "/apps/\(app.id)", flash: "app_added")
@@ -126,7 +114,6 @@ enum AppPages {
     guard problems.isEmpty else {
       return editPage(page, app, form, FieldErrors(Problems(problems), page.texts))
     }
-    let (audit, now) = (page.audit("app.update", "app \(app.bundleID)"), page.now)
     let wanted = (name: form["name"], package: form.filled("package_name"), rule: form.filled("alias_rule"))
     do {
       try await page.store.write { database in
@@ -134,12 +121,11 @@ enum AppPages {
         try before.revision.check(form, saving: App.revision(wanted.name, wanted.package, wanted.rule))
         let after = try App.update(
           database, id: app.id, name: wanted.name, packageName: wanted.package, aliasRule: wanted.rule)
-        var entry = audit
-        entry.detail = ["before": before.audited, "after": after.audited]
-        try AuditEntry.add(database, entry, now: now)
+        try page.record(
+          database, "app.update", "app \(app.bundleID)", ["before": before.audited, "after": after.audited])
       }
     } catch let error as Revision.Overtaken {
-      let errors = try await page.overtaken("app.update", audit.subject)
+      let errors = try await page.overtaken("app.update", "app \(app.bundleID)")
       return editPage(page, app, form.with(error.stored), errors)
     }
     return page.redirect(to: "/apps/\(app.id)", flash: "app_saved")
@@ -148,8 +134,8 @@ enum AppPages {
   /// Sets whether pushes to production need a second person's approval.
   private static func setApproval(_ page: PageContext) async throws -> Response {
     let app = try await find(page)
-    let (isNeeded, audit, now) = (page.form["approval"] == "on", page.audit("", ""), page.now)
-    _ = try await page.store.write { try App.setApproval($0, id: app.id, isNeeded, by: audit, now: now) }
+    let isNeeded = page.form["approval"] == "on"
+    _ = try await page.store.write { try App.setApproval($0, id: app.id, isNeeded, by: page.entry, now: page.now) }
     return page.redirect(to: "/apps/\(app.id)#approval", flash: isNeeded ? "approval_on" : "approval_off")
   }
 

@@ -7,14 +7,14 @@ import Store
 
 enum AppsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/apps", reach: .handler) { call in try await list(call) }
-    routes.call(.post, "/apps", role: .operator, scope: .admin) { call in try await create(call) }
+    routes.list("/apps", reach: .handler, list)
+    routes.call(.post, "/apps", role: .operator, scope: .admin, create)
     routes.call(.get, "/apps/:app", role: .viewer, scope: .read) { call in
       let app = try await call.store.read { try overview($0, try call.app($0)) }
       return APIContext.answer(app)
     }
-    routes.call(.patch, "/apps/:app", role: .operator, scope: .admin) { call in try await update(call) }
-    routes.call(.delete, "/apps/:app", role: .admin, scope: .admin) { call in try await delete(call) }
+    routes.call(.patch, "/apps/:app", role: .operator, scope: .admin, update)
+    routes.call(.delete, "/apps/:app", role: .admin, scope: .admin, delete)
   }
 
   private static func list(_ call: APIContext) async throws -> Response {
@@ -53,11 +53,10 @@ enum AppsAPI {
     try fields.finish()
     guard let bundleID, let name else { throw Problems([Problem("", FieldMessage.required)]) }
     let idempotency = try Idempotency(call, content: Array(body.data()))
-    let audit = call.audit("app.create", "app \(bundleID)", ["name": .string(name)])
     return try await idempotency.response(call.store) { database in
       let app = try App.add(
         database, bundleID: bundleID, name: name, packageName: packageName, aliasRule: rule?.rawValue, now: call.now)
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(database, "app.create", "app \(bundleID)", ["name": .string(name)])
       return Idempotency.Answer(
         status: .created, json: try overview(database, app), location: "/api/v1/apps/\(bundleID)")
     }
@@ -79,7 +78,7 @@ enum AppsAPI {
     return try await call.write { database in
       let app = try call.app(database)
       if let needsApproval {
-        _ = try App.setApproval(database, id: app.id, needsApproval, by: call.audit("", ""), now: call.now)
+        _ = try App.setApproval(database, id: app.id, needsApproval, by: call.entry, now: call.now)
       }
       let changed = try App.update(
         database, id: app.id, name: name ?? app.name,
@@ -87,8 +86,7 @@ enum AppsAPI {
         aliasRule: rule?.rawValue ?? app.aliasRule)
       // The setting has an entry of its own.
       if body.object?.keys.map({ $0 }) == ["production_needs_approval"] { return try overview(database, changed) }
-      let audit = call.audit("app.update", "app \(app.bundleID)", ["before": app.audited, "after": changed.audited])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(database, "app.update", "app \(app.bundleID)", ["before": app.audited, "after": changed.audited])
       return try overview(database, changed)
     }
   }

@@ -12,21 +12,21 @@ enum ClientKeyAPI {
     }
     routes.call(.post, "/apps/:app/client-keys", role: .admin, scope: .admin, takesBody: false) { call in
       let idempotency = try Idempotency(call, content: [])
-      let address = call.request.remoteAddress?.host
       return try await call.store.write { database in
         let app = try call.app(database)
         return try idempotency.answer(database) {
-          let key = try ClientKey.add(database, app: app, by: call.actor, from: address, now: call.now)
+          let key = try ClientKey.add(database, app: app, by: call.actor, from: call.clientAddress, now: call.now)
           return Idempotency.Answer(status: .created, json: key)
         }
       }.response
     }
     routes.call(.delete, "/apps/:app/client-keys/:key", role: .admin, scope: .admin) { call in
       let key = call.request.parameters["key"] ?? ""
-      let address = call.request.remoteAddress?.host
       try await call.store.write { database in
         let app = try call.app(database)
-        guard try ClientKey.remove(database, app: app, key: key, by: call.actor, from: address, now: call.now) else {
+        guard
+          try ClientKey.remove(database, app: app, key: key, by: call.actor, from: call.clientAddress, now: call.now)
+        else {
           throw StoreError.notFound(noun: "client key", id: String(key.prefix(ClientKey.length)))
         }
       }

@@ -8,16 +8,17 @@ import Store
 enum ClientKeyPages {
   static func add(_ page: PageContext) async throws -> Response {
     let app = try await AppPages.find(page)
-    let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
-    _ = try await page.store.write { try ClientKey.add($0, app: app, by: actor, from: address, now: now) }
+    _ = try await page.store.write {
+      try ClientKey.add($0, app: app, by: page.actor, from: page.clientAddress, now: page.now)
+    }
     return page.redirect(to: "/apps/\(app.id)#client-keys", flash: "client_key_added")
   }
 
   static func remove(_ page: PageContext) async throws -> Response {
     let app = try await AppPages.find(page)
-    let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
-    let key = page.form["key"]
-    _ = try await page.store.write { try ClientKey.remove($0, app: app, key: key, by: actor, from: address, now: now) }
+    _ = try await page.store.write {
+      try ClientKey.remove($0, app: app, key: page.form["key"], by: page.actor, from: page.clientAddress, now: page.now)
+    }
     return page.redirect(to: "/apps/\(app.id)#client-keys", flash: "client_key_removed")
   }
 }

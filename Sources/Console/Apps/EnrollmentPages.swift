@@ -15,9 +15,9 @@ enum EnrollmentPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.post, "/apps/:id/phones", role: .operator) { page in
       let app = try await AppPages.find(page)
-      let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
       let key = try await page.store.write {
-        try ClientKey.add($0, app: app, by: actor, from: address, for: ClientKey.enrollmentTime, now: now)
+        try ClientKey.add(
+          $0, app: app, by: page.actor, from: page.clientAddress, for: ClientKey.enrollmentTime, now: page.now)
       }
       return page.redirect(to: "/apps/\(app.id)/phones/\(key.key)")
     }

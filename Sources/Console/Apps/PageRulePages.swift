@@ -10,13 +10,13 @@ import Store
 enum PageRulePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/apps/:id/pages") { page in try await show(page, PageRulesView.Entered()) }
-    routes.page(.post, "/apps/:id/pages", role: .operator) { page in try await save(page) }
+    routes.page(.post, "/apps/:id/pages", role: .operator, save)
     routes.page(.post, "/apps/:id/pages/reset", role: .operator) { page in
       let app = try await AppPages.find(page)
-      try await change(page.store, app, to: nil, page.audit("app.pages", "app \(app.bundleID)"), now: page.now)
+      try await change(app, to: nil, for: page)
       return page.redirect(to: "/apps/\(app.id)/pages", flash: "pages_reset")
     }
-    routes.page(.post, "/apps/:id/pages/try", role: .viewer) { page in try await attempt(page) }
+    routes.page(.post, "/apps/:id/pages/try", role: .viewer, attempt)
   }
 
   static func addCalls(to routes: inout ConsoleRouter) {
@@ -27,13 +27,12 @@ enum PageRulePages {
     routes.call(.put, path, role: .operator, scope: .admin) { call in
       let rules = try PageRules(json: try await call.body())
       let app = try await call.store.read { try call.app($0) }
-      let audit = call.audit("app.pages", "app \(app.bundleID)")
-      try await change(call.store, app, to: rules, audit, now: call.now)
+      try await change(app, to: rules, for: call)
       return try await call.read { try json($0, app) }
     }
     routes.call(.delete, path, role: .operator, scope: .admin) { call in
       let app = try await call.store.read { try call.app($0) }
-      try await change(call.store, app, to: nil, call.audit("app.pages", "app \(app.bundleID)"), now: call.now)
+      try await change(app, to: nil, for: call)
       return APIContext.nothing
     }
     routes.call(.post, path + "/try", role: .viewer, scope: .read) { call in
@@ -58,13 +57,12 @@ enum PageRulePages {
     return .object(json)
   }
 
-  private static func change(
-    _ store: Store, _ app: App, to rules: PageRules?, _ audit: NewAuditEntry, now: Date
-  ) async throws {
-    try await store.write { database in
+  private static func change(_ app: App, to rules: PageRules?, for context: some ActorContext) async throws {
+    try await context.store.write { database in
       let before = try App.ownPageRules(database, id: app.id)
-      try App.setPageRules(database, id: app.id, rules, now: now)
-      try AuditEntry.add(database, audit.changing(before?.audited, to: rules?.audited), now: now)
+      try App.setPageRules(database, id: app.id, rules, now: context.now)
+      let audit = context.audit("app.pages", "app \(app.bundleID)")
+      try context.record(database, audit.changing(before?.audited, to: rules?.audited))
     }
   }
 
@@ -87,9 +85,7 @@ enum PageRulePages {
     let app = try await AppPages.find(page)
     let json = typed(page.form)
     do {
-      let rules = try PageRules(json: json)
-      let audit = page.audit("app.pages", "app \(app.bundleID)")
-      try await change(page.store, app, to: rules, audit, now: page.now)
+      try await change(app, to: try PageRules(json: json), for: page)
       return page.redirect(to: "/apps/\(app.id)/pages", flash: "pages_saved")
     } catch let problems as Problems {
       var entered = PageRulesView.Entered()

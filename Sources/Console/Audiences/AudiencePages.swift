@@ -33,9 +33,9 @@ enum AudiencePages {
   static let patience = Duration.milliseconds(800)
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/audiences") { page in try await index(page) }
+    routes.page(.get, "/audiences", index)
     export.add(to: &routes)
-    routes.page(.get, "/audiences/suggestions") { page in try await suggest(page) }
+    routes.page(.get, "/audiences/suggestions", suggest)
     SegmentPages.add(to: &routes)
     routes.page(.get, "/audiences/explanation") { page in
       guard page.query["audience"] != nil else { return page.redirect(to: "/pushes/new") }
@@ -85,8 +85,7 @@ enum AudiencePages {
         heading: heading(
           kind, app, rows.count, isWhole: next == nil && pager.cursor == nil && prefix.isEmpty, page.texts),
         kind: kind, totals: totals, app: app, search: prefix,
-        apps: ChoiceView.list(
-          apps.map { ($0.bundleID, $0.name) }, chosen: app?.bundleID ?? ""),
+        apps: ChoiceView.list(apps.map { ($0.bundleID, $0.name) }, chosen: app?.bundleID ?? ""),
         rows: rows, position: position(rows.count, pager, totals, kind, prefix, page.texts),
         mayChange: page.may(.operator), exports: ExportLinks(page, "/audiences"),
         pager: PagerView(pager, next: next)))

@@ -17,7 +17,7 @@ enum ChannelsAPI {
       let channels = try await call.store.read { try Channel.all($0, app: app.id, environment: environment) }
       return answer(channels)
     }
-    routes.call(.post, list, role: .operator, scope: .devices) { call in try await create(call) }
+    routes.call(.post, list, role: .operator, scope: .devices, create)
     routes.call(.post, list + "/refresh", role: .operator, scope: .devices, takesBody: false) { call in
       let (app, environment) = try await place(call)
       return try await telling {
@@ -50,7 +50,7 @@ enum ChannelsAPI {
   }
 
   private static func channel(_ call: APIContext, _ app: App, _ environment: Environment) async throws -> Channel {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let found = try await call.store.read { try Channel.find($0, id: id) }
     guard let found, found.appID == app.id, found.environment == environment else {
       throw StoreError.notFound(noun: "channel", id: "\(id)")

@@ -136,8 +136,7 @@ struct VerdictView: View {
     // What comes after the step that leaves it out is not asked any more.
     let end = verdict.answers.firstIndex { !$0.isMet } ?? verdict.answers.count
     steps = verdict.answers.enumerated().map { index, answer in
-      VerdictStep(
-        words: answer.step.words(texts, app: app.name), isMet: index < end, isObstacle: index == end)
+      VerdictStep(words: answer.step.words(texts, app: app.name), isMet: index < end, isObstacle: index == end)
     }
   }
 

@@ -17,17 +17,17 @@ enum SegmentPages {
     routes.page(.get, path + "/new", role: .operator) { page in
       try await edit(page, nil, Form([("app", page.filled("app") ?? "")]))
     }
-    routes.page(.post, path, role: .operator) { page in try await create(page) }
-    routes.page(.get, path + "/:id") { page in try await show(page) }
+    routes.page(.post, path, role: .operator, create)
+    routes.page(.get, path + "/:id", show)
     routes.page(.get, path + "/:id/edit", role: .operator) { page in
       let segment = try await find(page)
       return try await edit(page, segment, SegmentForm.form(of: segment).with(segment.revision))
     }
-    routes.page(.post, path + "/:id", role: .operator) { page in try await update(page) }
+    routes.page(.post, path + "/:id", role: .operator, update)
     routes.page(.get, path + "/:id/devices.csv") { page in try await export(page, "csv").csv() }
     routes.page(.get, path + "/:id/devices.json") { page in try await export(page, "json").json() }
-    routes.page(.get, path + "/:id/remove", role: .operator) { page in try await removal(page) }
-    routes.page(.post, path + "/:id/remove", role: .operator) { page in try await remove(page) }
+    routes.page(.get, path + "/:id/remove", role: .operator, removal)
+    routes.page(.post, path + "/:id/remove", role: .operator, remove)
   }
 
   private static func find(_ page: PageContext) async throws -> Segment {
@@ -147,8 +147,7 @@ enum SegmentPages {
     let bundleID = try await page.store.write { database in
       let app = try App.get(database, id: segment.appID)
       try segment.delete(database)
-      let audit = page.audit("segment.delete", "segment \(segment.id)", segment.audited(app))
-      try AuditEntry.add(database, audit, now: page.now)
+      try page.record(database, "segment.delete", "segment \(segment.id)", segment.audited(app))
       return app.bundleID
     }
     return page.redirect(to: "/audiences?app=\(bundleID)", flash: "segment_removed")

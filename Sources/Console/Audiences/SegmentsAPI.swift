@@ -17,7 +17,7 @@ enum SegmentsAPI {
         return try Segment.list(database, app: app.id, cursor: cursor, limit: limit).map { SegmentAnswer($0, app: app) }
       }
     }
-    routes.call(.post, list, role: .operator, scope: .devices) { call in try await create(call) }
+    routes.call(.post, list, role: .operator, scope: .devices, create)
     routes.call(.get, list + "/:segment", role: .viewer, scope: .read) { call in
       try await call.read { SegmentAnswer(try find($0, call), app: try call.app($0)) }
     }
@@ -36,12 +36,11 @@ enum SegmentsAPI {
       try await call.store.write { database in
         let segment = try find(database, call)
         try segment.delete(database)
-        let audit = call.audit("segment.delete", "segment \(segment.id)", segment.audited(try call.app(database)))
-        try AuditEntry.add(database, audit, now: call.now)
+        try call.record(database, "segment.delete", "segment \(segment.id)", segment.audited(try call.app(database)))
       }
       return APIContext.nothing
     }
-    routes.list(list + "/:segment/devices") { call in try await members(call) }
+    routes.list(list + "/:segment/devices", members)
   }
 
   private static func find(_ database: Database, _ call: APIContext) throws -> Segment {

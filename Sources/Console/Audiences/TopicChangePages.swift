@@ -26,7 +26,7 @@ enum TopicChangePages {
         try await create(page, joins: joins)
       }
     }
-    routes.page(.get, "/apps/:id/topics/changes/:change") { page in try await show(page) }
+    routes.page(.get, "/apps/:id/topics/changes/:change", show)
     export.add(to: &routes)
   }
 
@@ -91,8 +91,7 @@ enum TopicChangePages {
     let pager = Pager(page.request)
     let (change, members) = try await page.store.read { database in
       let change = try find(database, page, app)
-      let members = try TopicChange.members(
-        database, of: change, state: state, cursor: pager.cursor, limit: pageSize)
+      let members = try TopicChange.members(database, of: change, state: state, cursor: pager.cursor, limit: pageSize)
       return (change, members)
     }
     let texts = page.texts
@@ -125,9 +124,7 @@ struct TopicAudienceView: PageView {
   let tags: [String]
   let texts: Texts
 
-  private static let typed = [
-    "topic", "tag", "tag_and", "tag_not", "alias", "registration_id", "device_token",
-  ]
+  private static let typed = ["topic", "tag", "tag_and", "tag_not", "alias", "registration_id", "device_token"]
 
   static let fields: [Field<Self>] =
     [
@@ -137,8 +134,7 @@ struct TopicAudienceView: PageView {
       .list("tag_names") { $0.tags },
       .optional("problem") { $0.errors.others(typed + ["environment", "audience"]) },
       .view("environment") { view in
-        FieldView(
-          error: view.errors["environment"], choices: SendForm(form: view.form).environments(view.texts))
+        FieldView(error: view.errors["environment"], choices: SendForm(form: view.form).environments(view.texts))
       },
       .view("audience") { view in
         FieldView(error: view.errors["audience"], choices: SendForm(form: view.form).deviceAudiences(view.texts))

@@ -16,7 +16,7 @@ enum TopicChangesAPI {
       let changes = try await call.store.read { try TopicChange.all($0, app: app.id, environment: environment) }
       return APIContext.answer(Page(items: changes, next: nil))
     }
-    routes.call(.post, path, role: .operator, scope: .devices) { call in try await create(call) }
+    routes.call(.post, path, role: .operator, scope: .devices, create)
     routes.call(.get, path + "/:change", role: .viewer, scope: .read) { call in
       let (app, environment) = try await ChannelsAPI.place(call)
       return try await call.read { try find($0, call, app, environment) }

@@ -27,7 +27,7 @@ enum TopicPages {
     routes.page(.post, "/apps/:id/topics/rules", role: .operator) { page in
       let app = try await AppPages.find(page)
       let rules = Set(page.form.all("rules").compactMap(TopicRule.init))
-      _ = try await TopicsAPI.set(rules, app, page.store, now: page.now) { page.audit("topic.rules", $0) }
+      _ = try await TopicsAPI.set(rules, app, for: page)
       return page.redirect(to: "/apps/\(app.id)/topics", flash: "topic_rules_saved")
     }
     for joins in [true, false] {

@@ -31,22 +31,17 @@ enum TopicsAPI {
       if fields.value("rules") == nil { fields.report("rules", Problem("", FieldMessage.required)) }
       try fields.finish()
       let app = try await call.store.read { try call.app($0) }
-      return APIContext.answer(
-        try await set(Set(rules), app, call.store, now: call.now) { call.audit("topic.rules", $0) })
+      return APIContext.answer(try await set(Set(rules), app, for: call))
     }
   }
 
   /// Sets an app's rules, with an entry in the activity log.
-  static func set(
-    _ rules: Set<TopicRule>, _ app: App, _ store: Store, now: Date,
-    audit: (_ subject: String) -> NewAuditEntry
-  ) async throws -> TopicRules {
-    let entry = audit("app \(app.bundleID)")
-    return try await store.write { database in
+  static func set(_ rules: Set<TopicRule>, _ app: App, for context: some ActorContext) async throws -> TopicRules {
+    try await context.store.write { database in
       let before = try TopicRules.find(database, app: app.id).rules
       try TopicRules.set(database, app: app.id, rules)
-      let change = entry.changing(TopicRules.audited(before), to: TopicRules.audited(rules))
-      try AuditEntry.add(database, change, now: now)
+      let audit = context.audit("topic.rules", "app \(app.bundleID)")
+      try context.record(database, audit.changing(TopicRules.audited(before), to: TopicRules.audited(rules)))
       return try TopicRules.find(database, app: app.id)
     }
   }

@@ -22,15 +22,12 @@ enum AcknowledgementAPI {
   }
 
   private static func take(_ noun: Renewable.Noun, _ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let fields = JSONFields(try await call.body())
     let until = fields.time("until", required: true)
     try fields.finish()
     guard let until else { throw Problems([Problem("until", FieldMessage.required)]) }
-    let audit = call.audit(noun.taking, "\(noun.rawValue) \(id)", ["until": .time(until)])
-    let taken = try await call.store.write { database in
-      try Renewable.take(database, noun, id: id, until: until, audit: audit, now: call.now)
-    }
+    let taken = try await call.store.write { try Renewable.take($0, noun, id: id, until: until, for: call) }
     guard let taken else {
       throw APIError(
         .conflict,
@@ -40,10 +37,9 @@ enum AcknowledgementAPI {
   }
 
   private static func giveBack(_ noun: Renewable.Noun, _ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
-    let audit = call.audit(noun.givingBack, "\(noun.rawValue) \(id)")
+    let id = try call.id()
     try await call.store.write { database in
-      guard try Renewable.giveBack(database, noun, id: id, audit: audit, now: call.now) else {
+      guard try Renewable.giveBack(database, noun, id: id, for: call) else {
         throw StoreError.notFound(noun: "acknowledgement", id: "of \(noun.rawValue) \(id)")
       }
     }

@@ -14,8 +14,8 @@ enum CalendarPages {
   static let path = "/certificates.ics"
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.post, "/certificates/calendar", proof: true) { page in try await make(page) }
-    routes.page(.post, "/certificates/calendar/remove") { page in try await remove(page) }
+    routes.page(.post, "/certificates/calendar", proof: true, make)
+    routes.page(.post, "/certificates/calendar/remove", remove)
     let console = routes.console
     routes.plain(.get, path) { request in try await feed(request, console) }
   }
@@ -31,22 +31,20 @@ enum CalendarPages {
   }
 
   private static func make(_ page: PageContext) async throws -> Response {
-    guard let user = page.user else { throw PageError(.forbidden, "csrf") }
-    let (key, now) = (Secret.text(), page.now)
-    let audit = page.audit("calendar.create", "user \(user.name)")
+    let user = try page.signedIn().user
+    let key = Secret.text()
     try await page.store.write { database in
-      try CalendarFeed.make(database, user: user.id, hash: Secret.hash(key), now: now)
-      try AuditEntry.add(database, audit, now: now)
+      try CalendarFeed.make(database, user: user.id, hash: Secret.hash(key), now: page.now)
+      try page.record(database, "calendar.create", "user \(user.name)")
     }
     return try await CertificatePages.index(page, calendar: key)
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {
-    guard let user = page.user else { throw PageError(.forbidden, "csrf") }
-    let now = page.now
-    let audit = page.audit("calendar.delete", "user \(user.name)")
+    let user = try page.signedIn().user
     try await page.store.write { database in
-      if try CalendarFeed.remove(database, user: user.id) { try AuditEntry.add(database, audit, now: now) }
+      guard try CalendarFeed.remove(database, user: user.id) else { return }
+      try page.record(database, "calendar.delete", "user \(user.name)")
     }
     return page.redirect(to: "/certificates", flash: "calendar_removed")
   }

@@ -123,8 +123,7 @@ struct CertificateList {
       BandLink(band: $0.rawValue, label: texts("band.\($0.rawValue)"), count: facts.count($0), tone: $0.tone)
     }
     let failing = BandLink(band: Self.failing, label: texts("expiry.failing"), count: facts.failing, tone: "red")
-    let replaced = BandLink(
-      band: Self.replaced, label: texts("renewal.is_replaced"), count: facts.replaced, tone: "")
+    let replaced = BandLink(band: Self.replaced, label: texts("renewal.is_replaced"), count: facts.replaced, tone: "")
     return (bands + [failing, replaced]).filter { $0.count > 0 }
   }
 

@@ -130,13 +130,12 @@ enum CertificatePage {
     let facts = try await facts(page)
     // Still in use: the page says where, and offers no button.
     guard facts.uses.isEmpty else { return try await removePage(page) }
-    let (id, now) = (facts.certificate.id, page.now)
-    let audit = page.audit(
-      "certificate.delete", "certificate \(facts.certificate.details.name)",
-      ["before": facts.certificate.audited, "after": .null])
+    let certificate = facts.certificate
     try await page.store.write { database in
-      try TrackedCertificate.delete(database, id: id)
-      try AuditEntry.add(database, audit, now: now)
+      try TrackedCertificate.delete(database, id: certificate.id)
+      try page.record(
+        database, "certificate.delete", "certificate \(certificate.details.name)",
+        ["before": certificate.audited, "after": .null])
     }
     return page.redirect(to: "/certificates", flash: "certificate_removed")
   }

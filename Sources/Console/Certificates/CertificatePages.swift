@@ -22,15 +22,13 @@ enum CertificatePages {
     CertificateListExport.routes.add(to: &routes)
     // Twice the limit of a certificate file, so that a file over the limit gets its own message.
     let limit = Route.Options(bodyLimit: 8 << 20)
-    routes.page(.post, "/certificates", role: .admin, proof: true, options: limit) { page in try await upload(page) }
+    routes.page(.post, "/certificates", role: .admin, proof: true, options: limit, upload)
     routes.page(.get, "/certificates/:id") { page in try await CertificatePage.show(page) }
-    routes.page(.post, "/certificates/:id", role: .admin) { page in try await CertificatePage.update(page) }
+    routes.page(.post, "/certificates/:id", role: .admin, CertificatePage.update)
     ItemReminders.add(.certificate, to: &routes) { page, errors in try await CertificatePage.show(page, errors: errors)
     }
-    routes.page(.get, "/certificates/:id/remove", role: .admin) { page in try await CertificatePage.removePage(page) }
-    routes.page(.post, "/certificates/:id/remove", role: .admin, proof: true) { page in
-      try await CertificatePage.remove(page)
-    }
+    routes.page(.get, "/certificates/:id/remove", role: .admin, CertificatePage.removePage)
+    routes.page(.post, "/certificates/:id/remove", role: .admin, proof: true, CertificatePage.remove)
   }
 
   // MARK: The list
@@ -139,12 +137,12 @@ enum CertificatePages {
     let labels = CertificateTracker.Labels(
       fileName: brought?.name ?? "JPush", appID: app, keyID: page.form["key_id"],
       teamID: page.form["team_id"], madeBy: page.form["made_by"], note: page.form.raw("note"))
-    let (sealer, actor, now) = (page.store.sealer, page.actor, page.now)
-    let audit = page.audit("certificate.create", "certificate \(file.name)", ["sha256": .string(file.sha256 ?? "")])
+    let sealer = page.store.sealer
     do {
       let kept = try await page.store.write { database in
-        let kept = try CertificateTracker.keep(database, file, labels, sealer: sealer, by: actor, now: now)
-        try AuditEntry.add(database, audit, now: now)
+        let kept = try CertificateTracker.keep(database, file, labels, sealer: sealer, by: page.actor, now: page.now)
+        try page.record(
+          database, "certificate.create", "certificate \(file.name)", ["sha256": .string(file.sha256 ?? "")])
         if let uid = brought?.uid { try LockedFile.delete(database, uid: uid) }
         return kept
       }
@@ -155,8 +153,7 @@ enum CertificatePages {
       if problems.all.contains(where: { $0.code == CertificateMessage.duplicate.code }), let sha256 = file.sha256,
         let stored = try await page.store.read({ try TrackedCertificate.find($0, sha256: sha256).first })
       {
-        return page.redirect(
-          to: leading(page, app) ?? "/certificates/\(stored.id)", flash: "certificate_known")
+        return page.redirect(to: leading(page, app) ?? "/certificates/\(stored.id)", flash: "certificate_known")
       }
       return try await index(page, try await refused(page, problems, brought))
     } catch let mismatch as SealingMismatch {

@@ -61,17 +61,15 @@ struct CertificateUpload {
       let before = try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first?.id }
       let kept: TrackedCertificate
       do {
-        kept = try CertificateTracker.keep(
-          database, file, labels, sealer: sealer, by: call.actor, now: call.now)
+        kept = try CertificateTracker.keep(database, file, labels, sealer: sealer, by: call.actor, now: call.now)
       } catch let problems as Problems {
         let duplicate = problems.all.first { $0.code == CertificateMessage.duplicate.code }
         throw duplicate.map { APIError(.conflict, $0) as any Error } ?? problems
       }
       // The file adds the key to a certificate that was stored without one.
       let isCompleted = kept.id == before
-      let audit = call.audit(
-        isCompleted ? "certificate.complete" : "certificate.create", "certificate \(kept.id)", kept.audited)
-      try AuditEntry.add(database, audit, now: call.now)
+      let action = isCompleted ? "certificate.complete" : "certificate.create"
+      try call.record(database, action, "certificate \(kept.id)", kept.audited)
       let json = KeptCertificateAnswer(
         certificate: try CertificatesAPI.json(database, kept, now: call.now), warnings: warnings)
       return Idempotency.Answer(

@@ -9,23 +9,16 @@ import Store
 /// `/api/v1/certificates`.
 enum CertificatesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/certificates", reach: .handler, filters: ["within", "band", "kind", "app", "q"]) { call in
-      try await list(call)
-    }
+    routes.list("/certificates", reach: .handler, filters: ["within", "band", "kind", "app", "q"], list)
     let options = Route.Options(bodyLimit: CertificateUpload.bodyLimit)
     routes.call(.post, "/certificates", role: .admin, scope: .certificates, reach: .handler, options: options) { call in
       try await CertificateUpload(call).answer()
     }
     routes.call(.get, "/certificates/:id", role: .viewer, scope: .read, reach: .certificate) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { try json($0, try TrackedCertificate.get($0, id: id), now: call.now) }
+      try await call.read { try json($0, try TrackedCertificate.get($0, id: call.id()), now: call.now) }
     }
-    routes.call(.patch, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate) { call in
-      try await update(call)
-    }
-    routes.call(.delete, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate) { call in
-      try await delete(call)
-    }
+    routes.call(.patch, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate, update)
+    routes.call(.delete, "/certificates/:id", role: .admin, scope: .certificates, reach: .certificate, delete)
   }
 
   /// The schema `Certificate`.
@@ -35,8 +28,7 @@ enum CertificatesAPI {
     let planned = try Forecast.needs(database, now: now)[certificate.id] ?? .init()
     let facts = try CertificateContents.find(database, certificate: certificate.id)
     let taken = try Acknowledgement.find(database, Renewable(certificate).subject, now: now)
-    return CertificateAnswer(
-      certificate, app: app, uses: uses, facts: facts, planned: planned, taken: taken, now: now)
+    return CertificateAnswer(certificate, app: app, uses: uses, facts: facts, planned: planned, taken: taken, now: now)
   }
 
   private static func list(_ call: APIContext) async throws -> Response {
@@ -55,8 +47,7 @@ enum CertificatesAPI {
         query.report(
           Problem(
             "within", code: "query.not_a_span",
-            "Must be a duration such as 30d (a number with h, d, or w), not "
-              + "“{value}”.",
+            "Must be a duration such as 30d (a number with h, d, or w), not “{value}”.",
             ["value": String(text.prefix(40))]))
       }
     }
@@ -111,7 +102,7 @@ enum CertificatesAPI {
 
   /// Null clears a field; a field that is not sent stays unchanged.
   private static func update(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let body = try await call.body()
     let fields = JSONFields(body)
     // An empty or missing name is reported below.
@@ -134,13 +125,12 @@ enum CertificatesAPI {
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     try await call.store.write { database in
       let certificate = try TrackedCertificate.get(database, id: id)
       try TrackedCertificate.delete(database, id: id)
-      let audit = call.audit(
-        "certificate.delete", "certificate \(id)", ["before": certificate.audited, "after": .null])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(
+        database, "certificate.delete", "certificate \(id)", ["before": certificate.audited, "after": .null])
     }
     return APIContext.nothing
   }

@@ -95,8 +95,7 @@ struct FileDetails {
     let name = texts("certificates.kinds.\(kind?.rawValue ?? "tls_certificate")")
     switch kind {
     case .fcmServiceAccount:
-      return texts(
-        "certificates.sentence_fcm", ["project": says["service_account"]?["project_id"]?.string ?? "–"])
+      return texts("certificates.sentence_fcm", ["project": says["service_account"]?["project_id"]?.string ?? "–"])
     case .jpushKeyPair: return texts("certificates.sentence_jpush", ["key": says["key_id"]?.string ?? "–"])
     default: break
     }

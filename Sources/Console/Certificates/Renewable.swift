@@ -1,5 +1,6 @@
 import Calendar
 import Foundation
+import JSON
 import Model
 import SQLite
 import Store
@@ -71,8 +72,7 @@ struct Renewable: Sendable {
     guard let limit = limit(now: now) else {
       return Problem(
         "until", code: "acknowledgement.last_day",
-        "It has expired or expires within a day, so reminders cannot be "
-          + "snoozed.")
+        "It has expired or expires within a day, so reminders cannot be snoozed.")
     }
     guard until > now, until <= limit else {
       return Problem(
@@ -88,13 +88,14 @@ struct Renewable: Sendable {
   /// - Returns: nil if the item has no expiry date and so no reminders; then nothing is stored.
   /// - Throws: `Problems` at `until`.
   static func take(
-    _ database: Database, _ noun: Noun, id: Int64, until: Date, audit: NewAuditEntry, now: Date
+    _ database: Database, _ noun: Noun, id: Int64, until: Date, for context: some ActorContext
   ) throws -> Acknowledgement? {
+    let now = context.now
     let item = try get(database, noun, id: id)
     guard item.notAfter != nil else { return nil }
     if let problem = item.problem(until, now: now) { throw Problems([problem]) }
-    try Acknowledgement.set(database, item.subject, by: audit.actor, until: until, now: now)
-    try AuditEntry.add(database, audit, now: now)
+    try Acknowledgement.set(database, item.subject, by: context.actor, until: until, now: now)
+    try context.record(database, noun.taking, "\(noun.rawValue) \(id)", ["until": .time(until)])
     return try Acknowledgement.find(database, item.subject, now: now)
   }
 
@@ -102,12 +103,12 @@ struct Renewable: Sendable {
   ///
   /// - Returns: false if nobody had taken the item; then nothing is stored.
   static func giveBack(
-    _ database: Database, _ noun: Noun, id: Int64, audit: NewAuditEntry, now: Date
+    _ database: Database, _ noun: Noun, id: Int64, for context: some ActorContext
   ) throws -> Bool {
     let item = try get(database, noun, id: id)
-    guard try Acknowledgement.find(database, item.subject, now: now) != nil else { return false }
+    guard try Acknowledgement.find(database, item.subject, now: context.now) != nil else { return false }
     try Acknowledgement.remove(database, item.subject)
-    try AuditEntry.add(database, audit, now: now)
+    try context.record(database, noun.givingBack, "\(noun.rawValue) \(id)")
     return true
   }
 }

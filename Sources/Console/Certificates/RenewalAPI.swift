@@ -16,13 +16,11 @@ enum RenewalAPI {
     routes.call(
       .post, "/certificates/:id/renew", role: .admin, scope: .certificates, reach: .certificate, options: options
     ) { call in try await renew(call) }
-    routes.call(.post, "/certificates/:id/undo", role: .admin, scope: .certificates, reach: .certificate) { call in
-      try await undo(call)
-    }
+    routes.call(.post, "/certificates/:id/undo", role: .admin, scope: .certificates, reach: .certificate, undo)
   }
 
   private static func renew(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let form = try await CertificateForm(
       call, fields: ["file", "password", "key_id", "team_id", "made_by", "note", "dry_run", "untried"],
       choices: ["dry_run", "untried"])
@@ -45,13 +43,12 @@ enum RenewalAPI {
       return APIContext.answer(RenewalAnswer(report: report))
     }
     if let problems = report.problems { throw Self.refusal(problems, report.renewal) }
-    let (actor, address) = (call.actor, call.request.remoteAddress?.host)
     let answer = try await call.store.write { database in
       try idempotency.answer(database) {
         let renewal = try load(database)
         if renewal.isReplacedAlready { throw Self.refusal(Problems(renewal.stops), renewal) }
         let switched = try CertificateSwitch.commit(
-          database, report, sealer: sealer, by: actor, address: address, now: now, load)
+          database, report, sealer: sealer, by: call.actor, address: call.clientAddress, now: now, load)
         let old = try TrackedCertificate.get(database, id: id)
         let json = RenewalAnswer(
           report: report, successor: try CertificatesAPI.json(database, switched.successor, now: now),
@@ -69,7 +66,7 @@ enum RenewalAPI {
   }
 
   private static func undo(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     // The body is optional: older clients send none.
     var allowsUntried = false
     if call.request.header("Content-Type") != nil {
@@ -81,14 +78,15 @@ enum RenewalAPI {
     let found = try await CertificateSwitch(store: call.store) { await engine.attempt($0) }
       .lookBack(id, allowsUntried: allowsUntried)
     if let problems = found?.problems { throw problems }
-    let (actor, address, now) = (call.actor, call.request.remoteAddress?.host, call.now)
     let (certificate, moved, attempts) = try await call.store.write { database in
-      guard let found, let back = try found.commit(database, by: actor, address: address, now: now) else {
+      guard let found,
+        let back = try found.commit(database, by: call.actor, address: call.clientAddress, now: call.now)
+      else {
         throw APIError(
           .conflict, Problem("", code: "renewal.not_replaced", "It was not replaced, so there is nothing to undo."))
       }
       return (
-        try CertificatesAPI.json(database, try TrackedCertificate.get(database, id: id), now: now), back.count,
+        try CertificatesAPI.json(database, try TrackedCertificate.get(database, id: id), now: call.now), back.count,
         found.attempts
       )
     }

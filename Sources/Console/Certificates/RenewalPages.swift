@@ -14,15 +14,13 @@ import Store
 enum RenewalPages {
   static func add(to routes: inout ConsoleRouter) {
     let limit = Route.Options(bodyLimit: 8 << 20)
-    routes.page(.post, "/certificates/:id/successor", role: .admin, proof: true, options: limit) { page in
-      try await bring(page)
-    }
+    routes.page(.post, "/certificates/:id/successor", role: .admin, proof: true, options: limit, bring)
     routes.page(.get, "/certificates/:id/successor/:uid", role: .admin) { page in
-      try await preview(page, Preview(report: nil))
+      try await preview(page, nil)
     }
-    routes.page(.post, "/certificates/:id/successor/:uid", role: .admin, proof: true) { page in try await decide(page) }
+    routes.page(.post, "/certificates/:id/successor/:uid", role: .admin, proof: true, decide)
     routes.page(.get, "/certificates/:id/undo", role: .admin) { page in try await undoPage(page) }
-    routes.page(.post, "/certificates/:id/undo", role: .admin, proof: true) { page in try await undo(page) }
+    routes.page(.post, "/certificates/:id/undo", role: .admin, proof: true, undo)
   }
 
   // MARK: Bringing a file
@@ -90,15 +88,9 @@ enum RenewalPages {
 
   // MARK: Preview
 
-  private struct Preview {
-    var report: CertificateSwitch.Report?
-  }
-
   /// Reads the held file that the address names.
   private static func loading(_ page: PageContext) throws -> @Sendable (Database) throws -> Renewal {
-    let (id, uid, sealer, now) = (
-      try page.id(), page.request.parameters["uid"] ?? "", page.store.sealer, page.now
-    )
+    let (id, uid, sealer, now) = (try page.id(), page.request.parameters["uid"] ?? "", page.store.sealer, page.now)
     return { database in
       guard let (candidate, content) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now),
         candidate.certificateID == id
@@ -107,20 +99,18 @@ enum RenewalPages {
     }
   }
 
-  private static func preview(_ page: PageContext, _ preview: Preview) async throws -> Response {
+  /// - Parameter report: of a trial; nil: there was none.
+  private static func preview(_ page: PageContext, _ report: CertificateSwitch.Report?) async throws -> Response {
     let load = try loading(page)
     let renewal: Renewal
-    if let known = preview.report?.renewal { renewal = known } else { renewal = try await page.store.read(load) }
-    let failed = preview.report.map { $0.outcome != .ready } ?? false
-    return page.answer(
-      SuccessorView(renewal, preview.report, page), status: failed ? .unprocessableContent : .ok)
+    if let known = report?.renewal { renewal = known } else { renewal = try await page.store.read(load) }
+    let failed = report.map { $0.outcome != .ready } ?? false
+    return page.answer(SuccessorView(renewal, report, page), status: failed ? .unprocessableContent : .ok)
   }
 
   private static func decide(_ page: PageContext) async throws -> Response {
     let load = try loading(page)
-    let (id, uid, now, sealer) = (
-      try page.id(), page.request.parameters["uid"] ?? "", page.now, page.store.sealer
-    )
+    let (id, uid, now, sealer) = (try page.id(), page.request.parameters["uid"] ?? "", page.now, page.store.sealer)
     if page.form["action"] == "discard" {
       try await page.store.write { database in
         guard let (candidate, _) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now) else {
@@ -134,12 +124,11 @@ enum RenewalPages {
     let report = try await CertificateSwitch(store: page.store) { await engine.attempt($0) }
       .look(allowsUntried: page.form["untried"] == "yes", load)
     guard report.outcome == .ready, page.form["action"] != "try" else {
-      return try await preview(page, Preview(report: report))
+      return try await preview(page, report)
     }
-    let (actor, address) = (page.actor, page.request.remoteAddress?.host)
     let switched = try await page.store.write { database in
       let switched = try CertificateSwitch.commit(
-        database, report, sealer: sealer, by: actor, address: address, now: now, load)
+        database, report, sealer: sealer, by: page.actor, address: page.clientAddress, now: now, load)
       if let (candidate, _) = try CertificateCandidate.find(database, uid: uid, sealer: sealer, now: now) {
         try CertificateCandidate.delete(database, id: candidate.id)
       }
@@ -176,14 +165,15 @@ enum RenewalPages {
   }
 
   private static func undo(_ page: PageContext) async throws -> Response {
-    let (id, now) = (try page.id(), page.now)
+    let id = try page.id()
     let engine = page.console.engine
     let found = try await CertificateSwitch(store: page.store) { await engine.attempt($0) }
       .lookBack(id, allowsUntried: page.form["untried"] == "yes")
     guard let found else { throw PageError.notFound("replacement", list: "/certificates") }
     guard found.outcome == .ready else { return try await undoPage(page, found) }
-    let (actor, address) = (page.actor, page.request.remoteAddress?.host)
-    let back = try await page.store.write { try found.commit($0, by: actor, address: address, now: now) }
+    let back = try await page.store.write {
+      try found.commit($0, by: page.actor, address: page.clientAddress, now: page.now)
+    }
     try await engine.credentialsChanged()
     return page.redirect(
       to: "/certificates/\(id)", flash: back?.isEmpty == false ? "certificate_undone" : "certificate_undone_unused")

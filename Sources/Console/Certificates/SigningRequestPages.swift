@@ -24,12 +24,10 @@ enum SigningRequestPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/certificates/requests") { page in try await index(page, FieldErrors()) }
     export.add(to: &routes)
-    routes.page(.post, "/certificates/requests", role: .admin, proof: true) { page in try await create(page) }
-    routes.page(.get, "/certificates/requests/:uid/file") { page in try await file(page) }
-    routes.page(.post, "/certificates/requests/:uid/remove", role: .admin, proof: true) { page in
-      try await remove(page)
-    }
-    routes.page(.post, "/certificates/:id/requests", role: .admin, proof: true) { page in try await renew(page) }
+    routes.page(.post, "/certificates/requests", role: .admin, proof: true, create)
+    routes.page(.get, "/certificates/requests/:uid/file", file)
+    routes.page(.post, "/certificates/requests/:uid/remove", role: .admin, proof: true, remove)
+    routes.page(.post, "/certificates/:id/requests", role: .admin, proof: true, renew)
   }
 
   private static func index(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {
@@ -86,12 +84,11 @@ enum SigningRequestPages {
 
   private static func make(_ order: SigningOrder, _ page: PageContext) async throws {
     let made = try await page.console.pools.certificates.run { try SigningRequest.make(order) }
-    let (sealer, actor, now) = (page.store.sealer, page.actor, page.now)
-    let base = page.audit("certificate_request.create", "")
+    let sealer = page.store.sealer
     do {
       try await page.store.write { database in
-        let request = try SigningRequest.keep(database, made, sealer: sealer, by: actor, now: now)
-        try AuditEntry.add(database, request.audited(base), now: now)
+        let request = try SigningRequest.keep(database, made, sealer: sealer, by: page.actor, now: page.now)
+        try page.record(database, "certificate_request.create", "certificate request \(request.uid)", request.audited)
       }
     } catch is SealingMismatch {
       throw PageError(.conflict, "sealing")
@@ -110,12 +107,11 @@ enum SigningRequestPages {
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {
-    let (uid, now) = (page.request.parameters["uid"] ?? "", page.now)
-    let base = page.audit("certificate_request.delete", "")
+    let uid = page.request.parameters["uid"] ?? ""
     try await page.store.write { database in
       let request = try SigningRequest.get(database, uid: uid)
       try SigningRequest.delete(database, uid: uid)
-      try AuditEntry.add(database, request.audited(base), now: now)
+      try page.record(database, "certificate_request.delete", "certificate request \(uid)", request.audited)
     }
     return page.redirect(to: "/certificates/requests", flash: "request_removed")
   }
@@ -129,14 +125,11 @@ extension SigningRequest {
     return "\(plain.isEmpty ? uid : plain).certSigningRequest"
   }
 
-  /// The audit entry with this request as its subject.
-  func audited(_ base: NewAuditEntry) -> NewAuditEntry {
-    var entry = base
-    entry.subject = "certificate request \(uid)"
-    entry.detail = [
+  /// For the activity log.
+  var audited: JSONValue {
+    [
       "subject": .string(details.subject), "algorithm": .string(details.algorithm.rawValue),
       "certificate": details.certificateID.map { .integer($0) } ?? .null,
     ]
-    return entry
   }
 }

@@ -14,18 +14,17 @@ enum SigningRequestsAPI {
       let requests = try await call.store.read { try SigningRequest.all($0) }
       return APIContext.answer(Page(items: requests, next: nil))
     }
-    routes.call(.post, "/certificate-requests", role: .admin, scope: .certificates) { call in try await create(call) }
+    routes.call(.post, "/certificate-requests", role: .admin, scope: .certificates, create)
     routes.call(.get, "/certificate-requests/:uid", role: .viewer, scope: .read) { call in
       let uid = call.request.parameters["uid"] ?? ""
       return try await call.read { try SigningRequest.get($0, uid: uid) }
     }
     routes.call(.delete, "/certificate-requests/:uid", role: .admin, scope: .certificates) { call in
       let uid = call.request.parameters["uid"] ?? ""
-      let base = call.audit("certificate_request.delete", "")
       try await call.store.write { database in
         let request = try SigningRequest.get(database, uid: uid)
         try SigningRequest.delete(database, uid: uid)
-        try AuditEntry.add(database, request.audited(base), now: call.now)
+        try call.record(database, "certificate_request.delete", "certificate request \(uid)", request.audited)
       }
       return APIContext.nothing
     }
@@ -60,8 +59,7 @@ enum SigningRequestsAPI {
     if let algorithm {
       guard order.purpose == .host || algorithm == .rsa2048 else {
         throw Problems([
-          Problem(
-            "algorithm", code: "request.algorithm", "Apple accepts only rsa-2048 for push certificates.")
+          Problem("algorithm", code: "request.algorithm", "Apple accepts only rsa-2048 for push certificates.")
         ])
       }
       order.algorithm = algorithm
@@ -72,11 +70,10 @@ enum SigningRequestsAPI {
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let chosen = order
     let made = try await call.console.pools.certificates.run { try SigningRequest.make(chosen) }
-    let (sealer, now) = (call.store.sealer, call.now)
-    let base = call.audit("certificate_request.create", "")
+    let sealer = call.store.sealer
     return try await idempotency.response(call.store) { database in
-      let request = try SigningRequest.keep(database, made, sealer: sealer, by: actor, now: now)
-      try AuditEntry.add(database, request.audited(base), now: now)
+      let request = try SigningRequest.keep(database, made, sealer: sealer, by: actor, now: call.now)
+      try call.record(database, "certificate_request.create", "certificate request \(request.uid)", request.audited)
       return Idempotency.Answer(
         status: .created, json: request, location: "/api/v1/certificate-requests/\(request.uid)")
     }

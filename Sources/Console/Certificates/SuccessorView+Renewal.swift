@@ -14,8 +14,7 @@ extension SuccessorView {
       renewal: renewal, uid: page.request.parameters["uid"] ?? "", outcome: report?.outcome,
       rows: Self.rows(renewal.old.details, renewal.details, texts),
       findings: renewal.findings.map {
-        FindingRow(
-          level: $0.level, label: texts("renewal.level_\($0.level.rawValue)"), text: texts.text($0.problem))
+        FindingRow(level: $0.level, label: texts("renewal.level_\($0.level.rawValue)"), text: texts.text($0.problem))
       }, moves: renewal.uses.map { MovedCredentialRow(use: $0) },
       attempts: (report?.attempts ?? []).map { AttemptRow($0, texts) }, isTicked: page.form["untried"] == "yes")
   }
@@ -41,8 +40,7 @@ extension SuccessorView {
     ]
     return rows.filter { $0.1?.isEmpty == false || $0.2?.isEmpty == false }.map { label, old, new in
       let (before, after) = (old ?? "", new ?? "")
-      return ComparedRow(
-        label: texts(label), old: before.isEmpty ? "–" : before, new: after.isEmpty ? "–" : after)
+      return ComparedRow(label: texts(label), old: before.isEmpty ? "–" : before, new: after.isEmpty ? "–" : after)
     }
   }
 }

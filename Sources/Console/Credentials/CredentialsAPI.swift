@@ -17,9 +17,7 @@ enum CredentialsAPI {
       let all = try await call.store.read { try Credential.all($0, app: try call.app($0).id) }
       return APIContext.answer(Page(items: all.map { answer($0, call) }, next: nil))
     }
-    routes.call(.put, "/apps/:app/credentials/:environment", role: .admin, scope: .certificates) { call in
-      try await set(call)
-    }
+    routes.call(.put, "/apps/:app/credentials/:environment", role: .admin, scope: .certificates, set)
     routes.call(.delete, "/apps/:app/credentials/:environment", role: .admin, scope: .certificates, query: ["provider"])
     { call in
       try await remove(call)
@@ -40,8 +38,7 @@ enum CredentialsAPI {
   }
 
   private static func answer(_ credential: Credential, _ call: APIContext) -> Answer {
-    Answer(
-      credential: credential, health: call.console.engine.health(credential: credential.id) ?? ProviderHealth())
+    Answer(credential: credential, health: call.console.engine.health(credential: credential.id) ?? ProviderHealth())
   }
 
   private static func environment(_ call: APIContext) throws -> Environment {
@@ -81,8 +78,7 @@ enum CredentialsAPI {
       let kind = certificate.flatMap { CertificateKind(rawValue: $0.details.kind) }
       let provider = given ?? CredentialRule.provider(kind) ?? .apns
       let endpoint = place ?? provider.serviceWord
-      var problems = CredentialRule.problems(
-        app, environment, provider, certificate: certificate, endpoint: endpoint)
+      var problems = CredentialRule.problems(app, environment, provider, certificate: certificate, endpoint: endpoint)
       var trust: String?
       do throws(Problems) { trust = try CredentialRule.trust(authorities ?? "", endpoint: endpoint, provider) } catch {
         problems += error.all
@@ -104,8 +100,7 @@ enum CredentialsAPI {
     if let refusal = attempt?.refusal { throw Problems([refusal]) }
     let sealer = call.store.sealer
     let credential = try await call.store.write { database in
-      let before = try Credential.find(
-        database, app: app.id, provider: wanted.provider, environment: environment)
+      let before = try Credential.find(database, app: app.id, provider: wanted.provider, environment: environment)
       let bound = try Credential.bind(
         database, app: app.id, provider: wanted.provider, environment: environment, certificate: certificateID,
         endpoint: wanted.endpoint, trustPEM: wanted.trustPEM, now: call.now)
@@ -113,8 +108,7 @@ enum CredentialsAPI {
         try CredentialProxy.set(database, credential: bound.id, wanted.proxy, sealer: sealer, now: call.now)
       }
       let after = try Credential.find(database, id: bound.id) ?? bound
-      let audit = call.audit("credential.set", "app \(app.bundleID)").changing(before, to: after)
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(database, call.audit("credential.set", "app \(app.bundleID)").changing(before, to: after))
       return after
     }
     return APIContext.answer(answer(credential, call))
@@ -131,8 +125,7 @@ enum CredentialsAPI {
         throw StoreError.notFound(noun: "credential", id: "of \(app.bundleID) for \(environment.rawValue)")
       }
       try Credential.unbind(database, id: found.id)
-      let audit = call.audit("credential.remove", "app \(app.bundleID)").changing(found, to: nil)
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(database, call.audit("credential.remove", "app \(app.bundleID)").changing(found, to: nil))
     }
     return APIContext.nothing
   }

@@ -11,7 +11,7 @@ import Store
 enum SealingPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/certificates/key", role: .admin) { page in try await show(page, FieldErrors()) }
-    routes.page(.post, "/certificates/key", role: .admin, proof: true) { page in try await beginAnew(page) }
+    routes.page(.post, "/certificates/key", role: .admin, proof: true, beginAnew)
   }
 
   /// The state of the key, and the certificates that do not open with it.
@@ -57,7 +57,7 @@ enum SealingPages {
       errors.add("confirm", page.texts("sealing.tick"))
       return try await show(page, errors)
     }
-    let (sealer, now) = (page.store.sealer, page.now)
+    let sealer = page.store.sealer
     // A key that fits needs no new start, so a form that was sent twice changes nothing.
     guard try await page.store.read({ try Sealing.state($0, sealer) }) != .fits else {
       return page.redirect(to: "/certificates", flash: "key_fits")
@@ -65,8 +65,8 @@ enum SealingPages {
     try (sealer as? KeyRing)?.makeIfMissing()
     let audit = page.audit("key.begin_anew", "secret.key", ["key": .optional(sealer.keyIdentifier)])
     try await page.store.write { database in
-      try Sealing.beginAnew(database, sealer, now: now)
-      try AuditEntry.add(database, audit, now: now)
+      try Sealing.beginAnew(database, sealer, now: page.now)
+      try page.record(database, audit)
     }
     return page.redirect(to: "/certificates", flash: "key_made")
   }

@@ -30,19 +30,17 @@ struct DeviceForm {
   }
 
   private func register(_ input: DeviceInput, _ page: PageContext) async throws -> Int64 {
-    let (actor, now) = (page.actor, page.now)
-    let audit = page.audit("device.register", "app \(input.app)")
-    return try await page.store.write { database in
+    try await page.store.write { database in
       guard let app = try App.find(database, bundleID: input.app) else {
         throw Problems([Problem("app", DraftMessage.noApp, ["app": input.app])])
       }
       let problems = input.problems(rule: app.rule)
       if !problems.isEmpty { throw Problems(problems) }
-      let results = try Device.register(database, app: app.id, [input.registration], by: actor, now: now)
+      let results = try Device.register(database, app: app.id, [input.registration], by: page.actor, now: page.now)
       switch results[0] {
       case .rejected(let problem): throw Problems([problem])
       case .added(let id), .updated(let id):
-        try AuditEntry.add(database, audit, now: now)
+        try page.record(database, "device.register", "app \(input.app)")
         return id
       }
     }

@@ -8,40 +8,20 @@ import Store
 /// Registers devices while their lines arrive. Each batch is one transaction with its audit entry, so that other
 /// writers get their turn in between.
 struct DeviceIntake {
-  private(set) var report = DeviceImportReport()
+  private(set) var report: DeviceImportReport
   private var parser: DeviceLineParser
   private var batch = DeviceImportBatch()
   /// Lines of other apps are refused as those of unknown apps are; nil: none.
   private let apps: Set<String>?
-  private let store: Store
-  private let now: Date
-  private let actor: String
-  private let audit: @Sendable (JSONValue) -> NewAuditEntry
-
-  init(_ parser: DeviceLineParser, for call: APIContext, only apps: Set<String>?) {
-    self.init(parser, only: apps, store: call.store, now: call.now, actor: call.actor) {
-      call.audit("device.import", "devices", $0)
-    }
-  }
+  private let context: any ActorContext
 
   /// - Parameter errorLimit: how many rejected lines the report keeps.
-  init(_ parser: DeviceLineParser, for page: PageContext, errorLimit: Int) {
-    self.init(parser, only: nil, store: page.store, now: page.now, actor: page.actor) {
-      page.audit("device.import", "devices", $0)
-    }
-    report = DeviceImportReport(errorLimit: errorLimit)
-  }
-
-  private init(
-    _ parser: DeviceLineParser, only apps: Set<String>?, store: Store, now: Date, actor: String,
-    audit: @escaping @Sendable (JSONValue) -> NewAuditEntry
+  init(
+    _ parser: DeviceLineParser, for context: any ActorContext, only apps: Set<String>? = nil,
+    errorLimit: Int = DeviceImportReport.errorLimit
   ) {
-    self.parser = parser
-    self.apps = apps
-    self.store = store
-    self.now = now
-    self.actor = actor
-    self.audit = audit
+    (self.parser, self.apps, self.context) = (parser, apps, context)
+    report = DeviceImportReport(errorLimit: errorLimit)
   }
 
   /// - Throws: `Problems` if the header of a CSV is wrong. Nothing is registered then.
@@ -72,12 +52,13 @@ struct DeviceIntake {
   }
 
   private mutating func register() async throws {
-    let (lines, actor, now, audit) = (batch.take(), actor, now, audit)
-    let outcome = try await store.write { database in
-      let outcome = try lines.register(database, by: actor, now: now)
+    let (lines, context) = (batch.take(), context)
+    let outcome = try await context.store.write { database in
+      let outcome = try lines.register(database, by: context.actor, now: context.now)
       if outcome.added + outcome.updated > 0 {
-        let counts: JSONValue = ["added": .integer(Int64(outcome.added)), "updated": .integer(Int64(outcome.updated))]
-        try AuditEntry.add(database, audit(counts), now: now)
+        try context.record(
+          database, "device.import", "devices",
+          ["added": .integer(Int64(outcome.added)), "updated": .integer(Int64(outcome.updated))])
       }
       return outcome
     }

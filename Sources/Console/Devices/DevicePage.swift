@@ -116,17 +116,17 @@ enum DevicePage {
     }
     if problems.isEmpty {
       do {
-        let (id, actor, now) = (facts.device.id, page.actor, page.now)
-        let audit = page.audit("device.update", "device \(id)")
+        let id = facts.device.id
         try await page.store.write { database in
           var details = DeviceDetails.Changes()
           if form.has("language") { details.language = .set(language) }
           let before = try Device.find(database, id: id)
           try Device.update(
-            database, id: id, alias: .set(alias), tags: .set(tags), name: .set(name), details: details, by: actor,
-            now: now)
+            database, id: id, alias: .set(alias), tags: .set(tags), name: .set(name), details: details, by: page.actor,
+            now: page.now)
           let after = try Device.find(database, id: id)
-          try AuditEntry.add(database, audit.changing(before?.audited, to: after?.audited), now: now)
+          try page.record(
+            database, page.audit("device.update", "device \(id)").changing(before?.audited, to: after?.audited))
         }
         return page.redirect(to: "/devices/\(id)", flash: "device_saved")
       } catch let problem as Problem {
@@ -152,13 +152,12 @@ enum DevicePage {
     guard environment != nil || page.form.filled("environment") == nil else {
       throw PageError(.unprocessableContent, "refused")
     }
-    let (actor, now) = (page.actor, page.now)
     let audit = page.audit(environment == nil ? "device.release" : "device.move", "device \(id)")
     try await page.store.write { database in
       let before = try Device.find(database, id: id)
-      try Device.release(database, id: id, environment: environment, by: actor, now: now)
+      try Device.release(database, id: id, environment: environment, by: page.actor, now: page.now)
       let after = try Device.find(database, id: id)
-      try AuditEntry.add(database, audit.changing(before?.audited, to: after?.audited), now: now)
+      try page.record(database, audit.changing(before?.audited, to: after?.audited))
     }
     return page.redirect(to: "/devices/\(id)", flash: "device_released")
   }
@@ -171,13 +170,12 @@ enum DevicePage {
   }
 
   static func remove(_ page: PageContext) async throws -> Response {
-    let (id, now) = (try page.id(), page.now)
+    let id = try page.id()
     try await page.store.write { database in
-      guard let device = try Device.find(database, id: id), try Device.delete(database, id: id, now: now) else {
+      guard let device = try Device.find(database, id: id), try Device.delete(database, id: id, now: page.now) else {
         throw PageError.notFound("device", list: "/devices")
       }
-      let audit = page.audit("device.delete", "device \(id)", ["before": device.audited, "after": .null])
-      try AuditEntry.add(database, audit, now: now)
+      try page.record(database, "device.delete", "device \(id)", ["before": device.audited, "after": .null])
     }
     return page.redirect(to: "/devices", flash: "device_removed")
   }

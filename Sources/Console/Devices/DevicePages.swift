@@ -16,21 +16,21 @@ enum DevicePages {
   private static let pageSize = 50
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/devices") { page in try await index(page) }
+    routes.page(.get, "/devices", index)
     routes.page(.get, "/devices.csv") { page in try await export(page, "csv").csv() }
     routes.page(.get, "/devices.json") { page in try await export(page, "json").json() }
     routes.page(.get, "/devices/new", role: .operator) { page in
       try await newPage(page, Form([("app", page.filled("app") ?? "")]), FieldErrors())
     }
-    routes.page(.post, "/devices", role: .operator) { page in try await register(page) }
+    routes.page(.post, "/devices", role: .operator, register)
     DeviceImportPages.add(to: &routes)
     DeviceBatchPages.add(to: &routes)
     routes.page(.get, "/devices/:id") { page in try await DevicePage.show(page) }
-    routes.page(.post, "/devices/:id", role: .operator) { page in try await DevicePage.update(page) }
-    routes.page(.post, "/devices/:id/own", role: .operator) { page in try await DevicePage.setOwn(page) }
-    routes.page(.post, "/devices/:id/release", role: .operator) { page in try await DevicePage.release(page) }
-    routes.page(.get, "/devices/:id/remove", role: .operator) { page in try await DevicePage.removePage(page) }
-    routes.page(.post, "/devices/:id/remove", role: .operator) { page in try await DevicePage.remove(page) }
+    routes.page(.post, "/devices/:id", role: .operator, DevicePage.update)
+    routes.page(.post, "/devices/:id/own", role: .operator, DevicePage.setOwn)
+    routes.page(.post, "/devices/:id/release", role: .operator, DevicePage.release)
+    routes.page(.get, "/devices/:id/remove", role: .operator, DevicePage.removePage)
+    routes.page(.post, "/devices/:id/remove", role: .operator, DevicePage.remove)
   }
 
   // MARK: The list
@@ -52,9 +52,7 @@ enum DevicePages {
     }
     let position =
       text == nil
-      ? pager.position(
-        found.items.count, size: pageSize, of: apps.reduce(0) { $0 + count(base, of: $1) },
-        texts) : nil
+      ? pager.position(found.items.count, size: pageSize, of: apps.reduce(0) { $0 + count(base, of: $1) }, texts) : nil
     let mayChoose = page.may(.operator)
     let chosen = Set((page.query[Pager.chosen] ?? "").split(separator: ".").compactMap { Int64($0) })
     let names = Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.app.name) })

@@ -89,27 +89,11 @@ struct DeviceDeliveryRow: View {
     },
     .text("title") { $0.title },
     .text("outcome") { $0.outcome },
-    .text("tone") { $0.tone },
-    .flag("is_failed") { $0.tone == "red" },
-    .text("answer") { $0.answer },
+    .text("tone") { $0.item.delivery.outcome.tone },
+    .flag("is_failed") { $0.item.delivery.outcome == .failed },
+    .text("answer") { Delivery.answer($0.item.delivery.status, $0.item.delivery.reason) },
     .view("at") { MomentView(date: $0.item.delivery.at, now: $0.now) },
   ]
-
-  private var tone: String {
-    switch item.delivery.outcome {
-    case .accepted: ""
-    case .failed: "red"
-    case .deadToken: "dead"
-    case .unknown: "amber"
-    default: "none"
-    }
-  }
-
-  /// As “400 BadDeviceToken”.
-  private var answer: String {
-    [item.delivery.status == 0 ? nil : String(item.delivery.status), item.delivery.reason].compactMap { $0 }
-      .joined(separator: " ")
-  }
 }
 
 /// A push that waits to be tried again on the device.
@@ -124,17 +108,12 @@ struct DeviceWaitingRow: View {
   static let fields: [Field<Self>] = [
     .text("href") { "/pushes/\($0.item.uid)/deliveries/\($0.device.id)" },
     .text("title") { $0.title },
-    .text("answer") { answer($0.item.waiting.last.status, $0.item.waiting.last.reason) },
+    .text("answer") { Delivery.answer($0.item.waiting.last.status, $0.item.waiting.last.reason) },
     .flag("inactive") { !$0.isRetried },
     .view("due") { row in
       row.item.waiting.isUnderWay || !row.isRetried ? nil : MomentView(date: row.item.waiting.dueAt, now: row.now)
     },
   ]
-
-  /// As “503 ServiceUnavailable”.
-  private static func answer(_ status: Int, _ reason: String?) -> String {
-    [status == 0 ? nil : String(status), reason].compactMap { $0 }.joined(separator: " ")
-  }
 }
 
 struct DeviceFactsView: View {

@@ -11,21 +11,14 @@ enum DevicesAPI {
       "/devices", reach: .handler,
       filters: ["app", "environment", "platform", "provider", "state", "alias", "tag", "token", "registration_id"]
     ) { call in try await list(call) }
-    routes.call(.put, "/devices", role: .operator, scope: .devices, reach: .handler) { call in try await register(call)
-    }
+    routes.call(.put, "/devices", role: .operator, scope: .devices, reach: .handler, register)
     routes.call(.get, "/devices/:id", role: .viewer, scope: .read, reach: .device) { call in
-      let id = try id(call)
+      let id = try call.id()
       return try await call.kept { try json($0, try Device.get($0, id: id)) }
     }
-    routes.call(.patch, "/devices/:id", role: .operator, scope: .devices, reach: .device) { call in
-      try await update(call)
-    }
-    routes.call(.delete, "/devices/:id", role: .operator, scope: .devices, reach: .device) { call in
-      try await delete(call)
-    }
+    routes.call(.patch, "/devices/:id", role: .operator, scope: .devices, reach: .device, update)
+    routes.call(.delete, "/devices/:id", role: .operator, scope: .devices, reach: .device, delete)
   }
-
-  private static func id(_ call: APIContext) throws -> Int64 { try call.request.parameter("id") }
 
   private static func json(_ database: Database, _ device: Device) throws -> DeviceAnswer {
     DeviceAnswer(device, app: try App.get(database, id: device.appID).bundleID)
@@ -73,8 +66,7 @@ enum DevicesAPI {
       guard let app = try App.find(database, bundleID: input.app) else { throw APIError.noApp(input.app) }
       let problems = input.problems(rule: app.rule)
       if !problems.isEmpty { throw Problems(problems) }
-      let results = try Device.register(
-        database, app: app.id, [input.registration], by: call.actor, now: call.now)
+      let results = try Device.register(database, app: app.id, [input.registration], by: call.actor, now: call.now)
       let (isNew, id): (Bool, Int64)
       switch results[0] {
       case .added(let added): (isNew, id) = (true, added)
@@ -82,17 +74,16 @@ enum DevicesAPI {
       case .rejected(let problem): throw problem
       }
       let device = try Device.get(database, id: id)
-      let audit = call.audit(
-        "device.register", "device \(id)", ["app": .string(app.bundleID), "token": .string(device.token.abbreviated)])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(
+        database, "device.register", "device \(id)",
+        ["app": .string(app.bundleID), "token": .string(device.token.abbreviated)])
       return (id, isNew, DeviceAnswer(device, app: app.bundleID))
     }
-    return APIContext.answer(
-      answer, status: isNew ? .created : .ok, location: isNew ? "/api/v1/devices/\(id)" : nil)
+    return APIContext.answer(answer, status: isNew ? .created : .ok, location: isNew ? "/api/v1/devices/\(id)" : nil)
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
-    let id = try id(call)
+    let id = try call.id()
     let patch = try DevicePatch(json: try await call.body())
     return try await call.write { database in
       let before = try Device.get(database, id: id)
@@ -107,20 +98,17 @@ enum DevicesAPI {
         after = try Device.release(database, id: id, environment: patch.environment, by: call.actor, now: call.now)
       }
       if let badge = patch.badge { try DeviceBadge.set(database, device: id, to: badge) }
-      let audit = call.audit(
-        "device.update", "device \(id)", ["before": before.audited, "after": after.audited])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(database, "device.update", "device \(id)", ["before": before.audited, "after": after.audited])
       return DeviceAnswer(after, app: app.bundleID)
     }
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {
-    let id = try id(call)
+    let id = try call.id()
     try await call.store.write { database in
       let device = try Device.get(database, id: id)
       try Device.delete(database, id: id, now: call.now)
-      let audit = call.audit("device.delete", "device \(id)", ["before": device.audited])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(database, "device.delete", "device \(id)", ["before": device.audited])
     }
     return APIContext.nothing
   }
@@ -133,9 +121,7 @@ enum DeviceImportAPI {
 
   static func add(to routes: inout ConsoleRouter) {
     let options = Route.Options(bodyLimit: bodyLimit, bodyTimeLimit: .seconds(6 * 3600))
-    routes.call(.post, "/devices/import", role: .operator, scope: .devices, reach: .handler, options: options) { call in
-      try await read(call)
-    }
+    routes.call(.post, "/devices/import", role: .operator, scope: .devices, reach: .handler, options: options, read)
   }
 
   private static func format(_ request: Request) throws -> DeviceImport.Format {

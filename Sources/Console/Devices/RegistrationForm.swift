@@ -71,11 +71,7 @@ struct RegistrationForm {
     func detail(_ name: String) -> String? { fields.string(name, limit: .characters(DeviceDetails.limit)) }
     let details = DeviceDetails(
       appVersion: detail("app_version"), timeZone: detail("time_zone"), language: detail("language"))
-    do {
-      try fields.finish()
-    } catch {
-      throw RegistrationRefusal(.invalid, error.description)
-    }
+    try Self.finish(fields)
     for tag in tags + added {
       guard let code = RegistrationCode(tag: tag, rule: rule) else { continue }
       throw RegistrationRefusal(code, TagRule.problem(with: tag, rule: rule)?.text ?? "")
@@ -99,13 +95,13 @@ struct RegistrationForm {
     let fields = JSONFields(json)
     _ = fields.value("client_key")
     let (token, _) = Self.device(fields)
-    do {
-      try fields.finish()
-    } catch {
-      throw RegistrationRefusal(.invalid, error.description)
-    }
+    try Self.finish(fields)
     guard let token else { throw RegistrationRefusal(.invalid, "A field is missing.") }
     return token
+  }
+
+  private static func finish(_ fields: JSONFields) throws {
+    do { try fields.finish() } catch { throw RegistrationRefusal(.invalid, error.description) }
   }
 
   private static func device(_ fields: JSONFields) -> (DeviceToken?, Platform?) {

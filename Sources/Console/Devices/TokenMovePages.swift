@@ -22,23 +22,18 @@ struct TokenMove {
   /// Whether the app's name must be typed, as for a push to production.
   var mustType: Bool { !back && environment == .production }
 
-  /// - Parameter audit: makes the audit entry of an action, subject and detail.
-  /// - Returns: the number of devices moved. If it is 0, nothing is written to the audit log.
-  func carryOut(
-    _ store: Store, by actor: String, now: Date, audit: (String, String, JSONValue) -> NewAuditEntry
-  ) async throws -> Int {
+  /// - Returns: the number of devices moved. If it is 0, nothing is written to the activity log.
+  func carryOut(for context: some ActorContext) async throws -> Int {
     let (origin, back) = (origin, back)
-    let entry = audit(
-      origin.action(back: back), origin.subject,
-      ["environment": .string(environment.rawValue), "reason": .string(MovedTokens.reason)])
-    return try await store.write { database in
+    let detail: JSONValue = ["environment": .string(environment.rawValue), "reason": .string(MovedTokens.reason)]
+    return try await context.store.write { database in
       let found = try MovedTokens.find(database, origin)
       guard !(back ? found.moved : found.parked).isEmpty else { return 0 }
       // Before the move, so that the log has it before the incident that closes or opens because of it.
-      try AuditEntry.add(database, entry, now: now)
+      try context.record(database, origin.action(back: back), origin.subject, detail)
       return back
-        ? try MovedTokens.moveBack(database, origin, by: actor, now: now)
-        : try MovedTokens.move(database, origin, by: actor, now: now)
+        ? try MovedTokens.moveBack(database, origin, by: context.actor, now: context.now)
+        : try MovedTokens.move(database, origin, by: context.actor, now: context.now)
     }
   }
 
@@ -47,7 +42,7 @@ struct TokenMove {
 
   /// The same for the API.
   func answer(_ call: APIContext) async throws -> Response {
-    let devices = try await carryOut(call.store, by: call.actor, now: call.now) { call.audit($0, $1, $2) }
+    let devices = try await carryOut(for: call)
     guard devices > 0 else { throw HTTPError(.conflict, "This \(origin.noun) has no devices to move.") }
     return APIContext.answer { json in
       json.member("devices", devices)
@@ -154,7 +149,7 @@ enum TokenMovePages {
         return try await ask(page, origin, error: page.texts("confirm.differs", ["app": app]))
       }
     }
-    let count = try await move.carryOut(page.store, by: page.actor, now: page.now) { page.audit($0, $1, $2) }
+    let count = try await move.carryOut(for: page)
     return page.redirect(
       to: origin.path, flash: count == 0 ? "devices_unmoved" : move.back ? "devices_moved_back" : "devices_moved")
   }

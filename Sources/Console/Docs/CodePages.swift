@@ -34,11 +34,10 @@ enum CodePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/codes") { page in
       let rows = found(page).map { CodeRow($0, page.texts) }
-      return page.answer(
-        CodeListView(search: page.filled("q") ?? "", rows: rows, exports: ExportLinks(page, "/codes")))
+      return page.answer(CodeListView(search: page.filled("q") ?? "", rows: rows, exports: ExportLinks(page, "/codes")))
     }
     export.add(to: &routes)
-    routes.page(.get, "/codes/:code") { page in try await show(page) }
+    routes.page(.get, "/codes/:code", show)
   }
 
   private static func show(_ page: PageContext) async throws -> Response {

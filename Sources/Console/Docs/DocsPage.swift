@@ -19,8 +19,7 @@ enum DocsPage {
 
   private static func show(_ page: PageContext, _ section: APIReference.Section?) throws -> Response {
     guard let section else { throw HTTPError(.notFound) }
-    return page.answer(
-      DocsView(sections: page.console.reference.sections, section: section, address: page.address))
+    return page.answer(DocsView(sections: page.console.reference.sections, section: section, address: page.address))
   }
 }
 

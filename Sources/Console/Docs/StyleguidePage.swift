@@ -82,8 +82,7 @@ struct StyleguideView: PageView {
 
   private func choices(chosen: Environment) -> [ChoiceView] {
     Environment.allCases.map {
-      ChoiceView(
-        value: $0.rawValue, label: $0.word(texts), isSelected: $0 == chosen, isProduction: $0 == .production)
+      ChoiceView(value: $0.rawValue, label: $0.word(texts), isSelected: $0 == chosen, isProduction: $0 == .production)
     }
   }
 }

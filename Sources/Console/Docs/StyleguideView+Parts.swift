@@ -92,8 +92,7 @@ extension StyleguideView {
     RenewalGuide(
       title: texts("guide.renew"), lead: texts("guide.in_parallel", ["date": texts.day(now)]),
       steps: [
-        RenewalStep(
-          text: texts("guide.request"), detail: texts("guide.request_detail"), address: nil, state: "done"),
+        RenewalStep(text: texts("guide.request"), detail: texts("guide.request_detail"), address: nil, state: "done"),
         RenewalStep(
           text: texts("guide.create", ["of_team": ""]), detail: texts("guide.compared"),
           address: "https://developer.apple.com/account/resources/certificates/list", state: "now"),
@@ -206,8 +205,7 @@ struct StyleRuns: View {
 
   static let fields: [Field<Self>] = [
     .text("label") { view in
-      view.texts(
-        "smoketests.picture", ["passed": "6", "failed": "2", "last": view.texts("smoketests.states.running")])
+      view.texts("smoketests.picture", ["passed": "6", "failed": "2", "last": view.texts("smoketests.states.running")])
     },
     .list("bars") { _ in
       let states: [SmokeRunState] = [.passed, .passed, .failed, .passed, .passed, .passed, .failed, .passed, .running]

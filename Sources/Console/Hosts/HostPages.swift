@@ -12,17 +12,17 @@ enum HostPages {
 
   static func add(to routes: inout ConsoleRouter) {
     // Admins only: adding a host makes this machine connect to any address that it can reach.
-    routes.page(.post, "/hosts", role: .admin) { page in try await create(page) }
+    routes.page(.post, "/hosts", role: .admin, create)
     routes.page(.get, "/hosts/:id") { page in try await show(page, try await host(page), nil, FieldErrors()) }
-    routes.page(.post, "/hosts/:id", role: .admin) { page in try await update(page) }
-    routes.page(.post, "/hosts/:id/probe", role: .operator) { page in try await probe(page) }
+    routes.page(.post, "/hosts/:id", role: .admin, update)
+    routes.page(.post, "/hosts/:id/probe", role: .operator, probe)
     ItemReminders.add(.host, to: &routes) { page, errors in
       try await show(page, try await host(page), nil, errors)
     }
     routes.page(.get, "/hosts/:id/remove", role: .admin) { page in
       page.answer(HostRemovalView(host: try await host(page)))
     }
-    routes.page(.post, "/hosts/:id/remove", role: .admin) { page in try await remove(page) }
+    routes.page(.post, "/hosts/:id/remove", role: .admin, remove)
   }
 
   private static func host(_ page: PageContext) async throws -> WatchedHost {
@@ -36,17 +36,15 @@ enum HostPages {
   // MARK: Adding
 
   private static func create(_ page: PageContext) async throws -> Response {
-    let (now, actor) = (page.now, page.actor)
     let host: WatchedHost
     do {
       let form = try HostForm(page.form)
-      let audit = page.audit("host.create", "host \(form.address)", form.address.audited)
       host = try await page.store.write { database in
         guard try WatchedHost.find(database, form.address) == nil else {
           throw Problems([Problem("host", HostMessage.duplicate)])
         }
-        let host = try WatchedHost.add(database, form.address, note: form.note, by: actor, now: now)
-        try AuditEntry.add(database, audit, now: now)
+        let host = try WatchedHost.add(database, form.address, note: form.note, by: page.actor, now: page.now)
+        try page.record(database, "host.create", "host \(form.address)", form.address.audited)
         return host
       }
     } catch let problems as Problems {
@@ -63,10 +61,7 @@ enum HostPages {
   ) async throws -> Response {
     let now = page.now
     let (history, reminders) = try await page.store.read { database in
-      (
-        try HostEvent.list(database, host: host.id),
-        try ItemReminders(database, Renewable(host), now: now)
-      )
+      (try HostEvent.list(database, host: host.id), try ItemReminders(database, Renewable(host), now: now))
     }
     let form =
       form
@@ -75,23 +70,21 @@ enum HostPages {
         ("server_name", host.address.serverName == host.address.host ? "" : host.address.serverName),
         ("note", host.note),
       ])
-    return page.answer(
-      HostView(host, history, reminders, form: form, errors: errors, page),
-      status: errors.status)
+    return page.answer(HostView(host, history, reminders, form: form, errors: errors, page), status: errors.status)
   }
 
   private static func update(_ page: PageContext) async throws -> Response {
-    let (host, now) = (try await host(page), page.now)
+    let host = try await host(page)
     do {
       let form = try HostForm(page.form)
-      let audit = page.audit(
-        "host.update", "host \(host.id)", ["before": host.address.audited, "after": form.address.audited])
       try await page.store.write { database in
         if let other = try WatchedHost.find(database, form.address), other.id != host.id {
           throw Problems([Problem("host", HostMessage.duplicate)])
         }
         try WatchedHost.update(database, id: host.id, form.address, note: form.note)
-        try AuditEntry.add(database, audit, now: now)
+        try page.record(
+          database, "host.update", "host \(host.id)",
+          ["before": host.address.audited, "after": form.address.audited])
       }
       if form.address != host.address { try await page.console.hosts.look(at: host.id) }
     } catch let problems as Problems {
@@ -106,12 +99,11 @@ enum HostPages {
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {
-    let (host, now) = (try await host(page), page.now)
-    let audit = page.audit(
-      "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null])
+    let host = try await host(page)
     try await page.store.write { database in
       try WatchedHost.delete(database, id: host.id)
-      try AuditEntry.add(database, audit, now: now)
+      try page.record(
+        database, "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null])
     }
     return page.redirect(to: "/certificates?kind=host", flash: "host_removed")
   }

@@ -9,16 +9,15 @@ import Store
 /// `/api/v1/hosts`.
 enum HostsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/hosts") { call in try await list(call) }
-    routes.call(.post, "/hosts", role: .admin, scope: .certificates) { call in try await create(call) }
+    routes.list("/hosts", list)
+    routes.call(.post, "/hosts", role: .admin, scope: .certificates, create)
     routes.call(.get, "/hosts/:id", role: .viewer, scope: .read) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { try json($0, try WatchedHost.get($0, id: id), now: call.now) }
+      try await call.read { try json($0, try WatchedHost.get($0, id: call.id()), now: call.now) }
     }
-    routes.call(.patch, "/hosts/:id", role: .admin, scope: .certificates) { call in try await update(call) }
-    routes.call(.delete, "/hosts/:id", role: .admin, scope: .certificates) { call in try await delete(call) }
+    routes.call(.patch, "/hosts/:id", role: .admin, scope: .certificates, update)
+    routes.call(.delete, "/hosts/:id", role: .admin, scope: .certificates, delete)
     routes.call(.post, "/hosts/:id/probe", role: .operator, scope: .certificates, takesBody: false) { call in
-      let id: Int64 = try call.request.parameter("id")
+      let id = try call.id()
       let host = try await call.console.hosts.look(at: id)
       return try await call.read { try json($0, host, now: call.now) }
     }
@@ -71,12 +70,11 @@ enum HostsAPI {
       host: fields.host ?? "", startProtocol: fields.start?.rawValue ?? "", serverName: fields.serverName ?? "",
       note: fields.note ?? "", port: fields.port.flatMap { UInt16(exactly: $0) })
     let idempotency = try Idempotency(call, content: Array(body.data()))
-    let audit = call.audit("host.create", "host \(form.address)", form.address.audited)
     let (answer, added) = try await call.store.write { database in
       var added: WatchedHost?
       let answer = try idempotency.answer(database) {
         let host = try WatchedHost.add(database, form.address, note: form.note, by: call.actor, now: call.now)
-        try AuditEntry.add(database, audit, now: call.now)
+        try call.record(database, "host.create", "host \(form.address)", form.address.audited)
         added = host
         return Idempotency.Answer(
           status: .created, json: try json(database, host, now: call.now), location: "/api/v1/\(host.key)")
@@ -101,7 +99,7 @@ enum HostsAPI {
     let body = try await call.body()
     let fields = try Fields(body, required: false)
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let (answer, isMoved) = try await call.store.write { database in
       let host = try WatchedHost.get(database, id: id)
       var address = host.address
@@ -113,23 +111,20 @@ enum HostsAPI {
           port: fields.port.flatMap { UInt16(exactly: $0) } ?? (fields.host == nil ? address.port : nil))
       }
       let changed = try WatchedHost.update(database, id: id, address, note: fields.note ?? host.note)
-      let audit = call.audit(
-        "host.update", "host \(id)", ["before": host.address.audited, "after": changed.address.audited])
-      try AuditEntry.add(database, audit, now: call.now)
+      try call.record(
+        database, "host.update", "host \(id)", ["before": host.address.audited, "after": changed.address.audited])
       return (try json(database, changed, now: call.now), changed.address != host.address)
     }
     return APIContext.answer(isMoved ? try await seen(id, call) ?? answer : answer)
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     try await call.store.write { database in
       let host = try WatchedHost.get(database, id: id)
       try WatchedHost.delete(database, id: id)
-      try AuditEntry.add(
-        database,
-        call.audit(
-          "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null]), now: call.now)
+      try call.record(
+        database, "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null])
     }
     return APIContext.nothing
   }

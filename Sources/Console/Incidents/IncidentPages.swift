@@ -16,7 +16,7 @@ enum IncidentPages {
   static let snoozes = [1, 8, 24, 72, 168]
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/incidents") { page in try await index(page) }
+    routes.page(.get, "/incidents", index)
     export.add(to: &routes)
     routes.page(.get, "/incidents/:id") { page in try await show(page, FieldErrors()) }
     routes.page(.post, "/incidents/:id/assign", role: .operator) { page in
@@ -105,9 +105,7 @@ enum IncidentPages {
         try AuditEntry.list(database, AuditEntry.Filter(subject: incident.subject), limit: shown).items,
         mayAct ? try User.all(database).filter { $0.disabledAt == nil } : [],
         mayAct ? try MovedTokens.find(database, .incident(incident)) : nil,
-        (
-          evidence: try IncidentEvidence.find(database, incident), misses: try Incident.misses(database, id: id)
-        )
+        (evidence: try IncidentEvidence.find(database, incident), misses: try Incident.misses(database, id: id))
       )
     }
     let words = IncidentWords(incident: incident, app: app, texts: texts, now: now)
@@ -127,11 +125,11 @@ enum IncidentPages {
   }
 
   private static func carryOut(_ page: PageContext, _ change: IncidentChange, flash: String) async throws -> Response {
-    let (id, now, entry) = (try page.id(), page.now, page.audit("", ""))
+    let id = try page.id()
     do {
       try await page.store.write { database in
         _ = try find(database, id)
-        try change.carryOut(database, id: id, by: entry, now: now)
+        try change.carryOut(database, id: id, by: page.entry, now: page.now)
       }
     } catch let problems as Problems {
       return try await show(page, FieldErrors(problems, page.texts))

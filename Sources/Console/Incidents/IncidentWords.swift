@@ -70,8 +70,7 @@ struct IncidentWords {
       return [texts("incidents.until", ["time": incident.snoozedUntil.map(texts.minute) ?? ""]), ends].sentences
     case .closed where incident.hasHealed: return texts("incidents.healed.\(kind)")
     case .closed:
-      return texts(
-        "incidents.closed_by", ["name": incident.closedBy ?? "", "remark": incident.remark ?? ""])
+      return texts("incidents.closed_by", ["name": incident.closedBy ?? "", "remark": incident.remark ?? ""])
     }
   }
 

@@ -8,18 +8,15 @@ import Store
 /// `/api/v1/incidents`.
 enum IncidentsAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/incidents", reach: .handler, filters: ["state", "app"]) { call in try await list(call) }
+    routes.list("/incidents", reach: .handler, filters: ["state", "app"], list)
     routes.call(.get, "/incidents/:id", role: .viewer, scope: .read, reach: .incident) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { try IncidentAnswer($0, id: id, now: call.now) }
+      try await call.read { try IncidentAnswer($0, id: call.id(), now: call.now) }
     }
-    routes.call(.patch, "/incidents/:id", role: .operator, scope: .send, reach: .incident) { call in
-      try await update(call)
-    }
+    routes.call(.patch, "/incidents/:id", role: .operator, scope: .send, reach: .incident, update)
     for back in [false, true] {
       let path = "/incidents/:id/" + TokenMove.word(back: back)
       routes.call(.post, path, role: .operator, scope: .devices, reach: .incident, takesBody: false) { call in
-        let id: Int64 = try call.request.parameter("id")
+        let id = try call.id()
         let incident = try await call.store.read { try Incident.get($0, id: id) }
         return try await TokenMove(.incident(incident), back: back).answer(call)
       }
@@ -43,10 +40,9 @@ enum IncidentsAPI {
   private static func update(_ call: APIContext) async throws -> Response {
     let body = try await call.body()
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
-    let (id, change): (Int64, IncidentChange) = (try call.request.parameter("id"), try change(body))
-    let entry = call.audit("", "")
+    let (id, change): (Int64, IncidentChange) = (try call.id(), try change(body))
     return try await call.write { database in
-      try change.carryOut(database, id: id, by: entry, now: call.now)
+      try change.carryOut(database, id: id, by: call.entry, now: call.now)
       return try IncidentAnswer(database, id: id, now: call.now)
     }
   }

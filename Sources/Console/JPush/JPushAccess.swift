@@ -48,8 +48,7 @@ enum JPushAccess {
     // Unknown app keys share one counter, so that guessing them fills no memory.
     let subject = JPushLimits.Stranger(request.remoteAddress, appKey: found?.0.appKey)
     let who = "app key \(found == nil ? "unknown" : name)"
-    let entry = NewAuditEntry(
-      actor: who, action: "token.refused", subject: who, address: request.remoteAddress?.host)
+    let entry = NewAuditEntry(actor: who, action: "token.refused", subject: who, address: request.remoteAddress?.host)
     if let seconds = console.jpushLimits.wait(subject, now: now) {
       await console.noteRefusal(ofStranger: entry, request, .tooManyRequests, "too many wrong secrets", now: now)
       return .tooOften(seconds)

@@ -8,7 +8,7 @@ import SQLite
 import Store
 
 /// One call of the API that is compatible with JPush: the request and the app whose key it carries.
-struct JPushCall: Sendable {
+struct JPushCall: ActorContext {
   let console: Console
   let request: Request
   let key: JPushKey
@@ -20,12 +20,6 @@ struct JPushCall: Sendable {
 
   /// The name in the activity log and beside pushes.
   var actor: String { "jpush \(key.appKey)" }
-
-  var address: String? { request.remoteAddress?.host }
-
-  func audit(_ action: String, _ subject: String, _ detail: JSONValue? = nil) -> NewAuditEntry {
-    NewAuditEntry(actor: actor, action: action, subject: subject, detail: detail, address: address)
-  }
 
   func invalid(_ text: String) -> JPushError { JPushError(family.invalid, text) }
 

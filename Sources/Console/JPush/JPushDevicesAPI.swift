@@ -108,8 +108,7 @@ enum JPushDevicesAPI {
   }
 
   private static func note(_ database: Database, _ call: JPushCall, _ action: String, _ subject: String) throws {
-    try AuditEntry.add(
-      database, call.audit(action, subject, ["app": .string(call.app.bundleID)]), now: call.now)
+    try call.record(database, action, subject, ["app": .string(call.app.bundleID)])
   }
 
   /// Devices by their registration IDs, all or none.

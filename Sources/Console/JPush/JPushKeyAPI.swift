@@ -23,8 +23,7 @@ enum JPushKeyAPI {
       return try await call.store.write { database in
         let app = try call.app(database)
         return try idempotency.answer(database) {
-          let issued = try JPushKey.issue(
-            database, app: app, by: call.actor, from: call.request.remoteAddress?.host, now: call.now)
+          let issued = try JPushKey.issue(database, app: app, by: call.actor, from: call.clientAddress, now: call.now)
           return Idempotency.Answer(status: .created, json: JPushKeyAnswer(issued))
         }
       }.response
@@ -32,8 +31,7 @@ enum JPushKeyAPI {
     routes.call(.delete, "/apps/:app/jpush-key", role: .admin, scope: .admin) { call in
       try await call.store.write { database in
         let app = try call.app(database)
-        let address = call.request.remoteAddress?.host
-        guard try JPushKey.remove(database, app: app, by: call.actor, from: address, now: call.now) else {
+        guard try JPushKey.remove(database, app: app, by: call.actor, from: call.clientAddress, now: call.now) else {
           throw StoreError.notFound(noun: "JPush key of", id: app.bundleID)
         }
       }

@@ -9,9 +9,8 @@ enum JPushKeyPages {
   /// Creates the key pair, or replaces its secret, and shows the secret this once.
   static func issue(_ page: PageContext) async throws -> Response {
     let app = try await AppPages.find(page)
-    let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
     let issued = try await page.store.write {
-      try JPushKey.issue($0, app: app, by: actor, from: address, now: now)
+      try JPushKey.issue($0, app: app, by: page.actor, from: page.clientAddress, now: page.now)
     }
     var response = try await AppPage.show(page, secret: issued.secret)
     response.headers["Cache-Control"] = "no-store"
@@ -20,8 +19,9 @@ enum JPushKeyPages {
 
   static func remove(_ page: PageContext) async throws -> Response {
     let app = try await AppPages.find(page)
-    let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
-    _ = try await page.store.write { try JPushKey.remove($0, app: app, by: actor, from: address, now: now) }
+    _ = try await page.store.write {
+      try JPushKey.remove($0, app: app, by: page.actor, from: page.clientAddress, now: page.now)
+    }
     return page.redirect(to: "/apps/\(app.id)", flash: "jpush_key_removed")
   }
 }

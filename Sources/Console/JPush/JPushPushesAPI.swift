@@ -44,7 +44,7 @@ enum JPushPushesAPI {
   private static func take(_ call: JPushCall, _ request: JPushRequest, cid: String?) async throws -> Idempotency.Answer
   {
     let draft = try await draft(call, request)
-    let order = PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.address, now: call.now)
+    let order = PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.clientAddress, now: call.now)
     // As at JPush, the cid alone decides: another body with the same one is not sent either.
     let idempotency = Idempotency(actor: call.actor, key: cid, route: "POST /v3/push", content: [], now: call.now)
     return try await call.console.intake.take(order, once: idempotency) { _, kept, _ in

@@ -41,7 +41,7 @@ enum JPushRemoteAPI {
         return APIContext.answer { $0.member("tagged", isTagged) }
       }
     }
-    routes.call(.post, base + "/tags/:name", role: .operator, scope: .devices) { call in try await tag(call) }
+    routes.call(.post, base + "/tags/:name", role: .operator, scope: .devices, tag)
     routes.call(.get, base + "/aliases/:name", role: .viewer, scope: .read) { call in
       try await asking(call) { keeper, app, environment in
         strings("registration_ids", try await keeper.devices(alias: name(call), app: app, environment))
@@ -60,7 +60,7 @@ enum JPushRemoteAPI {
   }
 
   private static func device(_ call: APIContext) async throws -> Device {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let device = try await call.store.read { try Device.get($0, id: id) }
     guard device.provider == .jpush else {
       throw APIError(.conflict, "The device is not registered with JPush, so JPush knows nothing of it.")
@@ -103,8 +103,7 @@ enum JPushRemoteAPI {
     try fields.finish()
     return try await asking(call) { keeper, app, environment in
       guard !added.isEmpty || !removed.isEmpty else { return APIContext.nothing }
-      try await keeper.change(
-        tag: name(call), added: added, removed: removed, app: app, environment, by: call.author)
+      try await keeper.change(tag: name(call), added: added, removed: removed, app: app, environment, by: call.author)
       return APIContext.nothing
     }
   }

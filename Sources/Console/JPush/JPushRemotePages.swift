@@ -16,7 +16,7 @@ enum JPushRemotePages {
   private static let path = "/apps/:id/jpush"
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, path) { page in try await show(page) }
+    routes.page(.get, path, show)
     routes.page(.get, path + "/remove", role: .operator) { page in
       let app = try await AppPages.find(page)
       let subject = try subject { page.filled($0) }
@@ -155,8 +155,7 @@ struct JPushRemoteContent: View {
     .view("found") { content in
       content.aliasName.isEmpty
         ? nil
-        : JPushNameRow(
-          kind: .alias, name: content.aliasName, app: content.app, environment: content.environment)
+        : JPushNameRow(kind: .alias, name: content.aliasName, app: content.app, environment: content.environment)
     },
     .list("holders") { $0.holders },
     .flag("has_holders") { !$0.holders.isEmpty },

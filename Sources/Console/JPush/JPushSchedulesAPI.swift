@@ -59,7 +59,7 @@ enum JPushSchedulesAPI {
     (draft.sendAt, draft.recurrence) = (found.startAt, found.rule)
     // Whom it reaches is asked at each run.
     draft.options.allowEmptyAudience = true
-    return PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.address, now: call.now)
+    return PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.clientAddress, now: call.now)
   }
 
   private static func create(_ call: JPushCall) async throws -> Response {
@@ -77,8 +77,7 @@ enum JPushSchedulesAPI {
         throw call.invalid("This app has \(JPushSchedule.liveLimit) schedules that have not ended, the maximum.")
       }
       try JPushSchedule(uid: uid, name: name, trigger: trigger, push: push, schedule: schedule).save(database)
-      return Idempotency.Answer(
-        status: .ok, json: ["schedule_id": .string(uid), "name": .string(name)] as JSONValue)
+      return Idempotency.Answer(status: .ok, json: ["schedule_id": .string(uid), "name": .string(name)] as JSONValue)
     }.response
   }
 
@@ -99,7 +98,7 @@ enum JPushSchedulesAPI {
       let isActive = schedule.state == .active
       if let enabled = fields.enabled, enabled != isActive {
         let change: ScheduleChange = enabled ? .resume : .pause
-        _ = try change.carryOut(database, schedule, by: call.actor, from: call.address, now: call.now)
+        _ = try change.carryOut(database, schedule, by: call.actor, from: call.clientAddress, now: call.now)
       }
       // Another call may have changed or removed it since it was read.
       var current = try find(database, call)
@@ -121,7 +120,7 @@ enum JPushSchedulesAPI {
     try await call.store.write { database in
       let found = try find(database, call)
       _ = try ScheduleChange.cancel.carryOut(
-        database, found.schedule, by: call.actor, from: call.address, now: call.now)
+        database, found.schedule, by: call.actor, from: call.clientAddress, now: call.now)
       try found.remove(database)
     }
     return JPushCall.done

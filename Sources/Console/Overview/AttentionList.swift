@@ -144,20 +144,8 @@ struct AttentionList {
         detail: detail.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " · "),
         href: tracked.key.map { "/\($0)" } ?? "/certificates", action: "renew")
     }
-    values += report.closed.prefix(Self.shown).map { closed in
-      item(
-        texts, label: texts("attention.closed_label"), failed: true,
-        text: texts("attention.closed", ["name": closed.name]),
-        detail: closed.problem.map { texts.text($0) } ?? closed.reason,
-        href: closed.key.map { "/\($0)" } ?? "/certificates", action: "show")
-    }
-    values += report.unreadable.prefix(Self.shown).map { unreadable in
-      item(
-        texts, label: texts("words.failed"), failed: true,
-        text: texts("attention.unreadable", ["name": unreadable.name]),
-        detail: unreadable.problem.map { texts.text($0) } ?? unreadable.reason,
-        href: unreadable.key.map { "/\($0)" } ?? "/certificates", action: "show")
-    }
+    values += unreadable(report.closed, "attention.closed", label: texts("attention.closed_label"), texts)
+    values += unreadable(report.unreadable, "attention.unreadable", label: texts("words.failed"), texts)
     let rest = [pressing.count, report.closed.count, report.unreadable.count].reduce(0) { $0 + max(0, $1 - Self.shown) }
     if rest > 0 {
       values.append(
@@ -185,6 +173,18 @@ struct AttentionList {
         href: finding.item.key.map { "/\($0)" } ?? "/certificates", action: "show")
     }
     return values
+  }
+
+  /// What could not be read, or not be opened.
+  private func unreadable(
+    _ items: [ExpiryReport.Unreadable], _ text: String, label: String, _ texts: Texts
+  ) -> [AttentionItem] {
+    items.prefix(Self.shown).map { unread in
+      item(
+        texts, label: label, failed: true, text: texts(text, ["name": unread.name]),
+        detail: unread.problem.map { texts.text($0) } ?? unread.reason,
+        href: unread.key.map { "/\($0)" } ?? "/certificates", action: "show")
+    }
   }
 
   private func watching(_ texts: Texts) -> [AttentionItem] {
@@ -245,8 +245,7 @@ struct AttentionList {
 
   /// Whether an incident says already that a credential does not work.
   private func isKnown(_ credential: Credential) -> Bool {
-    let place = IncidentPlace(
-      app: credential.appID, environment: credential.environment, provider: credential.provider)
+    let place = IncidentPlace(app: credential.appID, environment: credential.environment, provider: credential.provider)
     return incidents.contains { $0.cause.kind == .credential && $0.place == place }
   }
 
@@ -264,8 +263,7 @@ struct AttentionList {
       }.map { credential in
         item(
           texts, label: texts("attention.refused_label"), failed: true,
-          text: texts(
-            "attention.refused", ["app": app.app.name, "environment": credential.environment.word(texts)]),
+          text: texts("attention.refused", ["app": app.app.name, "environment": credential.environment.word(texts)]),
           detail: credential.lastRefusal ?? "", href: "/apps/\(app.id)", action: "show")
       }
     }

@@ -92,7 +92,7 @@ extension FirstRun {
     draft.notification.title = page.texts("first_run.title")
     draft.notification.body = page.texts("first_run.body")
     let order = PushIntake.Order(
-      draft, source: .web, by: page.actor, person: page.user?.id, from: page.request.remoteAddress?.host, now: page.now)
+      draft, source: .web, by: page.actor, person: page.user?.id, from: page.clientAddress, now: page.now)
     if case .push(let push) = try await page.console.intake.take(order) {
       try await page.store.write { try keep($0, step, push) }
       // Wait briefly so that the page shows the result; a slow push appears at the next reload.

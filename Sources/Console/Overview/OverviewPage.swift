@@ -25,7 +25,7 @@ enum OverviewPage {
       if let steps = setUp(facts, blocked, page) { return page.answer(steps) }
       return page.answer(view(facts, blocked, page))
     }
-    routes.page(.post, "/first-run", role: .operator) { page in try await FirstRun.take(page) }
+    routes.page(.post, "/first-run", role: .operator, FirstRun.take)
   }
 
   private struct Found: Sendable {

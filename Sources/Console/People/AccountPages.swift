@@ -14,10 +14,8 @@ enum AccountPages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/account") { page in try await show(page) }
-    routes.page(.post, "/account/password", options: Route.Options(endsWithClient: true)) { page in
-      try await changePassword(page)
-    }
-    routes.page(.post, "/account/sessions/end", proof: true) { page in try await endSessions(page) }
+    routes.page(.post, "/account/password", options: Route.Options(endsWithClient: true), changePassword)
+    routes.page(.post, "/account/sessions/end", proof: true, endSessions)
   }
 
   static func show(_ page: PageContext, errors: FieldErrors) async throws -> Response { try await show(page, errors) }
@@ -25,7 +23,7 @@ enum AccountPages {
   private static func show(
     _ page: PageContext, _ errors: FieldErrors = FieldErrors(), wait: Int? = nil
   ) async throws -> Response {
-    guard let user = page.user, let own = page.session else { throw PageError(.forbidden, "csrf") }
+    let (user, own) = try page.signedIn()
     let texts = page.texts
     let (person, passkeys, sessions) = try await page.store.read { database in
       (
@@ -60,8 +58,7 @@ enum AccountPages {
   // MARK: Password
 
   private static func changePassword(_ page: PageContext) async throws -> Response {
-    guard let user = page.user, let session = page.session else { throw PageError(.forbidden, "csrf") }
-    let now = page.now
+    let (user, session) = try page.signedIn()
     var errors = FieldErrors()
     let refusal = try await ProofGate.refusal(page, password: page.form.raw("current"))
     if let refusal {
@@ -84,14 +81,10 @@ enum AccountPages {
       try await page.note(refusal, of: user, step: "password")
       return try await show(page, errors, wait: refusal.wait)
     }
-    let parameters = page.console.configuration.passwordCost.parameters
-    let text = try await page.hashing(isKnown: true) {
-      try PasswordHash.make(password: password, parameters: parameters).text
-    }
-    let audit = page.audit("user.password", "user \(user.name)")
+    let hash = try await page.newHash(of: password)
     try await page.store.write { database in
-      try User.setPassword(database, id: user.id, hash: text, keepingSession: session.idHash)
-      try AuditEntry.add(database, audit, now: now)
+      try User.setPassword(database, id: user.id, hash: hash, keepingSession: session.idHash)
+      try page.record(database, "user.password", "user \(user.name)")
     }
     return page.redirect(to: "/account", flash: "password_changed")
   }
@@ -99,18 +92,16 @@ enum AccountPages {
   // MARK: Sessions
 
   private static func endSessions(_ page: PageContext) async throws -> Response {
-    guard let user = page.user, let own = page.session else { throw PageError(.forbidden, "csrf") }
+    let (user, own) = try page.signedIn()
     let wanted = page.form["session"]
-    let (entry, now) = (page.audit("session.end", "user \(user.name)"), page.now)
     try await page.store.write { database in
       let meant = try Session.all(database, user: user.id).filter {
         wanted == "others" ? $0.idHash != own.idHash : $0.publicID == wanted
       }
       guard !meant.isEmpty else { return }
       for session in meant { try Session.end(database, idHash: session.idHash) }
-      var audit = entry
-      audit.detail = ["addresses": .array(meant.map { .optional($0.address) })]
-      try AuditEntry.add(database, audit, now: now)
+      try page.record(
+        database, "session.end", "user \(user.name)", ["addresses": .array(meant.map { .optional($0.address) })])
     }
     return page.redirect(to: "/account", flash: "session_ended")
   }

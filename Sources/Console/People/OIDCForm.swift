@@ -88,12 +88,10 @@ extension OIDCForm {
   /// Saves the settings with their entry of the activity log. A stored secret that is kept is not opened, so that it
   /// stays also while the key file is missing.
   ///
-  /// - Parameters:
-  ///   - audit: its detail is filled in.
-  ///   - check: gets what is stored and what is to be saved; what it throws prevents it.
+  /// - Parameter check: gets what is stored and what is to be saved; what it throws prevents it.
   /// - Throws: `Problems`, also if nobody could get in any more; `SealingMismatch` if a new secret cannot be sealed.
   func save(
-    _ database: Database, sealer: any Sealer, audit: NewAuditEntry, now: Date,
+    _ database: Database, for context: some ActorContext,
     check: (_ stored: OIDCSettings?, _ new: OIDCSettings) throws -> Void = { _, _ in }
   ) throws -> (settings: OIDCSettings, hasSecret: Bool) {
     let (before, hadSecret) = (try OIDCSettings.load(database), try OIDCSettings.hasSecret(database))
@@ -105,15 +103,12 @@ extension OIDCForm {
     if clientSecret == nil {
       try settings.saveWithoutSecret(database)
     } else {
-      try settings.save(database, sealer: sealer, now: now)
+      try settings.save(database, sealer: context.store.sealer, now: context.now)
     }
     let hasSecret = hadSecret || clientSecret != nil
-    var entry = audit
-    entry.detail = [
-      "before": before.map { $0.audited(hasSecret: hadSecret) } ?? .null,
-      "after": settings.audited(hasSecret: hasSecret),
-    ]
-    try AuditEntry.add(database, entry, now: now)
+    let audit = context.audit("settings.oidc", "settings oidc")
+    try context.record(
+      database, audit.changing(before?.audited(hasSecret: hadSecret), to: settings.audited(hasSecret: hasSecret)))
     return (settings, hasSecret)
   }
 }

@@ -22,7 +22,7 @@ enum OIDCPages {
       return try await leave(page, OIDCFlow(returnTo: returnTo, now: page.now))
     }
     routes.page(.get, confirm) { page in
-      guard let session = page.session else { throw PageError(.forbidden, "csrf") }
+      let session = try page.signedIn().session
       let returnTo = SessionPages.ownPath(page.query["return"])
       return try await leave(page, OIDCFlow(returnTo: returnTo, session: name(of: session), now: page.now))
     }
@@ -49,9 +49,7 @@ enum OIDCPages {
       let state = page.console.tickets.make(OIDCFlow.purpose(cookie), now: page.now)
       var response = Response.redirect(
         to: flow.address(metadata, settings, redirect: redirectAddress(page), state: state))
-      Cookies.set(
-        Cookies.oidc, cookie, age: Int(OIDCFlow.lifetime), on: &response,
-        page.request)
+      Cookies.set(Cookies.oidc, cookie, age: Int(OIDCFlow.lifetime), on: &response, page.request)
       return response
     } catch let problem as Problem {
       // Not noted: strangers could fill the log.
@@ -136,9 +134,10 @@ enum OIDCPages {
   private static func enter(
     _ page: PageContext, _ person: OIDCPerson, _ settings: OIDCSettings, _ flow: OIDCFlow
   ) async throws -> Response {
-    let (now, address) = (page.now, page.request.remoteAddress?.host)
     let user = try await page.store.write { database in
-      try database.transaction { try Identity.admit(database, person, settings, address: address, now: now) }
+      try database.transaction {
+        try Identity.admit(database, person, settings, address: page.clientAddress, now: page.now)
+      }
     }
     return try await SessionPages.enter(page, user, returnTo: flow.returnTo, with: "OIDC", .provider)
   }
@@ -150,20 +149,19 @@ enum OIDCPages {
     guard case .user(let user, let session)? = page.principal, flow.session == name(of: session) else {
       throw Problem("", OIDCMessage.state)
     }
-    let (now, audit) = (page.now, page.audit("session.confirm", "user \(user.name)", ["with": "OIDC"]))
     let known = session.secondStep
     let isSame = try await page.store.write { database in
       guard try Identity.find(database, issuer: settings.issuer, subject: person.subject)?.userID == user.id else {
         return false
       }
-      try AuditEntry.add(database, audit, now: now)
+      try page.record(database, "session.confirm", "user \(user.name)", ["with": "OIDC"])
       return true
     }
     guard isSame else { throw Problem("", OIDCMessage.otherPerson) }
     var response = page.redirect(to: flow.returnTo, flash: "confirmed")
     // A code or passkey of before is worth more.
     try await page.console.authentication.renew(
-      session, SessionRenewal.Proof(secondStep: known ?? .provider), page.request, on: &response, now: now)
+      session, SessionRenewal.Proof(secondStep: known ?? .provider), page.request, on: &response, now: page.now)
     return response
   }
 
@@ -178,7 +176,6 @@ enum OIDCPages {
     guard !isConfirming(page, flow) else {
       return try await ProofGate.ask(page, returnTo: returnTo, problem: ProofGate.Refusal(text: text))
     }
-    return try await SessionPages.signInPage(
-      page, returnTo: returnTo, problem: text, status: .unprocessableContent)
+    return try await SessionPages.signInPage(page, returnTo: returnTo, problem: text, status: .unprocessableContent)
   }
 }

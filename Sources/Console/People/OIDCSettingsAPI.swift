@@ -14,11 +14,9 @@ enum OIDCSettingsAPI {
       guard let settings else { throw APIError(.notFound, OIDCMessage.notSetUp.english) }
       return answer(call, settings, hasSecret: hasSecret)
     }
-    routes.call(.put, "/settings/oidc", role: .admin, scope: .admin) { call in try await change(call) }
-    routes.call(.delete, "/settings/oidc", role: .admin, scope: .admin) { call in try await remove(call) }
-    routes.call(.post, "/settings/oidc/test", role: .admin, scope: .admin, takesBody: false) { call in
-      try await test(call)
-    }
+    routes.call(.put, "/settings/oidc", role: .admin, scope: .admin, change)
+    routes.call(.delete, "/settings/oidc", role: .admin, scope: .admin, remove)
+    routes.call(.post, "/settings/oidc/test", role: .admin, scope: .admin, takesBody: false, test)
   }
 
   private static func answer(_ call: APIContext, _ settings: OIDCSettings, hasSecret: Bool) -> Response {
@@ -57,26 +55,23 @@ enum OIDCSettingsAPI {
     form.roleRules = fields.strings("role_rules", atMost: limit)
     form.allowsPasswords = fields.bool("passwords") ?? true
     try fields.finish()
-    let (sealer, now, audit) = (call.store.sealer, call.now, call.audit("settings.oidc", "settings oidc"))
     let (settings, hasSecret) = try await call.store.write { [form] database in
-      try form.save(database, sealer: sealer, audit: audit, now: now)
+      try form.save(database, for: call)
     }
     call.console.oidc.forget()
     return answer(call, settings, hasSecret: hasSecret)
   }
 
   private static func remove(_ call: APIContext) async throws -> Response {
-    let (now, audit) = (call.now, call.audit("settings.oidc_remove", "settings oidc"))
     try await call.store.write { database in
       guard let before = try OIDCSettings.load(database) else {
         throw APIError(.notFound, OIDCMessage.notSetUp.english)
       }
-      var entry = audit
-      entry.detail = [
-        "before": before.audited(hasSecret: try OIDCSettings.hasSecret(database)), "after": .null,
-      ]
+      let hadSecret = try OIDCSettings.hasSecret(database)
       try OIDCSettings.remove(database)
-      try AuditEntry.add(database, entry, now: now)
+      try call.record(
+        database, "settings.oidc_remove", "settings oidc",
+        ["before": before.audited(hasSecret: hadSecret), "after": .null])
     }
     call.console.oidc.forget()
     return APIContext.nothing

@@ -13,7 +13,7 @@ enum OIDCSettingsPage {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, path, role: .admin) { page in try await show(page) }
-    routes.page(.post, path, role: .admin, proof: true) { page in try await save(page) }
+    routes.page(.post, path, role: .admin, proof: true, save)
     routes.page(.post, "\(path)/test", role: .admin) { page in
       guard let known = try await stored(page).settings else { throw PageError(.badRequest, "refused") }
       return try await show(page, test: try await test(page, known))
@@ -85,15 +85,15 @@ enum OIDCSettingsPage {
     typed.roleClaim = form.filled("role_claim")
     typed.roleRules = form.raw("role_rules").split(separator: "\n").map(String.init)
     typed.allowsPasswords = form["passwords"] == "yes"
-    let (sealer, now, audit) = (page.store.sealer, page.now, page.audit("settings.oidc", "settings oidc"))
     do {
       try await page.store.write { [typed] database in
-        _ = try typed.save(database, sealer: sealer, audit: audit, now: now) { stored, settings in
+        _ = try typed.save(database, for: page) { stored, settings in
           try Revision(Self.form(stored)).check(form, saving: Revision(Self.form(settings)))
         }
       }
     } catch let error as Revision.Overtaken {
-      return try await show(page, form.with(error.stored), try await page.overtaken(audit.action, audit.subject))
+      let errors = try await page.overtaken("settings.oidc", "settings oidc")
+      return try await show(page, form.with(error.stored), errors)
     } catch let problems as Problems {
       return try await show(page, form, FieldErrors(problems, page.texts))
     } catch let mismatch as SealingMismatch {

@@ -18,25 +18,24 @@ enum PasskeyPages {
         json.member("algorithms", PasskeyCeremony.algorithms)
       }
     }
-    routes.page(.post, "/account/passkeys", proof: true) { page in try await register(page) }
+    routes.page(.post, "/account/passkeys", proof: true, register)
     routes.page(.post, "/account/passkeys/:id/remove", proof: true) { page in
-      guard case .user(let user, let session)? = page.principal else { throw PageError(.forbidden, "csrf") }
-      let (id, now, audit) = (try page.id(), page.now, page.audit("user.remove_passkey", "user \(user.name)"))
+      let (user, session) = try page.signedIn()
+      let id = try page.id()
       try await page.store.write { database in
         guard let name = try Passkey.remove(database, id: id, user: user.id) else {
           throw StoreError.notFound(noun: "passkey", id: "\(id)")
         }
         try Session.endAll(database, user: user.id, except: session.idHash)
-        var entry = audit
-        entry.detail = ["before": ["passkey": .string(name)], "after": .null]
-        try AuditEntry.add(database, entry, now: now)
+        try page.record(
+          database, "user.remove_passkey", "user \(user.name)", ["before": ["passkey": .string(name)], "after": .null])
       }
       return page.redirect(to: "/account", flash: "passkey_removed")
     }
   }
 
   private static func register(_ page: PageContext) async throws -> Response {
-    guard case .user(let user, let session)? = page.principal else { throw PageError(.forbidden, "csrf") }
+    let (user, session) = try page.signedIn()
     let (form, texts) = (page.form, page.texts)
     let typed = form["name"]
     let name =
@@ -53,18 +52,16 @@ enum PasskeyPages {
       return try await refuse(page, errors)
     }
     guard errors.isEmpty else { return try await refuse(page, errors) }
-    let (now, audit) = (page.now, page.audit("user.add_passkey", "user \(user.name)"))
     let isAdded = try await page.store.write { database in
       guard
         try Passkey.add(
           database, user: user.id, name: name, credential: made.credential, publicKey: Array(made.key.der),
-          counter: made.counter, now: now)
+          counter: made.counter, now: page.now)
       else { return false }
       try Session.endAll(database, user: user.id, except: session.idHash)
       try Session.note(database, idHash: session.idHash, secondStep: .own)
-      var entry = audit
-      entry.detail = ["before": .null, "after": ["passkey": .string(name)]]
-      try AuditEntry.add(database, entry, now: now)
+      try page.record(
+        database, "user.add_passkey", "user \(user.name)", ["before": .null, "after": ["passkey": .string(name)]])
       return true
     }
     guard isAdded else {

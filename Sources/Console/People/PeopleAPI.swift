@@ -19,15 +19,14 @@ enum PeopleAPI {
       guard let role else { throw Problems([Problem("role", FieldMessage.required)]) }
       let idempotency = try Idempotency(call, content: Array(body.data()), isSecret: true)
       return try await idempotency.response(call.store) { database in
-        let made = try Person.invite(database, name: name, role: role, audit: call.audit("", ""), now: call.now)
+        let made = try Person.invite(database, name: name, role: role, audit: call.entry, now: call.now)
         return Idempotency.Answer(
           status: .created, json: LinkedPerson(call, made.person, token: made.token),
           location: "/api/v1/people/\(made.person.id)")
       }
     }
     routes.call(.get, "/people/:id", role: .admin, scope: .admin) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { try Person.get($0, id: id) }
+      try await call.read { try Person.get($0, id: call.id()) }
     }
     routes.call(.patch, "/people/:id", role: .admin, scope: .admin) { call in
       let body = try await call.body()
@@ -41,23 +40,19 @@ enum PeopleAPI {
       ].compactMap { $0 }
       return APIContext.answer(try await apply(changes, call) { try Person.get($0, id: $1) })
     }
-    routes.call(.delete, "/people/:id", role: .admin, scope: .admin) { call in
-      try await apply([.delete], call) { _, _ in APIContext.nothing }
-    }
-    routes.call(.delete, "/people/:id/sessions", role: .admin, scope: .admin) { call in
-      try await apply([.endSessions], call) { _, _ in APIContext.nothing }
-    }
-    routes.call(.delete, "/people/:id/second-step", role: .admin, scope: .admin) { call in
-      try await apply([.resetSecondStep], call) { _, _ in APIContext.nothing }
-    }
-    routes.call(.delete, "/people/:id/identities", role: .admin, scope: .admin) { call in
-      try await apply([.unlink], call) { _, _ in APIContext.nothing }
+    let removals: [(path: String, change: PersonChange)] = [
+      ("", .delete), ("/sessions", .endSessions), ("/second-step", .resetSecondStep), ("/identities", .unlink),
+    ]
+    for (path, change) in removals {
+      routes.call(.delete, "/people/:id" + path, role: .admin, scope: .admin) { call in
+        try await apply([change], call) { _, _ in APIContext.nothing }
+      }
     }
     routes.call(.post, "/people/:id/link", role: .admin, scope: .admin, takesBody: false) { call in
-      let id: Int64 = try call.request.parameter("id")
+      let id = try call.id()
       let (person, token) = try await call.store.write { database in
         let person = try Person.get(database, id: id)
-        return (person, try person.link(database, audit: call.audit("", ""), now: call.now))
+        return (person, try person.link(database, audit: call.entry, now: call.now))
       }
       return APIContext.answer(LinkedPerson(call, person, token: token))
     }
@@ -71,13 +66,13 @@ enum PeopleAPI {
   private static func apply<Answer: Sendable>(
     _ changes: [PersonChange], _ call: APIContext, _ read: @escaping @Sendable (Database, Int64) throws -> Answer
   ) async throws -> Answer {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     var own: Int64?
     if case .token(let token) = call.principal { own = token.userID }
     let owner = own
     return try await call.store.write { database in
       for change in changes {
-        try change.apply(database, to: id, by: owner, audit: call.audit("", ""), now: call.now)
+        try change.apply(database, to: id, by: owner, audit: call.entry, now: call.now)
       }
       return try read(database, id)
     }

@@ -22,7 +22,7 @@ enum PeoplePages {
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/people", role: .admin) { page in try await showAll(page) }
-    routes.page(.post, "/settings/people", role: .admin, proof: true) { page in try await invite(page) }
+    routes.page(.post, "/settings/people", role: .admin, proof: true, invite)
     export.add(to: &routes)
     SecondStepRoutes.add(to: &routes)
     routes.page(.get, "/settings/people/:id", role: .admin) { page in try await show(page, try page.id()) }
@@ -36,9 +36,9 @@ enum PeoplePages {
       }
     }
     routes.page(.post, "/settings/people/:id/link", role: .admin, proof: true) { page in
-      let (id, audit, now) = (try page.id(), page.audit("", ""), page.now)
+      let id = try page.id()
       return try await refusing(page, id) {
-        let token = try await page.store.write { try Person.get($0, id: id).link($0, audit: audit, now: now) }
+        let token = try await page.store.write { try Person.get($0, id: id).link($0, audit: page.entry, now: page.now) }
         return try await show(page, id, token: token)
       }
     }
@@ -76,13 +76,12 @@ enum PeoplePages {
   }
 
   private static func invite(_ page: PageContext) async throws -> Response {
-    let (name, audit, now) = (page.form["name"], page.audit("", ""), page.now)
     do {
       guard let role = User.Role(rawValue: page.form["role"]) else {
         throw Problems([Problem("role", FieldMessage.required)])
       }
       let (person, token) = try await page.store.write { database in
-        try Person.invite(database, name: name, role: role, audit: audit, now: now)
+        try Person.invite(database, name: page.form["name"], role: role, audit: page.entry, now: page.now)
       }
       return try await show(page, person.id, token: token)
     } catch let problems as Problems {
@@ -122,9 +121,9 @@ enum PeoplePages {
   private static func apply(
     _ change: PersonChange, _ page: PageContext, flash: String, to path: String? = nil
   ) async throws -> Response {
-    let (id, own, audit, now) = (try page.id(), page.user?.id, page.audit("", ""), page.now)
+    let (id, own) = (try page.id(), page.user?.id)
     return try await refusing(page, id) {
-      try await page.store.write { try change.apply($0, to: id, by: own, audit: audit, now: now) }
+      try await page.store.write { try change.apply($0, to: id, by: own, audit: page.entry, now: page.now) }
       return page.redirect(to: path ?? "\(list)/\(id)", flash: flash)
     }
   }

@@ -60,7 +60,7 @@ enum ProofGate {
 
   /// Calls the handler of a form if the last proof is fresh; otherwise asks for one, and goes on with the same form.
   static func passing(_ page: PageContext, _ handler: ConsoleRouter.PageHandler) async throws -> Response {
-    guard let session = page.session else { throw PageError(.forbidden, "csrf") }
+    let session = try page.signedIn().session
     if isFresh(session, now: page.now) { return try await handler(page) }
     if page.request.method.isSafe { return try await ask(page, returnTo: SessionPages.ownPath(page.request.target)) }
     // A page cannot carry a chosen file: it is chosen once more, on the page that the form comes from.
@@ -115,7 +115,7 @@ enum ProofGate {
 
   /// Why the password of the signed-in person is not accepted; nil if it is right. Guesses are slowed down.
   static func refusal(_ page: PageContext, password: String) async throws -> Refusal? {
-    guard let user = page.user, let session = page.session else { throw PageError(.forbidden, "csrf") }
+    let (user, session) = try page.signedIn()
     guard try await page.store.read({ try OIDCSettings.allowsPasswords($0) }) else {
       return Refusal(text: page.texts("session.no_passwords"))
     }
@@ -147,7 +147,7 @@ enum ProofGate {
   static func ask(
     _ page: PageContext, returnTo: String? = nil, problem: Refusal? = nil, isFileLost: Bool = false
   ) async throws -> Response {
-    guard case .user(let user, let session)? = page.principal else { throw PageError(.forbidden, "csrf") }
+    let (user, session) = try page.signedIn()
     let (person, provider) = try await page.store.read { database in
       (try Person.get(database, id: user.id), try OIDCSettings.load(database))
     }

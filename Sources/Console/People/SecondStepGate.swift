@@ -45,7 +45,7 @@ enum SecondStepGate {
   static func show(
     _ page: PageContext, returnTo: String, problem: ProofGate.Refusal? = nil, errors: FieldErrors = FieldErrors()
   ) async throws -> Response {
-    guard let user = page.user else { throw PageError(.forbidden, "csrf") }
+    let user = try page.signedIn().user
     let person = try await page.store.read { try Person.get($0, id: user.id) }
     return page.answer(
       SecondStepGateView(

@@ -17,37 +17,30 @@ enum SecondStepPages {
     // While it is set up, the page shows the secret.
     routes.page(.get, "/account/second-step", proof: true) { page in try await show(page) }
     routes.page(.post, "/account/second-step/begin", proof: true) { page in
-      let (user, sealer, now) = (try person(page).user.id, page.store.sealer, page.now)
+      let (user, sealer, now) = (try page.signedIn().user.id, page.store.sealer, page.now)
       try await page.store.write { try Authenticator.begin($0, user: user, sealer: sealer, now: now) }
       return page.redirect(to: path)
     }
-    routes.page(.post, "/account/second-step", proof: true) { page in try await confirm(page) }
+    routes.page(.post, "/account/second-step", proof: true, confirm)
     routes.page(.post, "/account/second-step/codes", proof: true) { page in
-      let (user, _) = try person(page)
-      let (now, audit) = (page.now, page.audit("user.recovery_codes", "user \(user.name)"))
+      let (user, _) = try page.signedIn()
       let codes = try await page.store.write { database -> [String] in
         guard try Authenticator.isOn(database, user: user.id) else { return [] }
-        try AuditEntry.add(database, audit, now: now)
+        try page.record(database, "user.recovery_codes", "user \(user.name)")
         return try RecoveryCode.renew(database, user: user.id)
       }
       return try await show(page, codes: codes)
     }
     routes.page(.post, "/account/second-step/remove", proof: true) { page in
-      let (user, session) = try person(page)
-      let (now, audit) = (page.now, changed(page, user, to: false))
+      let (user, session) = try page.signedIn()
       try await page.store.write { database in
         guard try Authenticator.find(database, user: user.id) != nil else { return }
         try SecondStep.removeAuthenticator(database, user: user.id)
         try Session.endAll(database, user: user.id, except: session.idHash)
-        try AuditEntry.add(database, audit, now: now)
+        try page.record(database, changed(page, user, to: false))
       }
       return page.redirect(to: path, flash: "second_step_off")
     }
-  }
-
-  private static func person(_ page: PageContext) throws -> (user: User, session: Session) {
-    guard case .user(let user, let session)? = page.principal else { throw PageError(.forbidden, "csrf") }
-    return (user, session)
   }
 
   private static func changed(_ page: PageContext, _ user: User, to isOn: Bool) -> NewAuditEntry {
@@ -59,7 +52,7 @@ enum SecondStepPages {
   private static func show(
     _ page: PageContext, codes: [String] = [], refusal: ProofGate.Refusal? = nil
   ) async throws -> Response {
-    let (user, _) = try person(page)
+    let (user, _) = try page.signedIn()
     let sealer = page.store.sealer
     let (found, secret, left) = try await page.store.read { database in
       let found = try Authenticator.find(database, user: user.id)
@@ -80,7 +73,7 @@ enum SecondStepPages {
 
   /// Turns it on with the first code.
   private static func confirm(_ page: PageContext) async throws -> Response {
-    let (user, session) = try person(page)
+    let (user, session) = try page.signedIn()
     let (code, sealer, now, audit) = (page.form.raw("code"), page.store.sealer, page.now, changed(page, user, to: true))
     let isWaiting = try await page.store.read { database in
       try Authenticator.find(database, user: user.id).map { $0.confirmedAt == nil } ?? false

@@ -10,11 +10,11 @@ enum SecondStepRoutes {
       guard let reach = SecondStepRule.Reach(rawValue: page.form["required"]) else {
         throw PageError(.badRequest, "refused")
       }
-      let (isTrusted, audit, now) = (page.form["provider"] == "yes", page.audit("", ""), page.now)
+      let isTrusted = page.form["provider"] == "yes"
       try await page.store.write { database in
         // Without a provider, the form does not ask about it.
         let trusts = try OIDCSettings.load(database) == nil ? SecondStepRule.find(database).trustsProvider : isTrusted
-        try SecondStepRule(reach: reach, trustsProvider: trusts).save(database, audit: audit, now: now)
+        try SecondStepRule(reach: reach, trustsProvider: trusts).save(database, audit: page.entry, now: page.now)
       }
       return page.redirect(to: "/settings/people", flash: "settings_saved")
     }
@@ -31,7 +31,7 @@ enum SecondStepRoutes {
       try fields.finish()
       guard let reach else { throw Problems([Problem("required", FieldMessage.required)]) }
       let rule = SecondStepRule(reach: reach, trustsProvider: trusts)
-      try await call.store.write { try rule.save($0, audit: call.audit("", ""), now: call.now) }
+      try await call.store.write { try rule.save($0, audit: call.entry, now: call.now) }
       return answer(rule)
     }
   }

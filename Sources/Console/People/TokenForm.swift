@@ -32,8 +32,7 @@ package struct TokenForm: Sendable {
           "scopes", code: "token.scopes", "Choose at least one permission: {scopes}.",
           ["scopes": Self.words.joined(separator: ", ")]))
     } else if words.count > 1, words.contains(where: { $0 != "admin" && User.Role(rawValue: $0) != nil }) {
-      problems.append(
-        Problem("scopes", code: "token.one_role", "A token has either one role or scopes, not both."))
+      problems.append(Problem("scopes", code: "token.one_role", "A token has either one role or scopes, not both."))
     }
     if apps?.isEmpty == true {
       problems.append(Problem("apps", code: "token.apps", "Choose at least one app, or all apps."))
@@ -56,8 +55,7 @@ package struct TokenForm: Sendable {
   }
 
   private static var badLifetime: Problem {
-    Problem(
-      "expires", code: "token.expires", "Must be 1d to {limit}d, or never.", ["limit": "\(mostDays)"])
+    Problem("expires", code: "token.expires", "Must be 1d to {limit}d, or never.", ["limit": "\(mostDays)"])
   }
 
   /// Reads `90d` or `never`.

@@ -12,7 +12,7 @@ enum TokenPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/tokens", role: .admin) { page in try await show(page) }
     export.add(to: &routes)
-    routes.page(.post, "/settings/tokens", role: .admin, proof: true) { page in try await create(page) }
+    routes.page(.post, "/settings/tokens", role: .admin, proof: true, create)
     routes.page(.post, "/settings/tokens/:id/revoke", role: .admin, proof: true) { page in
       let (id, now) = (try page.id(), page.now)
       let audit = page.audit("token.revoke", "")
@@ -78,10 +78,12 @@ enum TokenPages {
     do throws(Problem) { typed.days = try TokenForm.days(page.form["expires"]) } catch { problems.append(error) }
     problems += typed.problems
     guard problems.isEmpty else { return try await show(page, FieldErrors(Problems(problems), page.texts)) }
-    let (form, user, audit, now) = (typed, page.user?.id, page.audit("", ""), page.now)
+    let form = typed
     let secret: String
     do {
-      secret = try await page.store.write { try form.add($0, user: user, audit: audit, now: now).secret }
+      secret = try await page.store.write {
+        try form.add($0, user: page.user?.id, audit: page.entry, now: page.now).secret
+      }
     } catch let problems as Problems {
       return try await show(page, FieldErrors(problems, page.texts))
     }

@@ -11,13 +11,12 @@ enum TokensAPI {
       let items = try await call.store.read { try TokenAnswer.all($0, now: call.now) }
       return APIContext.answer(Page(items: items, next: nil))
     }
-    routes.call(.post, "/tokens", role: .admin, scope: .admin) { call in try await create(call) }
+    routes.call(.post, "/tokens", role: .admin, scope: .admin, create)
     routes.call(.get, "/tokens/:id", role: .admin, scope: .admin) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { try TokenAnswer($0, try APIToken.get($0, id: id), now: call.now) }
+      try await call.read { try TokenAnswer($0, try APIToken.get($0, id: call.id()), now: call.now) }
     }
     routes.call(.delete, "/tokens/:id", role: .admin, scope: .admin) { call in
-      let id: Int64 = try call.request.parameter("id")
+      let id = try call.id()
       let audit = call.audit("token.revoke", "")
       let wasGood = try await call.store.write { try APIToken.get($0, id: id).revoke($0, audit, now: call.now) }
       guard wasGood else { throw HTTPError(.conflict, "This token was already revoked.") }
@@ -41,9 +40,8 @@ enum TokensAPI {
     let form = typed
     guard form.problems.isEmpty else { throw Problems(form.problems) }
     let idempotency = try Idempotency(call, content: Array(body.data()), isSecret: true)
-    let entry = call.audit("", "")
     return try await idempotency.response(call.store) { database in
-      let added = try form.add(database, user: nil, audit: entry, now: call.now)
+      let added = try form.add(database, user: nil, audit: call.entry, now: call.now)
       return Idempotency.Answer(
         status: .created, json: try TokenAnswer(database, added.token, now: call.now, secret: added.secret),
         location: "/api/v1/tokens/\(added.token.id)")

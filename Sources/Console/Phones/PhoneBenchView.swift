@@ -194,9 +194,7 @@ struct StoryStep: View {
     steps.sort { $0.date < $1.date }
     return steps.enumerated().map { index, step in
       let pause = index == 0 ? nil : step.date.timeIntervalSince(steps[index - 1].date)
-      return StoryStep(
-        text: step.text, date: step.date,
-        after: pause.map { "+\(texts.span($0))" }, isDone: step.isDone)
+      return StoryStep(text: step.text, date: step.date, after: pause.map { "+\(texts.span($0))" }, isDone: step.isDone)
     }
   }
 }

@@ -24,22 +24,22 @@ enum PhonePages {
           ("platform", page.filled("platform") ?? "ios"),
         ]), FieldErrors())
     }
-    routes.page(.get, "/phones/wall") { page in try await PhoneWall.show(page) }
+    routes.page(.get, "/phones/wall", PhoneWall.show)
     routes.page(.get, "/phones/ca.pem") { page in
       guard let simulator = page.console.simulator else { throw PageError(.notFound, "not_found") }
       return Response(
         headers: ["Content-Type": "application/x-pem-file"], body: .bytes(Array(simulator.authorityPEM.utf8)))
     }
-    routes.page(.post, "/phones", role: .operator) { page in try await make(page) }
-    routes.page(.post, "/phones/faults", role: .operator) { page in try await setFaults(page) }
-    routes.page(.post, "/phones/:id", role: .operator) { page in try await act(page) }
+    routes.page(.post, "/phones", role: .operator, make)
+    routes.page(.post, "/phones/faults", role: .operator, setFaults)
+    routes.page(.post, "/phones/:id", role: .operator, act)
     routes.page(.get, "/phones/:id/remove", role: .operator) { page in
       guard let phone = try simulator(page).phones.phone(try page.id()) else {
         throw PageError.notFound("phone", list: "/phones")
       }
       return page.answer(RemovePhoneView(phone: phone))
     }
-    routes.page(.post, "/phones/:id/remove", role: .operator) { page in try await remove(page) }
+    routes.page(.post, "/phones/:id/remove", role: .operator, remove)
   }
 
   private static func simulator(_ page: PageContext) throws -> PushSimulator {
@@ -74,9 +74,7 @@ enum PhonePages {
       return (apps, shown, try item.flatMap { try NotificationOrigin.find(database, $0, device: receiver) })
     }
     let names = Dictionary(
-      named.map { phone in
-        (phone.id, apps.first { $0.bundleID == phone.topic }?.name ?? phone.topic)
-      }
+      named.map { phone in (phone.id, apps.first { $0.bundleID == phone.topic }?.name ?? phone.topic) }
     ) { $1 }
     func row(_ entry: PhoneBench.Entry) -> PhoneNotificationRow {
       PhoneNotificationRow(
@@ -213,9 +211,8 @@ enum PhonePages {
   }
 
   private static func register(_ registration: Registration, _ app: App, _ page: PageContext) async throws {
-    let (actor, now) = (page.actor, page.now)
-    _ = try await page.store.write { database in
-      try Device.register(database, app: app.id, [registration], by: actor, now: now)
+    _ = try await page.store.write {
+      try Device.register($0, app: app.id, [registration], by: page.actor, now: page.now)
     }
   }
 
@@ -236,39 +233,17 @@ enum PhonePages {
     let id = try page.id()
     guard let phone = phones.phone(id) else { throw PageError.notFound("phone", list: "/phones") }
     do {
+      let muted = phone.android?.mutedChannels ?? []
       if let channel = page.form.filled("subscribe") {
         try channels.subscribe(phone, to: channel)
-        return page.redirect(to: "/phones?phone=\(id)")
-      }
-      if let channel = page.form.filled("unsubscribe") {
+      } else if let channel = page.form.filled("unsubscribe") {
         try channels.unsubscribe(phone, from: channel)
-        return page.redirect(to: "/phones?phone=\(id)")
-      }
-      let muted = phone.android?.mutedChannels ?? []
-      if let channel = page.form.filled("channel_off") {
+      } else if let channel = page.form.filled("channel_off") {
         try phones.setMutedChannels(id, muted.union([channel]))
-        return page.redirect(to: "/phones?phone=\(id)")
-      }
-      if let channel = page.form.filled("channel_on") {
+      } else if let channel = page.form.filled("channel_on") {
         try phones.setMutedChannels(id, muted.subtracting([channel]))
-        return page.redirect(to: "/phones?phone=\(id)")
-      }
-      switch page.form["action"] {
-      case "foreground": try phones.setAppState(id, .foreground, now: page.now)
-      case "background": try phones.setAppState(id, .background)
-      case "not_running": try phones.setAppState(id, .notRunning)
-      case "on": try phones.setPower(id, .on)
-      case "off": try phones.setPower(id, .off)
-      case "uninstall": try phones.uninstall(id, now: page.now)
-      case "reinstall":
-        try await register(try phones.reinstall(id, now: page.now), inPlaceOf: phone, page)
-      case "refresh":
-        try await register(try phones.refreshToken(id, now: page.now), inPlaceOf: phone, page)
-      case "doze": try phones.setDozing(id, true, now: page.now)
-      case "wake": try phones.setDozing(id, false, now: page.now)
-      case "clear": try phones.clear(id)
-      case "tap": try phones.tap(id, Int64(page.form["notification"]) ?? 0, now: page.now)
-      default: throw PageError(.unprocessableContent, "refused")
+      } else {
+        try await press(page.form["action"], on: phone, phones, page)
       }
     } catch is ChannelBook.Problem {
       throw PageError(.conflict, "channel_gone", action: ("/phones", "nav.phones"))
@@ -278,6 +253,28 @@ enum PhonePages {
         .conflict, "phone_busy", ["reason": page.texts.text(error.problem)], action: ("/phones", "nav.phones"))
     }
     return page.redirect(to: "/phones?phone=\(id)")
+  }
+
+  /// What a button of the phone does.
+  private static func press(
+    _ action: String, on phone: SimulatedPhone, _ phones: PhoneBook, _ page: PageContext
+  ) async throws {
+    let (id, now) = (phone.id, page.now)
+    switch action {
+    case "foreground": try phones.setAppState(id, .foreground, now: now)
+    case "background": try phones.setAppState(id, .background)
+    case "not_running": try phones.setAppState(id, .notRunning)
+    case "on": try phones.setPower(id, .on)
+    case "off": try phones.setPower(id, .off)
+    case "uninstall": try phones.uninstall(id, now: now)
+    case "reinstall": try await register(try phones.reinstall(id, now: now), inPlaceOf: phone, page)
+    case "refresh": try await register(try phones.refreshToken(id, now: now), inPlaceOf: phone, page)
+    case "doze": try phones.setDozing(id, true, now: now)
+    case "wake": try phones.setDozing(id, false, now: now)
+    case "clear": try phones.clear(id)
+    case "tap": try phones.tap(id, Int64(page.form["notification"]) ?? 0, now: now)
+    default: throw PageError(.unprocessableContent, "refused")
+    }
   }
 
   /// The app registers its new token, with everything that the device of the previous one had.

@@ -37,8 +37,7 @@ enum PhoneWall {
           PushRow(listed, app: apps.first { $0.id == listed.push.appID }, texts: texts, now: now)
         },
         choices: all.prefix(choiceLimit).map { phone in
-          ChoiceView(
-            value: "\(phone.id)", label: phone.name, isSelected: phones.contains { $0.id == phone.id })
+          ChoiceView(value: "\(phone.id)", label: phone.name, isSelected: phones.contains { $0.id == phone.id })
         }, now: now))
   }
 
@@ -92,8 +91,7 @@ struct WallPhone: View {
       (tone, news) = ("red", texts("phones.gone"))
     } else if let last {
       tone = ""
-      news = texts(
-        last.tapped != nil ? "phones.was_opened" : last.isShown ? "phones.was_shown" : "phones.was_hidden")
+      news = texts(last.tapped != nil ? "phones.was_opened" : last.isShown ? "phones.was_shown" : "phones.was_hidden")
     } else {
       (tone, news) = ("none", texts("phones.nothing"))
     }

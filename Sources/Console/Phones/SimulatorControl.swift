@@ -34,9 +34,7 @@ package enum SimulatorControl {
         }
       }
     }
-    let fcm = [
-      "/token", "/o/oauth2/token", "/oauth2/v4/token", "/fcm/send", "/gcm/send", "/v1/*rest", "/iid/*rest",
-    ]
+    let fcm = ["/token", "/o/oauth2/token", "/oauth2/v4/token", "/fcm/send", "/gcm/send", "/v1/*rest", "/iid/*rest"]
     add(simulator.fcm, fcm, limit: FCMService.bodyLimit, name: "fcm", to: &router)
     add(simulator.jpush, ["/v3/*rest"], limit: JPushService.bodyLimit, name: "jpush", to: &router)
     return router

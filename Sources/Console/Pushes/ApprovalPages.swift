@@ -36,7 +36,7 @@ enum ApprovalPages {
     }
     do {
       try await page.console.engine.decide(
-        subject, isApproved: isApproved, by: approver, remark: remark, from: page.request.remoteAddress?.host)
+        subject, isApproved: isApproved, by: approver, remark: remark, from: page.clientAddress)
     } catch let problems as Problems {
       // Somebody else was faster: the page shows what became of it.
       if problems.all.contains(where: { ApprovalMessage(rawValue: $0.code)?.isConflict ?? false }) {
@@ -84,7 +84,7 @@ extension ApprovalPages {
   ) async throws {
     try await call.console.engine.decide(
       subject, isApproved: isApproved, by: call.principal.approver, remark: remark,
-      from: call.request.remoteAddress?.host)
+      from: call.clientAddress)
   }
 }
 

@@ -15,13 +15,12 @@ enum DeliveryPage {
     let push = try await PushPages.find(page)
     let id: Int64 = try page.request.parameter("device")
     let mayMove = page.may(.operator)
-    let found = try await page.store.read { database in
+    let (found, credential, fcm, message, badge, last, text, waiting, reasons) = try await page.store.read { database in
       let done = try Delivery.find(database, push: push.id, device: id)
       let waiting = done == nil ? try WaitingDelivery.find(database, push: push.id, device: id) : nil
       let item = done ?? waiting?.delivery(push: push.id)
       let provider = item?.device?.provider ?? .apns
-      let credential = try Credential.find(
-        database, app: push.appID, provider: provider, environment: push.environment)
+      let credential = try Credential.find(database, app: push.appID, provider: provider, environment: push.environment)
       let fcm = FCMFacts(
         project: try credential.flatMap { try FCMFacts.project($0, database) },
         name: try Delivery.name(database, push: push.id, device: id))
@@ -37,13 +36,13 @@ enum DeliveryPage {
             ? try MovedTokens.find(database, .push(push)) : nil)
       )
     }
-    guard let item = found.0 else {
+    guard let item = found else {
       if let date = push.detailsRemovedAt { throw StoreError.detailsRemoved(push: push.uid, at: date) }
       throw PageError.notFound("delivery", list: "/pushes")
     }
     return page.answer(
       view(
-        push, item, found.1, found.2, found.3, badge: found.4, last: found.5, found.6, waiting: found.7, found.8, page))
+        push, item, credential, fcm, message, badge: badge, last: last, text, waiting: waiting, reasons, page))
   }
 
   /// What is known of a request to FCM.
@@ -116,7 +115,7 @@ enum DeliveryPage {
       steps: waiting == nil ? DeliverySteps(push, item, name: nil, texts) : nil,
       attempt: exchange.request.map { request in
         DeliveryAttemptView(
-          number: Int(delivery.attempts), at: isTimed ? MomentView(date: delivery.at) : nil,
+          number: delivery.attempts, at: isTimed ? MomentView(date: delivery.at) : nil,
           duration: isTimed ? texts.duration(milliseconds: delivery.durationMilliseconds) : "",
           request: request,
           answer: exchange.answer)

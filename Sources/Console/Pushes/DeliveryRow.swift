@@ -94,11 +94,11 @@ struct DeliveryRow: View {
     .text("tone") { $0.item.delivery.outcome.tone },
     .text("outcome_text") { $0.outcomeText },
     .flag("has_status") { $0.item.delivery.status != 0 },
-    .written("status") { $1.write(Int($0.item.delivery.status)) },
+    .written("status") { $1.write($0.item.delivery.status) },
     .optional("reason") { $0.item.delivery.reason },
     .flag("failed") { $0.item.delivery.outcome == .failed },
     .flag("tried") { $0.item.delivery.attempts > 0 },
-    .written("attempts") { $1.write(Int($0.item.delivery.attempts)) },
+    .written("attempts") { $1.write($0.item.delivery.attempts) },
     .text("duration") { $0.duration },
     .text("reported") { $0.reported },
   ]

@@ -62,8 +62,7 @@ struct DeliverySteps: View {
         max(held, started), asked, "track", false
       ),
     ].filter { texts.milliseconds($0.1, $0.2) > 0 }
-    let answer = [delivery.status == 0 ? nil : "\(delivery.status)", delivery.reason].compactMap { $0 }
-      .joined(separator: " ")
+    let answer = Delivery.answer(delivery.status, delivery.reason)
     spans.append(
       (
         delivery.endedWaiting
@@ -110,6 +109,11 @@ struct DeliverySteps: View {
 }
 
 extension Delivery {
+  /// What a service answered, as “400 BadDeviceToken”.
+  static func answer(_ status: Int, _ reason: String?) -> String {
+    [status == 0 ? nil : String(status), reason].compactMap { $0 }.joined(separator: " ")
+  }
+
   /// Whether it was given up while it waited for a retry: nothing was asked at its end.
   var endedWaiting: Bool {
     guard attempts > 0, durationMilliseconds == 0, let reason else { return false }

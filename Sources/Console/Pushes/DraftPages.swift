@@ -18,7 +18,7 @@ enum DraftPages {
   ]
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/pushes/drafts", role: .operator) { page in try await index(page) }
+    routes.page(.get, "/pushes/drafts", role: .operator, index)
     export.add(to: &routes)
     routes.page(.post, "/pushes/drafts", role: .operator) { page in
       _ = try await save(page)
@@ -29,7 +29,7 @@ enum DraftPages {
       guard try await page.store.write({ try SavedDraft.delete($0, id: id, user: user) }) else { throw missing }
       return page.redirect(to: "/pushes/drafts", flash: "draft_removed")
     }
-    routes.page(.post, "/pushes/own", role: .operator) { page in try await tryOut(page) }
+    routes.page(.post, "/pushes/own", role: .operator, tryOut)
   }
 
   private static var missing: PageError {
@@ -113,8 +113,7 @@ enum DraftPages {
     do {
       let order = PushIntake.Order(
         try SendForm(form: form).draft(), source: .web, by: page.actor, person: page.user?.id,
-        from: page.request.remoteAddress?.host,
-        now: page.now)
+        from: page.clientAddress, now: page.now)
       let kept = try await page.console.intake.take(order)
       guard case .push(let push) = kept else { throw PageError(.unprocessableContent, "refused") }
       let draft = try await save(page)

@@ -155,7 +155,7 @@ enum LegacyMessagesAPI {
       return nil
     }
     let order = PushIntake.Order(
-      draft, source: .legacy, by: "fcm \(call.key.appKey)", from: call.address, now: call.now)
+      draft, source: .legacy, by: "fcm \(call.key.appKey)", from: call.clientAddress, now: call.now)
     guard case .push(let push) = try await call.console.intake.take(order) else { return nil }
     return push
   }

@@ -23,8 +23,7 @@ enum LivePreview {
       // A repair needs a form that is complete.
       if whole == nil { for index in view.findings.indices { view.findings[index].fix = nil } }
       json = view.json
-      json["callbacks_html"] = .string(
-        page.console.views.part(CallbackRowsView(callbacks: view.callbacks), page.texts))
+      json["callbacks_html"] = .string(page.console.views.part(CallbackRowsView(callbacks: view.callbacks), page.texts))
       // Without a complete target no number of devices is shown.
       if whole == nil { (json["sentence"], json["times"]) = ("", "") }
     }

@@ -184,11 +184,11 @@ struct DeliveryAnswer: JSONObject {
     let isSent = delivery.attempts > 0
     json.member("device", delivery.deviceID)
     json.member("outcome", delivery.outcome.name)
-    json.member("status", delivery.status == 0 ? nil : Int(delivery.status))
+    json.member("status", delivery.status == 0 ? nil : delivery.status)
     json.member("reason", delivery.reason)
     json.member("at", delivery.at)
-    json.member("duration_ms", isSent ? Int(delivery.durationMilliseconds) : nil)
-    json.member("attempts", Int(delivery.attempts))
+    json.member("duration_ms", isSent ? delivery.durationMilliseconds : nil)
+    json.member("attempts", delivery.attempts)
     json.member(
       "apns_id",
       isSent && row.device?.provider ?? .apns == .apns

@@ -23,9 +23,7 @@ enum PushControlAPI {
         try await call.console.engine.resume($0)
       }
     }
-    routes.call(.post, "/pushes/:id/retry", role: .operator, scope: .send, reach: .push, takesBody: false) { call in
-      try await retry(call)
-    }
+    routes.call(.post, "/pushes/:id/retry", role: .operator, scope: .send, reach: .push, takesBody: false, retry)
     ApprovalPages.addCalls(to: &routes)
     for back in [false, true] {
       let path = "/pushes/:id/" + TokenMove.word(back: back)
@@ -43,9 +41,8 @@ enum PushControlAPI {
     let push = try await call.store.read { try PushesAPI.find($0, call) }
     guard try await change(push.id) else { throw HTTPError(.conflict, otherwise) }
     let action = push.state == .needsApproval ? "push.withdraw" : action
-    let (audit, now) = (call.audit(action, "push \(push.uid)"), call.now)
     return try await call.write { database in
-      try AuditEntry.add(database, audit, now: now)
+      try call.record(database, action, "push \(push.uid)")
       return try PushesAPI.json(database, try Push.get(database, id: push.id))
     }
   }

@@ -23,7 +23,7 @@ enum PushControlPages {
         return try await page.console.engine.resume($0.id)
       }
     }
-    routes.page(.post, "/pushes/:uid/retry", role: .operator) { page in try await retry(page) }
+    routes.page(.post, "/pushes/:uid/retry", role: .operator, retry)
     TokenMovePages.add(to: &routes)
     ApprovalPages.add(to: &routes)
   }
@@ -35,8 +35,7 @@ enum PushControlPages {
     let push = try await PushPages.find(page)
     let isChanged = try await change(push)
     let action = push.state == .needsApproval ? "push.withdraw" : action
-    let (audit, now) = (page.audit(action, "push \(push.uid)"), page.now)
-    if isChanged { _ = try await page.store.write { try AuditEntry.add($0, audit, now: now) } }
+    if isChanged { try await page.note(page.audit(action, "push \(push.uid)")) }
     // Before anything was sent there are no remaining devices; the page says that none got it.
     let isEarly = done == "push_cancelled" && [.queued, .needsApproval].contains(push.state)
     return page.redirect(to: "/pushes/\(push.uid)", flash: !isChanged ? otherwise : isEarly ? "push_undone" : done)

@@ -19,7 +19,7 @@ enum PushCreation {
     try await call.check(app: draft.app, sendingIn: draft.environment)
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let order = PushIntake.Order(
-      draft, source: .api, by: call.actor, person: call.principal.person, from: call.request.remoteAddress?.host,
+      draft, source: .api, by: call.actor, person: call.principal.person, from: call.clientAddress,
       now: call.now)
     guard !draft.options.dryRun else {
       return try await call.console.intake.preview(order, once: idempotency) { check in
@@ -70,8 +70,6 @@ private struct PushDryRun: JSONObject {
     let situations = draft.platforms.contains(.ios) ? CallbackTable(payload.facts).cells : []
     json.array("callbacks", situations) { json, situation in situation.write(to: &json) }
     guard let rule = draft.recurrence else { return }
-    json.member(
-      "next",
-      Recurrence(rule, from: draft.sendAt ?? now).occurrences(from: now, limit: Schedule.shownTimes))
+    json.member("next", Recurrence(rule, from: draft.sendAt ?? now).occurrences(from: now, limit: Schedule.shownTimes))
   }
 }

@@ -16,11 +16,10 @@ enum PushPages {
   ]
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/pushes") { page in try await index(page) }
-    routes.page(.get, "/pushes.csv") { page in try await exportList(page, "csv").csv() }
-    routes.page(.get, "/pushes.json") { page in try await exportList(page, "json").json() }
-    routes.page(.get, "/pushes/:uid") { page in try await PushResultPage.show(page) }
-    routes.page(.get, "/pushes/:uid/events") { page in try await events(page) }
+    routes.page(.get, "/pushes", index)
+    export.add(to: &routes)
+    routes.page(.get, "/pushes/:uid", PushResultPage.show)
+    routes.page(.get, "/pushes/:uid/events", events)
     routes.page(.get, "/pushes/:uid/receipts/events") { page in
       let (push, console, texts) = (try await find(page), page.console, page.texts)
       return try page.events { stream in
@@ -29,28 +28,24 @@ enum PushPages {
     }
     PushControlPages.add(to: &routes)
     PushRemovePages.add(to: &routes)
-    routes.page(.get, "/pushes/:uid/deliveries.csv") { page in
-      try await export(page, "csv").csv()
-    }
-    routes.page(.get, "/pushes/:uid/deliveries.json") { page in
-      try await export(page, "json").json()
-    }
-    routes.page(.get, "/pushes/:uid/deliveries/:device") { page in try await DeliveryPage.show(page) }
+    routes.page(.get, "/pushes/:uid/deliveries.csv") { page in try await deliveries(page, "csv").csv() }
+    routes.page(.get, "/pushes/:uid/deliveries.json") { page in try await deliveries(page, "json").json() }
+    routes.page(.get, "/pushes/:uid/deliveries/:device", DeliveryPage.show)
   }
 
   /// The devices of a push as a file, which the activity log records.
-  private static func export(_ page: PageContext, _ format: String) async throws -> DeliveryExport {
+  private static func deliveries(_ page: PageContext, _ format: String) async throws -> DeliveryExport {
     let push = try await find(page)
     let export = try DeliveryExport(page, push)
     try await page.note(page.audit("push.export", "push \(push.uid)", ["format": .string(format)]))
     return export
   }
 
-  /// The pushes of the list as a file, which the activity log records.
-  private static func exportList(_ page: PageContext, _ format: String) async throws -> PushListExport {
+  private static let export = ListExportRoutes<PushListExport>(
+    path: "/pushes", action: "push.export_list", columns: PushListExport.columns
+  ) { page in
     let filter = try await filter(page)
-    try await page.note(page.audit("push.export_list", "pushes", ["format": .string(format)]))
-    return PushListExport(page.store, filter)
+    return { try PushListExport.list($0, filter, cursor: $1, limit: $2) }
   }
 
   /// The push named in the URL.
@@ -119,8 +114,7 @@ enum PushPages {
     }
     return page.answer(
       PushListView(
-        heading: heading(
-          found.recent, matching: isFiltered ? found.matching : nil, isEmpty: list.items.isEmpty, texts),
+        heading: heading(found.recent, matching: isFiltered ? found.matching : nil, isEmpty: list.items.isEmpty, texts),
         filter: PushFilterView(
           search: page.filled("q") ?? "", from: page.filled("from") ?? "", to: page.filled("to") ?? "",
           apps: choices("app", apps.map { (String($0.id), $0.name) }),
@@ -218,9 +212,7 @@ struct ProgressJSON {
 
   var rateText: String {
     guard !progress.isFinal, progress.rate > 0 else { return "" }
-    return texts(
-      "push.rate",
-      ["rate": Int(progress.rate).grouped, "seconds": (progress.secondsLeft ?? 0).grouped])
+    return texts("push.rate", ["rate": Int(progress.rate).grouped, "seconds": (progress.secondsLeft ?? 0).grouped])
   }
 
   /// Why nothing is being sent, and the number of devices to retry with the time of the first retry.

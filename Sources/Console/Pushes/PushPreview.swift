@@ -70,14 +70,12 @@ struct PushPreview: Sendable {
       let message = FCMMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
       let target = draft.audience.topicTarget ?? ["token": "$DEVICE_TOKEN"]
       let body: JSONValue = ["message": .object((message.json.object ?? [:]).merging(target) { $1 })]
-      request = Request(
-        payload: body.text(pretty: true), size: message.size, limit: message.limit)
+      request = Request(payload: body.text(pretty: true), size: message.size, limit: message.limit)
     case .jpush:
       let message = JPushMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
       let body = message.request(to: draft.platforms, audience: ["registration_id": ["$REGISTRATION_ID"]], cid: nil)
       let (size, limit) = message.size
-      request = Request(
-        payload: body.text(pretty: true), size: size, limit: limit)
+      request = Request(payload: body.text(pretty: true), size: size, limit: limit)
     }
   }
 
@@ -202,8 +200,7 @@ struct PushPreview: Sendable {
     if let rule = draft.recurrence { return texts.rule(rule, from: draft.sendAt ?? page.now) }
     guard let sendAt = draft.sendAt else { return nil }
     let zone = (try? SendForm(form: page.form).zone()) ?? .utc  // cannot fail: the draft was read with it
-    return texts(
-      "when.sentence", ["ahead": texts.ahead(sendAt, now: page.now), "time": texts.moment(sendAt, zone)])
+    return texts("when.sentence", ["ahead": texts.ahead(sendAt, now: page.now), "time": texts.moment(sendAt, zone)])
   }
 
   /// The next runs of a repeating push, one per line.

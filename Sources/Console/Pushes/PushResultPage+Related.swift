@@ -27,8 +27,7 @@ extension PushResultPage {
     func views(_ texts: Texts) -> [RelatedView] {
       [
         draft.map { draft in
-          RelatedView(
-            text: texts("drafts.tried"), href: "/pushes/new?draft=\(draft.id)", label: texts("drafts.back"))
+          RelatedView(text: texts("drafts.tried"), href: "/pushes/new?draft=\(draft.id)", label: texts("drafts.back"))
         },
         schedule.map { schedule in
           RelatedView(

@@ -146,8 +146,7 @@ enum PushResultPage {
         push: push, app: found.app, counts: found.reasons, waiting: found.waiting, inactive: progress.outlook.inactive,
         tokens: found.tokens
       ).views(texts),
-      providers: ProviderTableView(
-        push: push.uid, found.targets, found.reasons, found.reports, texts),
+      providers: ProviderTableView(push: push.uid, found.targets, found.reasons, found.reports, texts),
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       remarks: found.remarks.map { FindingView($0, texts) },
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),

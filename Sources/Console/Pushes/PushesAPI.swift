@@ -9,19 +9,16 @@ import Store
 /// `/api/v1/pushes`.
 enum PushesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/pushes", reach: .handler, filters: filters) { call in try await list(call) }
-    routes.call(.post, "/pushes", role: .operator, scope: .send, reach: .handler) { call in
-      try await PushCreation.answer(call)
-    }
+    routes.list("/pushes", reach: .handler, filters: filters, list)
+    routes.call(.post, "/pushes", role: .operator, scope: .send, reach: .handler, PushCreation.answer)
     routes.call(.get, "/pushes/:id", role: .viewer, scope: .read, reach: .push) { call in
       var answer = try await call.store.read { try json($0, try find($0, call)) }
       answer.trouble = .some(call.console.engine.trouble(push: answer.push.id))
       return APIContext.answer(answer)
     }
     let ofDeliveries = ["outcome", "reason", "platform", "provider", "receipt"]
-    routes.list("/pushes/:id/deliveries", reach: .push, filters: ofDeliveries) { call in try await deliveries(call) }
-    routes.call(.get, "/pushes/:id/events", role: .viewer, scope: .read, reach: .push) { call in try await events(call)
-    }
+    routes.list("/pushes/:id/deliveries", reach: .push, filters: ofDeliveries, deliveries)
+    routes.call(.get, "/pushes/:id/events", role: .viewer, scope: .read, reach: .push, events)
     routes.call(.get, "/pushes/:id/receipts/events", role: .viewer, scope: .read, reach: .push) { call in
       let push = try await call.store.read { try find($0, call) }
       let console = call.console
@@ -80,12 +77,7 @@ enum PushesAPI {
     return try await call.kept { database in
       var filter = filter
       filter.app = try call.filter(database, app: bundleID)?.id
-      if let schedule {
-        guard let found = try Schedule.find(database, uid: schedule) else {
-          throw StoreError.notFound(noun: "schedule", id: String(schedule.prefix(64)))
-        }
-        filter.schedule = found.id
-      }
+      filter.schedule = try schedule.map { try SchedulesAPI.find(database, uid: $0).id }
       let apps = try App.bundleIDs(database)
       let page = try call.seen(cursor: cursor, limit: limit, app: \.appID) {
         try Push.list(database, filter, cursor: $0, limit: $1)

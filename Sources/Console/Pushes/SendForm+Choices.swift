@@ -36,8 +36,7 @@ extension SendForm {
 
   /// Those that choose devices.
   func deviceAudiences(_ texts: Texts) -> [ChoiceView] {
-    Self.choices(
-      (Self.deviceKinds + ["all"]).map { ($0, texts("audience.kind.\($0)")) }, chosen: form.all("audience"))
+    Self.choices((Self.deviceKinds + ["all"]).map { ($0, texts("audience.kind.\($0)")) }, chosen: form.all("audience"))
   }
 
   /// - Parameter hasChannels: whether any app has broadcast channels; they are offered only then.
@@ -83,8 +82,7 @@ extension SendForm {
   }
 
   func days(_ texts: Texts) -> [ChoiceView] {
-    Self.plain(
-      Self.days.map { ($0, $0 == "31" ? texts("when.day_last") : $0) }, chosen: chosen("day", usual: "1"))
+    Self.plain(Self.days.map { ($0, $0 == "31" ? texts("when.day_last") : $0) }, chosen: chosen("day", usual: "1"))
   }
 
   func speeds(_ texts: Texts) -> [ChoiceView] {

@@ -18,9 +18,9 @@ enum SendPages {
   static let parts: [any TemplateView.Type] = [CallbackRowsView.self]
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/pushes/new", role: .operator) { page in try await begin(page) }
-    routes.page(.post, "/pushes/preview", role: .operator) { page in try await preview(page) }
-    routes.page(.post, "/pushes", role: .operator) { page in try await send(page) }
+    routes.page(.get, "/pushes/new", role: .operator, begin)
+    routes.page(.post, "/pushes/preview", role: .operator, preview)
+    routes.page(.post, "/pushes", role: .operator, send)
     DialectPages.add(to: &routes)
     DraftPages.add(to: &routes)
   }
@@ -150,8 +150,7 @@ enum SendPages {
       platforms: SendForm.choices(
         Platform.allCases.map { ($0.rawValue, texts("platform.\($0.rawValue)")) }, chosen: form.all("platforms")),
       channels: SendForm.choices([("", texts("send.choose_channel"))] + channels, chosen: [form["channel"]]),
-      interruptionLevels: choices(
-        "interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
+      interruptionLevels: choices("interruption_level", Model.Notification.InterruptionLevel.allCases.map(\.rawValue)),
       priorities: choices("priority", PushDraft.Priority.allCases.map(\.rawValue)),
       pushTypes: choices("push_type", types.map(\.rawValue)), texts: texts,
       preview: PushPreviewView(
@@ -310,8 +309,7 @@ enum SendPages {
         return confirmPage(page, try await PushPreview.find(draft, page), status: .unprocessableContent)
       } catch let error as Unconfirmed {
         let text = page.texts("confirm.differs", ["app": error.app])
-        return confirmPage(
-          page, try await PushPreview.find(draft, page), error: text, status: .unprocessableContent)
+        return confirmPage(page, try await PushPreview.find(draft, page), error: text, status: .unprocessableContent)
       } catch let error as PushIntake.NoApp {
         throw Problems([error.problem])
       } catch is Idempotency.Mismatch {
@@ -328,7 +326,7 @@ enum SendPages {
     try page.check(sendingIn: draft.environment)
     let usual = page.console.configuration.undoSeconds
     let order = PushIntake.Order(
-      draft, source: .web, by: page.actor, person: page.user?.id, from: page.request.remoteAddress?.host,
+      draft, source: .web, by: page.actor, person: page.user?.id, from: page.clientAddress,
       undoSeconds: draft.recurrence == nil
         ? try await page.store.read { try UndoWindow.find($0, usual: usual) } : 0,
       now: page.now)

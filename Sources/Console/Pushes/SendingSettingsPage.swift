@@ -15,7 +15,7 @@ enum SendingSettingsPage {
       let seconds = try await page.store.read { try UndoWindow.find($0, usual: usual) }
       return show(page, FieldView(value: String(seconds)))
     }
-    routes.page(.post, path, role: .admin) { page in try await save(page) }
+    routes.page(.post, path, role: .admin, save)
   }
 
   private static func show(_ page: PageContext, _ undo: FieldView, status: Status = .ok) -> Response {
@@ -27,13 +27,13 @@ enum SendingSettingsPage {
       let undo = FieldView(value: page.form.raw(field), error: page.texts("settings.undo_problem"))
       return show(page, undo, status: .unprocessableContent)
     }
-    let (now, audit) = (page.now, page.audit("setting.undo", "settings undo"))
     let usual = page.console.configuration.undoSeconds
     try await page.store.write { database in
       let before = try UndoWindow.find(database, usual: usual)
       try UndoWindow.set(database, seconds: seconds)
-      let entry = audit.changing(["seconds": .number(before)], to: ["seconds": .number(seconds)])
-      try AuditEntry.add(database, entry, now: now)
+      try page.record(
+        database, "setting.undo", "settings undo",
+        ["before": ["seconds": .number(before)], "after": ["seconds": .number(seconds)]])
     }
     return page.redirect(to: path, flash: "undo_set")
   }

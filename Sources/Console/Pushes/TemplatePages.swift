@@ -14,10 +14,10 @@ enum TemplatePages {
   private static let pageSize = 50
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/templates") { page in try await index(page) }
+    routes.page(.get, "/templates", index)
     export.add(to: &routes)
     routes.page(.get, "/templates/new", role: .operator) { page in try await formPage(page, Form()) }
-    routes.page(.post, "/templates/new", role: .operator) { page in try await takeOver(page) }
+    routes.page(.post, "/templates/new", role: .operator, takeOver)
     routes.page(.post, "/templates", role: .operator) { page in try await save(page, id: nil) }
     routes.page(.get, "/templates/:id", role: .operator) { page in
       let template = try await find(page)
@@ -29,14 +29,14 @@ enum TemplatePages {
     }
     routes.page(.post, "/templates/:id/use", role: .operator) { page in try await fill(page, try await find(page)) }
     routes.page(.post, "/templates/:id/remove", role: .operator) { page in
-      let (template, entry, now) = (try await find(page), page.audit("", ""), page.now)
+      let template = try await find(page)
       // Typed, so that no stray click deletes what scripts rely on.
       guard page.form["confirm"] == template.name else {
         var errors = FieldErrors()
         errors.add("confirm", page.texts("templates.confirm_differs", ["name": template.name]))
         return try await formPage(page, form(of: template), of: template.id, errors: errors)
       }
-      try await page.store.write { try PushTemplate.delete($0, id: template.id, by: entry, now: now) }
+      try await page.store.write { try PushTemplate.delete($0, id: template.id, by: page.entry, now: page.now) }
       return page.redirect(to: "/templates", flash: "template_removed")
     }
   }
@@ -185,7 +185,7 @@ enum TemplatePages {
 
   private static func save(_ page: PageContext, id: Int64?) async throws -> Response {
     if let response = try await changed(page, id: id) { return response }
-    let (form, texts, entry, now) = (page.form, page.texts, page.audit("", ""), page.now)
+    let (form, texts) = (page.form, page.texts)
     var errors = FieldErrors()
     var message: MessageTemplate?
     do { message = try written(form, texts) } catch { errors = error }
@@ -201,7 +201,7 @@ enum TemplatePages {
         if let id {
           try PushTemplate.get(database, id: id).revision.check(form, saving: PushTemplate.revision(name, message))
         }
-        return try PushTemplate.save(database, id: id, name: name, message, by: entry, now: now)
+        return try PushTemplate.save(database, id: id, name: name, message, by: page.entry, now: page.now)
       }
     } catch let error as Revision.Overtaken {
       let errors = try await page.overtaken("template.update", "template \(id ?? 0)")

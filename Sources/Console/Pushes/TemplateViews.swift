@@ -85,8 +85,7 @@ struct TemplateUseView: PageView {
     .optional("problem") { $0.errors.others($0.template.message.places.map { "value.\($0)" }) },
     .list("places") { view in
       view.template.message.places.map { place in
-        PlaceView(
-          name: place, value: view.form.raw("value.\(place)"), error: view.errors["value.\(place)"])
+        PlaceView(name: place, value: view.form.raw("value.\(place)"), error: view.errors["value.\(place)"])
       }
     },
   ]

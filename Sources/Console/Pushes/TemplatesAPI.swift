@@ -12,15 +12,14 @@ enum TemplatesAPI {
       let (limit, cursor) = try APIQuery.page(call.request)
       return try await call.read { try PushTemplate.list($0, cursor: cursor, limit: limit) }
     }
-    routes.call(.post, "/templates", role: .operator, scope: .sendEverywhere) { call in try await create(call) }
+    routes.call(.post, "/templates", role: .operator, scope: .sendEverywhere, create)
     routes.call(.get, "/templates/:id", role: .viewer, scope: .read) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { try PushTemplate.get($0, id: id) }
+      try await call.read { try PushTemplate.get($0, id: call.id()) }
     }
-    routes.call(.patch, "/templates/:id", role: .operator, scope: .sendEverywhere) { call in try await update(call) }
+    routes.call(.patch, "/templates/:id", role: .operator, scope: .sendEverywhere, update)
     routes.call(.delete, "/templates/:id", role: .operator, scope: .sendEverywhere) { call in
-      let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
-      try await call.store.write { try PushTemplate.delete($0, id: id, by: entry, now: call.now) }
+      let id = try call.id()
+      try await call.store.write { try PushTemplate.delete($0, id: id, by: call.entry, now: call.now) }
       return APIContext.nothing
     }
   }
@@ -52,9 +51,8 @@ enum TemplatesAPI {
       throw Problems([Problem("", FieldMessage.required)])
     }
     let idempotency = try Idempotency(call, content: Array(body.data()))
-    let entry = call.audit("", "")
     return try await idempotency.response(call.store) { database in
-      let template = try PushTemplate.save(database, name: name, message, by: entry, now: call.now)
+      let template = try PushTemplate.save(database, name: name, message, by: call.entry, now: call.now)
       return Idempotency.Answer(status: .created, json: template, location: "/api/v1/templates/\(template.id)")
     }
   }
@@ -63,11 +61,11 @@ enum TemplatesAPI {
     let body = try await call.body()
     let (name, message) = try read(body, required: false)
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
-    let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
+    let id = try call.id()
     return try await call.write { database in
       let old = try PushTemplate.get(database, id: id)
       return try PushTemplate.save(
-        database, id: id, name: name ?? old.name, message ?? old.message, by: entry, now: call.now)
+        database, id: id, name: name ?? old.name, message ?? old.message, by: call.entry, now: call.now)
     }
   }
 }

@@ -26,8 +26,7 @@ enum ReceiptRoutes {
     if let address = ClientLimits.address(request),
       let wait = console.clientLimits.wait(.receipts(address), now: console.clock())
     {
-      throw HTTPError(
-        .tooManyRequests, "Too many requests from this address.", headers: ["Retry-After": String(wait)])
+      throw HTTPError(.tooManyRequests, "Too many requests from this address.", headers: ["Retry-After": String(wait)])
     }
     let report = try ReceiptReport(try await APIContext.body(of: request, upTo: bodyLimit))
     var outcome = ReceiptOutcome()

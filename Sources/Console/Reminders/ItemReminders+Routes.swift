@@ -25,20 +25,14 @@ extension ItemReminders {
         errors.add("until", page.texts("reminders.until_wrong", ["date": page.texts.day(limit)]))
         return try await show(page, errors)
       }
-      let audit = page.audit(noun.taking, "\(noun.rawValue) \(id)", ["until": .time(until)])
-      let taken = try await page.store.write { database in
-        try Renewable.take(database, noun, id: id, until: until, audit: audit, now: now)
-      }
+      let taken = try await page.store.write { try Renewable.take($0, noun, id: id, until: until, for: page) }
       // The page shows no form for an item that cannot be acknowledged.
       guard taken != nil else { throw PageError(.conflict, "refused") }
       return page.redirect(to: "/\(noun.path)/\(id)", flash: "taken_on")
     }
     routes.page(.post, "/\(noun.path)/:id/unacknowledge", role: .operator) { page in
-      let (id, now) = (try page.id(), page.now)
-      let audit = page.audit(noun.givingBack, "\(noun.rawValue) \(id)")
-      _ = try await page.store.write { database in
-        try Renewable.giveBack(database, noun, id: id, audit: audit, now: now)
-      }
+      let id = try page.id()
+      _ = try await page.store.write { try Renewable.giveBack($0, noun, id: id, for: page) }
       return page.redirect(to: "/\(noun.path)/\(id)", flash: "given_back")
     }
   }

@@ -53,8 +53,7 @@ struct LadderView: View {
     left =
       band == .expired
       ? nil
-      : LadderStretch(
-        x: Self.place(now, among: times), tone: band == .urgent ? "red" : band == .soon ? "amber" : "acc")
+      : LadderStretch(x: Self.place(now, among: times), tone: band == .urgent ? "red" : band == .soon ? "amber" : "acc")
   }
 
   private static func x(_ index: Int, of count: Int) -> Int { 500 + 8_700 * index / max(1, count - 1) }

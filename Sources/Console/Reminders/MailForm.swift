@@ -62,8 +62,7 @@ struct MailForm: Sendable {
             "Enter the password again. The saved one is for {host} and is not sent to another host.",
             ["host": known?.server.host ?? ""]))
     }
-    let server = SMTPServer(
-      host: host, port: port, security: security, user: user, password: password, trustPEM: trust)
+    let server = SMTPServer(host: host, port: port, security: security, user: user, password: password, trustPEM: trust)
     if server.isCareless {
       problems.append(
         Problem("security", code: "mail.careless", "The password would be sent unencrypted. Choose STARTTLS or TLS."))
@@ -83,9 +82,11 @@ extension MailSettings {
   }
 
   /// Saves the settings with their audit entry.
-  func keep(_ database: Database, sealer: any Sealer, audit: NewAuditEntry, now: Date) throws {
+  func keep(_ database: Database, for context: some ActorContext) throws {
+    let sealer = context.store.sealer
     let before = try Self.load(database, sealer: sealer)
-    try Self.save(self, database, sealer: sealer, now: now)
-    try AuditEntry.add(database, audit.changing(before?.audited, to: audited), now: now)
+    try Self.save(self, database, sealer: sealer, now: context.now)
+    let audit = context.audit("settings.mail", "settings mail")
+    try context.record(database, audit.changing(before?.audited, to: audited))
   }
 }

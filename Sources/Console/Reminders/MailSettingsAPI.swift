@@ -11,9 +11,9 @@ import Store
 enum MailSettingsAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.get, "/settings/mail", role: .admin, scope: .admin) { call in answer(try await known(call)) }
-    routes.call(.put, "/settings/mail", role: .admin, scope: .admin) { call in try await change(call) }
-    routes.call(.delete, "/settings/mail", role: .admin, scope: .admin) { call in try await remove(call) }
-    routes.call(.post, "/settings/mail/test", role: .admin, scope: .admin) { call in try await test(call) }
+    routes.call(.put, "/settings/mail", role: .admin, scope: .admin, change)
+    routes.call(.delete, "/settings/mail", role: .admin, scope: .admin, remove)
+    routes.call(.post, "/settings/mail/test", role: .admin, scope: .admin, test)
   }
 
   /// - Throws: 404 if no mail server is set up.
@@ -54,21 +54,18 @@ enum MailSettingsAPI {
     form.trust = fields.string("trust", limit: .bytes(MailForm.trustLimit), lines: true)
     try fields.finish()
     let settings = try form.settings(try await load(call))
-    let (sealer, now) = (call.store.sealer, call.now)
-    let audit = call.audit("settings.mail", "settings mail")
-    try await call.store.write { try settings.keep($0, sealer: sealer, audit: audit, now: now) }
+    try await call.store.write { try settings.keep($0, for: call) }
     return answer(settings)
   }
 
   private static func remove(_ call: APIContext) async throws -> Response {
-    let (sealer, now) = (call.store.sealer, call.now)
-    let audit = call.audit("settings.mail_remove", "settings mail")
+    let sealer = call.store.sealer
     try await call.store.write { database in
       guard try MailSettings.isSet(database) else { throw APIError(.notFound, MailForm.notSetUp.text) }
       // Settings whose password does not open can be removed too.
       let before = try? MailSettings.load(database, sealer: sealer)
-      try MailSettings.save(nil, database, sealer: sealer, now: now)
-      try AuditEntry.add(database, audit.changing(before?.audited, to: nil), now: now)
+      try MailSettings.save(nil, database, sealer: sealer, now: call.now)
+      try call.record(database, call.audit("settings.mail_remove", "settings mail").changing(before?.audited, to: nil))
     }
     return APIContext.nothing
   }

@@ -10,8 +10,8 @@ import Store
 enum MailSettingsPage {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/settings/mail", role: .admin) { page in try await show(page) }
-    routes.page(.post, "/settings/mail", role: .admin, proof: true) { page in try await save(page) }
-    routes.page(.post, "/settings/mail/test", role: .admin) { page in try await test(page) }
+    routes.page(.post, "/settings/mail", role: .admin, proof: true, save)
+    routes.page(.post, "/settings/mail/test", role: .admin, test)
   }
 
   private static func known(_ page: PageContext) async throws -> MailSettings? {
@@ -68,19 +68,18 @@ enum MailSettingsPage {
     typed.password = form.raw("password").isEmpty ? nil : form.raw("password")
     (typed.from, typed.fromName) = (form["from"], form["from_name"])
     typed.trust = form.filled("trust")
-    let (wanted, sealer, now) = (typed, page.store.sealer, page.now)
-    let audit = page.audit("settings.mail", "settings mail")
+    let (wanted, sealer) = (typed, page.store.sealer)
     do {
       try await page.store.write { database in
         let stored = try MailSettings.load(database, sealer: sealer)
         let settings = try wanted.settings(stored)
         try Revision(Self.form(stored)).check(form, saving: Revision(Self.form(settings)))
-        try settings.keep(database, sealer: sealer, audit: audit, now: now)
+        try settings.keep(database, for: page)
       }
     } catch let problems as Problems {
       return show(page, try await known(page), form, FieldErrors(problems, page.texts))
     } catch let error as Revision.Overtaken {
-      let errors = try await page.overtaken(audit.action, audit.subject)
+      let errors = try await page.overtaken("settings.mail", "settings mail")
       return show(page, try await known(page), form.with(error.stored), errors)
     }
     return page.redirect(to: "/settings/mail", flash: "settings_saved")

@@ -33,8 +33,7 @@ struct ReceiverForm {
     }
     guard let address else { return problems }
     if channel == .email, MailAddress(address) == nil {
-      problems.append(
-        Problem("address", code: "receiver.mail", "Must be an email address, e.g. ops@example.com."))
+      problems.append(Problem("address", code: "receiver.mail", "Must be an email address, e.g. ops@example.com."))
     }
     if channel != .email, !WebAddress.isUsable(address) {
       problems.append(

@@ -43,8 +43,8 @@ enum ReceiverPages {
     routes.page(.post, "/settings/receivers/:id", role: .admin, proof: true) { page in
       try await save(page, try await find(page))
     }
-    routes.page(.post, "/settings/receivers/:id/test", role: .admin) { page in try await test(page) }
-    routes.page(.post, "/settings/receivers/:id/remove", role: .admin, proof: true) { page in try await remove(page) }
+    routes.page(.post, "/settings/receivers/:id/test", role: .admin, test)
+    routes.page(.post, "/settings/receivers/:id/remove", role: .admin, proof: true, remove)
   }
 
   private static func find(_ page: PageContext) async throws -> Receiver {
@@ -120,19 +120,17 @@ enum ReceiverPages {
     guard problems.isEmpty else {
       return try await edit(page, before, form, FieldErrors(Problems(problems), page.texts))
     }
-    let (wanted, sealer, actor, now) = (typed, page.store.sealer, page.actor, page.now)
-    let (added, changed) = (page.audit("receiver.create", ""), page.audit("receiver.update", ""))
+    let wanted = typed
     do {
       try await page.store.write { database in
         // Somebody else may have changed it since it was read.
         let stored = try before.map { try Receiver.get(database, id: $0.id) }
         try stored?.details.revision.check(form, saving: wanted.details(stored).revision)
-        _ = try keep(
-          database, wanted, stored, sealer: sealer, by: actor, audit: stored == nil ? added : changed, now: now)
+        _ = try keep(database, wanted, stored, for: page)
       }
     } catch let error as Revision.Overtaken {
       let receiver = try await find(page)
-      let errors = try await page.overtaken(changed.action, "receiver \(receiver.id)")
+      let errors = try await page.overtaken("receiver.update", "receiver \(receiver.id)")
       return try await edit(page, receiver, form.with(error.stored), errors)
     }
     return page.redirect(to: "/settings/receivers", flash: "receiver_saved")
@@ -140,9 +138,9 @@ enum ReceiverPages {
 
   /// Adds or changes a receiver, with its audit entry.
   static func keep(
-    _ database: Database, _ form: ReceiverForm, _ before: Receiver?, sealer: any Sealer, by actor: String,
-    audit: NewAuditEntry, now: Date
+    _ database: Database, _ form: ReceiverForm, _ before: Receiver?, for context: some ActorContext
   ) throws -> Receiver {
+    let (sealer, now) = (context.store.sealer, context.now)
     let secrets = try before.map { try Receiver.secrets(database, id: $0.id, sealer: sealer) }
     let after =
       if let before {
@@ -150,23 +148,21 @@ enum ReceiverPages {
           database, id: before.id, form.details(before), form.secrets(secrets), sealer: sealer, now: now)
       } else {
         try Receiver.add(
-          database, form.details(nil), form.secrets(nil) ?? .init(address: ""), sealer: sealer, by: actor, now: now)
+          database, form.details(nil), form.secrets(nil) ?? .init(address: ""), sealer: sealer, by: context.actor,
+          now: now)
       }
-    let entry = NewAuditEntry(
-      actor: audit.actor, action: audit.action, subject: "receiver \(after.id)",
-      detail: ["before": before?.audited ?? .null, "after": after.audited], address: audit.address)
-    try AuditEntry.add(database, entry, now: now)
+    try context.record(
+      database, before == nil ? "receiver.create" : "receiver.update", "receiver \(after.id)",
+      ["before": before?.audited ?? .null, "after": after.audited])
     return after
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {
-    let (id, now) = (try page.id(), page.now)
-    let audit = page.audit("receiver.delete", "receiver \(id)")
+    let id = try page.id()
     try await page.store.write { database in
-      var entry = audit
-      entry.detail = try Receiver.get(database, id: id).audited
+      let receiver = try Receiver.get(database, id: id)
       try Receiver.delete(database, id: id)
-      try AuditEntry.add(database, entry, now: now)
+      try page.record(database, "receiver.delete", "receiver \(id)", receiver.audited)
     }
     return page.redirect(to: "/settings/receivers", flash: "receiver_removed")
   }
@@ -177,10 +173,7 @@ enum ReceiverPages {
     let receiver = try await find(page)
     let sealer = page.store.sealer
     let (secrets, mail) = try await page.store.read { database in
-      (
-        try Receiver.secrets(database, id: receiver.id, sealer: sealer),
-        try MailSettings.load(database, sealer: sealer)
-      )
+      (try Receiver.secrets(database, id: receiver.id, sealer: sealer), try MailSettings.load(database, sealer: sealer))
     }
     let details = receiver.details
     let (isGood, answer) = await attempt(page, details.channel, secrets, language: details.language, mail: mail)

@@ -12,16 +12,13 @@ enum ReceiversAPI {
     routes.call(.get, "/receivers", role: .admin, scope: .admin) { call in
       return APIContext.answer(Page(items: try await call.store.read { try ReceiverAnswer.all($0) }, next: nil))
     }
-    routes.call(.post, "/receivers", role: .admin, scope: .admin) { call in try await create(call) }
+    routes.call(.post, "/receivers", role: .admin, scope: .admin, create)
     routes.call(.get, "/receivers/:id", role: .admin, scope: .admin) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { ReceiverAnswer(try Receiver.get($0, id: id), try App.bundleIDs($0)) }
+      try await call.read { ReceiverAnswer(try Receiver.get($0, id: call.id()), try App.bundleIDs($0)) }
     }
-    routes.call(.patch, "/receivers/:id", role: .admin, scope: .admin) { call in try await update(call) }
-    routes.call(.delete, "/receivers/:id", role: .admin, scope: .admin) { call in try await delete(call) }
-    routes.call(.post, "/receivers/:id/test", role: .admin, scope: .admin, takesBody: false) { call in
-      try await test(call)
-    }
+    routes.call(.patch, "/receivers/:id", role: .admin, scope: .admin, update)
+    routes.call(.delete, "/receivers/:id", role: .admin, scope: .admin, delete)
+    routes.call(.post, "/receivers/:id/test", role: .admin, scope: .admin, takesBody: false, test)
   }
 
   private enum Language: String, CaseIterable {
@@ -50,12 +47,11 @@ enum ReceiversAPI {
     let problems = form.problems
     guard problems.isEmpty else { throw Problems(problems) }
     let idempotency = try Idempotency(call, content: Array(body.data()))
-    let (wanted, sealer) = (form, call.store.sealer)
+    let wanted = form
     return try await idempotency.response(call.store) { database in
       var form = wanted
       form.appID = try call.filter(database, app: bundleID)?.id
-      let receiver = try ReceiverPages.keep(
-        database, form, nil, sealer: sealer, by: call.actor, audit: call.audit("receiver.create", ""), now: call.now)
+      let receiver = try ReceiverPages.keep(database, form, nil, for: call)
       return Idempotency.Answer(
         status: .created, json: ReceiverAnswer(receiver, try App.bundleIDs(database)),
         location: "/api/v1/receivers/\(receiver.id)")
@@ -63,49 +59,46 @@ enum ReceiversAPI {
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let body = try await call.body()
     let fields = JSONFields(body)
     var typed = ReceiverForm()
     let bundleID = read(fields, &typed, required: false)
     try fields.finish()
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
-    let (form, sealer) = (typed, call.store.sealer)
+    let form = typed
+    @Sendable func has(_ name: String) -> Bool { body[name] != nil && body[name] != .null }
     return try await call.write { database in
       let before = try Receiver.get(database, id: id)
       var changed = form
       changed.channel = before.details.channel
-      if body["name"] == nil || body["name"] == .null { changed.name = before.details.name }
-      if body["language"] == nil || body["language"] == .null { changed.language = before.details.language }
-      if body["active"] == nil || body["active"] == .null { changed.isActive = before.details.isActive }
-      if body["incidents"] == nil || body["incidents"] == .null {
-        changed.getsIncidents = before.details.getsIncidents
-      }
+      if !has("name") { changed.name = before.details.name }
+      if !has("language") { changed.language = before.details.language }
+      if !has("active") { changed.isActive = before.details.isActive }
+      if !has("incidents") { changed.getsIncidents = before.details.getsIncidents }
       changed.appID = before.details.appID
       if body["app"] != nil { changed.appID = try call.filter(database, app: bundleID)?.id }
       if body["secret"] == .null { changed.secret = "" }
       let problems = changed.problems
       guard problems.isEmpty else { throw Problems(problems) }
-      return ReceiverAnswer(
-        try ReceiverPages.keep(
-          database, changed, before, sealer: sealer, by: call.actor, audit: call.audit("receiver.update", ""),
-          now: call.now), try App.bundleIDs(database))
+      let receiver = try ReceiverPages.keep(database, changed, before, for: call)
+      return ReceiverAnswer(receiver, try App.bundleIDs(database))
     }
   }
 
   private static func delete(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     try await call.store.write { database in
       let receiver = try Receiver.get(database, id: id)
       try Receiver.delete(database, id: id)
-      try AuditEntry.add(database, call.audit("receiver.delete", "receiver \(id)", receiver.audited), now: call.now)
+      try call.record(database, "receiver.delete", "receiver \(id)", receiver.audited)
     }
     return APIContext.nothing
   }
 
   /// Sends a test message at once. A refusal by the other server is a result with status 200, not an error.
   private static func test(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let sealer = call.store.sealer
     let (receiver, secrets, mail) = try await call.store.read { database in
       (

@@ -13,15 +13,14 @@ enum ReminderSettingsAPI {
       let now = call.now
       return try await call.read { try answer($0, try ReminderSettings.load($0), now: now) }
     }
-    routes.call(.put, "/settings/reminders", role: .admin, scope: .admin) { call in try await change(call) }
+    routes.call(.put, "/settings/reminders", role: .admin, scope: .admin, change)
     routes.call(.delete, "/settings/reminders/checks/cron", role: .admin, scope: .admin) { call in
-      let (audit, now) = (call.audit("settings.forget_cron", "settings reminders"), call.now)
       try await call.store.write { database in
         guard try CheckRun.all(database).contains(where: { $0.source == .cron }) else {
           throw StoreError.notFound(noun: "check", id: CheckRun.Source.cron.rawValue)
         }
         try CheckRun.forget(database, .cron)
-        try AuditEntry.add(database, audit, now: now)
+        try call.record(database, "settings.forget_cron", "settings reminders")
       }
       return APIContext.nothing
     }
@@ -63,7 +62,7 @@ enum ReminderSettingsAPI {
     let hour = fields.integer("hour", in: 0...23)
     let zone = fields.string("zone")
     try fields.finish()
-    let (wanted, now) = (days, call.now)
+    let wanted = days
     return try await call.write { database in
       let known = try ReminderSettings.load(database)
       let form = ReminderForm(
@@ -71,8 +70,8 @@ enum ReminderSettingsAPI {
       let settings = try form.settings()
       try settings.save(database)
       let audit = call.audit("settings.reminders", "settings reminders")
-      try AuditEntry.add(database, audit.changing(known.json, to: settings.json), now: now)
-      return try answer(database, settings, now: now)
+      try call.record(database, audit.changing(known.json, to: settings.json))
+      return try answer(database, settings, now: call.now)
     }
   }
 }

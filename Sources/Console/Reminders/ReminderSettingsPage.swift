@@ -20,12 +20,11 @@ enum ReminderSettingsPage {
       ])
       return try await show(page, form.with(settings.revision), FieldErrors())
     }
-    routes.page(.post, "/settings/reminders", role: .admin) { page in try await save(page) }
+    routes.page(.post, "/settings/reminders", role: .admin, save)
     routes.page(.post, "/settings/reminders/forget-cron", role: .admin) { page in
-      let (audit, now) = (page.audit("settings.forget_cron", "settings reminders"), page.now)
       try await page.store.write { database in
         try CheckRun.forget(database, .cron)
-        try AuditEntry.add(database, audit, now: now)
+        try page.record(database, "settings.forget_cron", "settings reminders")
       }
       return page.redirect(to: "/settings/reminders", flash: "settings_saved")
     }

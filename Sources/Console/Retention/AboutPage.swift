@@ -13,7 +13,7 @@ enum AboutPage {
   }
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/settings/about", role: .admin) { page in try await show(page) }
+    routes.page(.get, "/settings/about", role: .admin, show)
     // A copy takes as long as the disk needs; who leaves does not need it any more.
     let patient = Route.Options(endsWithClient: true, mayWait: true)
     routes.page(.post, "/settings/about/backup", role: .admin, proof: true, options: patient) { page in
@@ -102,8 +102,7 @@ package enum SupportArchive {
   ) -> [UInt8]? {
     let about: JSONValue = ["version": .string(version), "created_at": JSONValue(written: at)]
     let all = [("about.json", about), ("doctor.json", doctor)] + files.map { ($0.name, $0.json) }
-    return TarGzip.archive(
-      all.map { (name: "\(name(at))/\($0.0)", bytes: Array($0.1.prettyJSON.utf8)) }, at: at)
+    return TarGzip.archive(all.map { (name: "\(name(at))/\($0.0)", bytes: Array($0.1.prettyJSON.utf8)) }, at: at)
   }
 }
 

@@ -11,7 +11,7 @@ enum RetentionAPI {
       let policy = try await call.store.read { try RetentionPolicy.find($0) }
       return APIContext.answer(RetentionAnswer(policy: policy, due: try await RetentionPage.due(call, policy)))
     }
-    routes.call(.put, "/settings/retention", role: .admin, scope: .admin) { call in try await change(call) }
+    routes.call(.put, "/settings/retention", role: .admin, scope: .admin, change)
   }
 
   private static func change(_ call: APIContext) async throws -> Response {
@@ -23,7 +23,7 @@ enum RetentionAPI {
     }
     let isDryRun = fields.bool("dry_run") ?? false
     try fields.finish()
-    let (chosen, now) = (changes, call.now)
+    let chosen = changes
     let wanted = try await call.store.read { try changed($0, chosen) }
     let due = try await RetentionPage.due(call, wanted)
     guard !isDryRun else { return APIContext.answer(RetentionAnswer(policy: wanted, due: due)) }
@@ -33,8 +33,7 @@ enum RetentionAPI {
       let stored = try RetentionPolicy.find(database)
       guard policy != stored else { return (policy, false) }
       try policy.save(database)
-      let audit = call.audit("retention.update", "retention").changing(stored.json, to: policy.json)
-      try AuditEntry.add(database, audit, now: now)
+      try call.record(database, call.audit("retention.update", "retention").changing(stored.json, to: policy.json))
       return (policy, true)
     }
     if isNew { call.console.configuration.retentionChanged() }

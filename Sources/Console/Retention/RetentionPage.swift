@@ -15,7 +15,7 @@ enum RetentionPage {
       let form = Form(RetentionPolicy.fields.map { ($0.name, String(policy[keyPath: $0.value])) })
       return try await show(page, form.with(policy.revision), FieldErrors())
     }
-    routes.page(.post, "/settings/retention", role: .admin) { page in try await save(page) }
+    routes.page(.post, "/settings/retention", role: .admin, save)
   }
 
   private static func show(_ page: PageContext, _ form: Form, _ errors: FieldErrors) async throws -> Response {

@@ -14,11 +14,11 @@ enum SchedulePages {
   private static let pageSize = 50
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/schedules") { page in try await index(page) }
+    routes.page(.get, "/schedules", index)
     export.add(to: &routes)
     runs.add(to: &routes)
-    routes.page(.get, "/schedules/:uid") { page in try await show(page) }
-    routes.page(.get, "/schedules/:uid/cancel", role: .operator) { page in try await ask(page) }
+    routes.page(.get, "/schedules/:uid", show)
+    routes.page(.get, "/schedules/:uid/cancel", role: .operator, ask)
     routes.page(.post, "/schedules/:uid/pause", role: .operator) { page in
       try await carryOut(.pause, page, flash: "schedule_paused")
     }
@@ -168,11 +168,11 @@ enum SchedulePages {
     if change == .resume {
       try page.check(sendingIn: try await page.store.read { try find($0, uid).environment })
     }
-    let (actor, address, now) = (page.actor, page.request.remoteAddress?.host, page.now)
     let (before, isChanged) = try await page.store.write { database in
       let schedule = try find(database, uid)
       return (
-        schedule.state, try change.carryOut(database, schedule, by: actor, from: address, now: now)
+        schedule.state,
+        try change.carryOut(database, schedule, by: page.actor, from: page.clientAddress, now: page.now)
       )
     }
     guard isChanged else { return page.redirect(to: "/schedules/\(uid)", flash: "schedule_unchanged") }

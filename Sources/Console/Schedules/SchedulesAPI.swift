@@ -8,11 +8,11 @@ import Store
 /// `/api/v1/schedules`. `POST /api/v1/pushes` with `repeat` creates a schedule.
 enum SchedulesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/schedules", reach: .handler, filters: ["app", "state"]) { call in try await list(call) }
+    routes.list("/schedules", reach: .handler, filters: ["app", "state"], list)
     routes.call(.get, "/schedules/:id", role: .viewer, scope: .read, reach: .schedule) { call in
       try await call.read { try ScheduleAnswer($0, try find($0, call), now: call.now) }
     }
-    routes.list("/schedules/:id/occurrences", reach: .schedule) { call in try await occurrences(call) }
+    routes.list("/schedules/:id/occurrences", reach: .schedule, occurrences)
     for change in ScheduleChange.allCases {
       routes.call(
         .post, "/schedules/:id/\(change.rawValue)", role: .operator, scope: .send, reach: .schedule, takesBody: false
@@ -23,7 +23,10 @@ enum SchedulesAPI {
   }
 
   static func find(_ database: Database, _ call: APIContext) throws -> Schedule {
-    let uid = call.request.parameters["id"] ?? ""
+    try find(database, uid: call.request.parameters["id"] ?? "")
+  }
+
+  static func find(_ database: Database, uid: String) throws -> Schedule {
     guard let schedule = try Schedule.find(database, uid: uid) else {
       throw StoreError.notFound(noun: "schedule", id: String(uid.prefix(64)))
     }
@@ -52,10 +55,9 @@ enum SchedulesAPI {
 
   /// - Throws: 409 if the schedule's state does not allow the change.
   private static func carryOut(_ change: ScheduleChange, _ call: APIContext) async throws -> Response {
-    let address = call.request.remoteAddress?.host
     return try await call.write { database -> ScheduleAnswer in
       let schedule = try find(database, call)
-      guard try change.carryOut(database, schedule, by: call.actor, from: address, now: call.now) else {
+      guard try change.carryOut(database, schedule, by: call.actor, from: call.clientAddress, now: call.now) else {
         throw HTTPError(.conflict, change.otherwise)
       }
       return try ScheduleAnswer(database, try Schedule.get(database, id: schedule.id), now: call.now)

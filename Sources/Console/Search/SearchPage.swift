@@ -9,7 +9,7 @@ enum SearchPage {
   static let views: [any PageView.Type] = [SearchView.self]
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/search") { page in try await show(page) }
+    routes.page(.get, "/search", show)
   }
 
   private static func show(_ page: PageContext) async throws -> Response {

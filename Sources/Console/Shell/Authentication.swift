@@ -129,8 +129,7 @@ struct Authentication: Sendable {
         database, idHash: Secret.hash(value), user: user.id, csrf: csrf, lifetime: Self.lifetime,
         address: address, userAgent: agent, secondStep: secondStep, now: now)
     }
-    Cookies.set(
-      Cookies.session, value, age: Int(Self.lifetime), on: &response, request)
+    Cookies.set(Cookies.session, value, age: Int(Self.lifetime), on: &response, request)
   }
 }
 

@@ -27,8 +27,7 @@ struct IncomingFile: Sendable {
       case .data(let piece):
         left -= piece.count
         guard left >= 0 else {
-          throw HTTPError(
-            .contentTooLarge, "The form's fields exceed \(fieldLimit) bytes. Upload a file instead.")
+          throw HTTPError(.contentTooLarge, "The form's fields exceed \(fieldLimit) bytes. Upload a file instead.")
         }
         bytes += piece
       case .partEnd:

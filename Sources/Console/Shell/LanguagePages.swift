@@ -4,7 +4,7 @@ import Store
 /// The choice of a language: kept in the browser, and for the account of a signed-in person.
 enum LanguagePages {
   static func add(to routes: inout ConsoleRouter) {
-    routes.open(.post, "/language") { page in try await choose(page) }
+    routes.open(.post, "/language", choose)
   }
 
   /// Where the send form and its review are posted to be shown in another language.

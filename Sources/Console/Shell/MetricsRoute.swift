@@ -112,8 +112,7 @@ package enum MetricsRoute {
     text.gauge(
       "signalbox_deliveries", "Number of devices by outcome over all stored pushes.",
       OutcomeKind.allCases.map { (["outcome": $0.name], Double(counts[$0])) })
-    text.gauge(
-      "signalbox_deliveries_waiting", "Number of devices waiting for a retry.", [([:], Double(waiting))])
+    text.gauge("signalbox_deliveries_waiting", "Number of devices waiting for a retry.", [([:], Double(waiting))])
     text.gauge(
       "signalbox_queue_devices", "Number of devices that pushes under way still have to reach.",
       [([:], Double(try Push.queueDepth(database)))])

@@ -42,6 +42,14 @@ struct PageContext: ActorContext {
   var user: User? { if case .user(let user, _)? = principal { user } else { nil } }
   var session: Session? { if case .user(_, let session)? = principal { session } else { nil } }
 
+  /// The person and the session.
+  ///
+  /// - Throws: 403 for strangers, whom only pages without sign-in have.
+  func signedIn() throws -> (user: User, session: Session) {
+    guard case .user(let user, let session)? = principal else { throw PageError(.forbidden, "csrf") }
+    return (user, session)
+  }
+
   /// The hash of the cookie that recognizes this browser.
   var deviceHash: [UInt8]? {
     Cookies.value(Cookies.device, of: request).map { Secret.hash($0) }
@@ -121,9 +129,6 @@ struct PageContext: ActorContext {
     try filter(name) { $0.utf8.count == 10 ? Timestamp.parse($0 + "T00:00:00Z") : nil }
   }
 
-  /// The row ID in the path.
-  func id(_ name: String = "id") throws -> Int64 { try request.parameter(name) }
-
   /// Sends the browser on, with a message (a key under `flash` in the locale tables) for the next page.
   ///
   /// - Parameter count: of a message that says how many.
@@ -189,6 +194,14 @@ extension PageContext {
       // Nobody receives this answer; it keeps the disconnect from being logged as an internal error.
       throw HTTPError(499, "The client disconnected.")
     }
+  }
+
+  /// The hash of a password to store.
+  ///
+  /// - Throws: as ``hashing(isKnown:_:)``.
+  func newHash(of password: String) async throws -> String {
+    let parameters = console.configuration.passwordCost.parameters
+    return try await hashing(isKnown: true) { try PasswordHash.make(password: password, parameters: parameters).text }
   }
 }
 

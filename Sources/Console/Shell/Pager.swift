@@ -37,9 +37,7 @@ struct Pager {
   /// As “1–50 of 120”; nil: the position is unknown, or the page is empty.
   func position(_ count: Int, size: Int, of all: Int, _ texts: Texts) -> String? {
     guard let offset = offset(size), count > 0, offset + count <= all else { return nil }
-    return texts(
-      "pushes.position",
-      ["from": (offset + 1).grouped, "to": (offset + count).grouped, "all": all.grouped])
+    return texts("pushes.position", ["from": (offset + 1).grouped, "to": (offset + count).grouped, "all": all.grouped])
   }
 
   /// Nil on the first page.

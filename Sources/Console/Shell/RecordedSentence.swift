@@ -73,10 +73,7 @@ package enum RecordedSentence {
       ("recorded.token_role", "This token has the role {own_role}, but this request requires {needed_role}."),
       ("recorded.token_scopes", "This token lacks the scope {one} or {other}, which this request requires."),
       ("recorded.token_scope", "This token lacks the scope {scope}, which this request requires."),
-      (
-        "recorded.token_whole",
-        "This token is limited to some apps, but this request is about the whole installation."
-      ),
+      ("recorded.token_whole", "This token is limited to some apps, but this request is about the whole installation."),
       ("recorded.token_app", "This token is limited to some apps, and {app} is not one of them."),
       ("recorded.token_no_app", "This token is limited to some apps. Name one of them as app."),
       ("recorded.token_approval", "Only an admin may change production_needs_approval. Nothing was changed."),

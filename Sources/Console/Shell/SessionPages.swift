@@ -25,25 +25,23 @@ enum SessionPages {
     }
     // Skips the password check if the client has disconnected.
     let options = Route.Options(endsWithClient: true)
-    routes.open(.post, "/session", options: options) { page in try await signIn(page) }
+    routes.open(.post, "/session", options: options, signIn)
     routes.open(.get, SetupLink.page) { page in try await setUpPage(page, token: page.query["token"]) }
     // The token of an address with a fragment, which only the browser knows.
     routes.open(.post, "/session/link") { page in try await setUpPage(page, token: page.form["token"]) }
-    routes.open(.post, SetupLink.page, options: options) { page in try await setUp(page) }
+    routes.open(.post, SetupLink.page, options: options, setUp)
     LanguagePages.add(to: &routes)
     addCode(to: &routes)
     ProofGate.add(to: &routes)
     routes.page(.post, "/session/end") { page in
       if let session = page.session {
-        let (audit, now) = (page.audit("session.close", "user \(page.actor)"), page.now)
         try await page.store.write { database in
           try Session.end(database, idHash: session.idHash)
-          try AuditEntry.add(database, audit, now: now)
+          try page.record(database, "session.close", "user \(page.actor)")
         }
       }
       var response = Response.redirect(to: "/session/new")
-      Cookies.set(
-        Cookies.session, "", age: 0, on: &response, page.request)
+      Cookies.set(Cookies.session, "", age: 0, on: &response, page.request)
       // What scripts keep, such as drafts. Not the cache: pages are never in it, and style sheets hold no secrets.
       response.headers.append("Clear-Site-Data", "\"storage\"")
       return response
@@ -140,10 +138,8 @@ enum SessionPages {
     try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
     if let former = user.passwordHash, checked.needsRehash(for: parameters) {
       do {
-        let text = try await page.hashing(isKnown: true) {
-          try PasswordHash.make(password: password, parameters: parameters).text
-        }
-        try await page.store.write { try User.rehash($0, id: user.id, from: former, to: text) }
+        let hash = try await page.newHash(of: password)
+        try await page.store.write { try User.rehash($0, id: user.id, from: former, to: hash) }
       } catch is PasswordsBusy {
         // The next sign-in will rehash it.
       }
@@ -193,7 +189,7 @@ enum SessionPages {
     var response = Response.redirect(to: returnTo)
     let entry = NewAuditEntry(
       actor: user.name, action: "session.open", subject: "user \(user.name)", detail: ["with": .string(proof)],
-      address: page.request.remoteAddress?.host)
+      address: page.clientAddress)
     let now = page.now
     let former = Cookies.value(Cookies.session, of: page.request)
     let (device, formerDevice) = (Secret.text(), page.deviceHash)
@@ -204,9 +200,7 @@ enum SessionPages {
       try AuditEntry.add(database, entry, now: now)
     }
     try await page.console.authentication.open(user, secondStep, page.request, on: &response, now: now)
-    Cookies.set(
-      Cookies.device, device, age: Int(KnownDevice.lifetime), on: &response,
-      page.request)
+    Cookies.set(Cookies.device, device, age: Int(KnownDevice.lifetime), on: &response, page.request)
     return response
   }
 
@@ -260,12 +254,7 @@ enum SessionPages {
       errors.add("email", page.texts("setup.email_problem"))
     }
     guard errors.isEmpty, link != nil else { return try await setUpPage(page, token: token, errors: errors) }
-    let parameters = page.console.configuration.passwordCost.parameters
-    let chosen = password
-    let text = try await page.hashing(isKnown: true) {
-      try PasswordHash.make(password: chosen, parameters: parameters).text
-    }
-    let address = page.request.remoteAddress?.host
+    let hash = try await page.newHash(of: password)
     let user = try await page.store.write { database -> User? in
       try database.transaction {
         guard let link = try SignInLink.use(database, hash: linkHash, now: now) else { return nil }
@@ -274,12 +263,12 @@ enum SessionPages {
         case .firstStart: user = try User.add(database, name: email, role: .admin, now: now)
         case .invitation, .reset: user = try User.get(database, id: link.userID ?? 0)
         }
-        try User.setPassword(database, id: user.id, hash: text)
+        try User.setPassword(database, id: user.id, hash: hash)
         try AuditEntry.add(
           database,
           NewAuditEntry(
             actor: user.name, action: "user.password", subject: "user \(user.name)",
-            detail: ["link": .string(link.purpose.rawValue)], address: address), now: now)
+            detail: ["link": .string(link.purpose.rawValue)], address: page.clientAddress), now: now)
         return try User.get(database, id: user.id)
       }
     }

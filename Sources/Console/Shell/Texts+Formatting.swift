@@ -146,9 +146,7 @@ extension Texts {
       switch rule.days {
       case .daily: self("when.daily", count: rule.interval)
       case .weekly(let weekdays):
-        self(
-          "when.weekly", count: rule.interval,
-          ["days": list(weekdays.map { self("when.\($0.rawValue)") })])
+        self("when.weekly", count: rule.interval, ["days": list(weekdays.map { self("when.\($0.rawValue)") })])
       case .monthly(31): self("when.monthly_last", count: rule.interval)
       case .monthly(let day): self("when.monthly", count: rule.interval, ["day": String(day)])
       case .monthlyOn(let days):

@@ -19,26 +19,26 @@ enum SmokeTestPages {
   static let drawn = 30
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.get, "/smoke-tests") { page in try await index(page) }
+    routes.page(.get, "/smoke-tests", index)
     export.add(to: &routes)
     runs.add(to: &routes)
-    routes.page(.get, "/smoke-tests/new", role: .operator) { page in try await begin(page) }
-    routes.page(.post, "/smoke-tests/new", role: .operator) { page in try await takeOver(page) }
-    routes.page(.post, "/smoke-tests", role: .operator) { page in try await create(page) }
+    routes.page(.get, "/smoke-tests/new", role: .operator, begin)
+    routes.page(.post, "/smoke-tests/new", role: .operator, takeOver)
+    routes.page(.post, "/smoke-tests", role: .operator, create)
     routes.page(.get, "/smoke-tests/:id") { page in try await show(page) }
-    routes.page(.get, "/smoke-tests/:id/runs/:run/junit.xml") { page in try await junit(page) }
-    routes.page(.get, "/smoke-tests/:id/edit", role: .operator) { page in try await edit(page) }
-    routes.page(.post, "/smoke-tests/:id", role: .operator) { page in try await update(page) }
-    routes.page(.post, "/smoke-tests/:id/runs", role: .operator) { page in try await run(page) }
+    routes.page(.get, "/smoke-tests/:id/runs/:run/junit.xml", junit)
+    routes.page(.get, "/smoke-tests/:id/edit", role: .operator, edit)
+    routes.page(.post, "/smoke-tests/:id", role: .operator, update)
+    routes.page(.post, "/smoke-tests/:id/runs", role: .operator, run)
     routes.page(.get, "/smoke-tests/:id/remove", role: .operator) { page in
       let id = try page.id()
       return page.answer(SmokeTestDeleteView(test: try await page.store.read { try find($0, id) }))
     }
     routes.page(.post, "/smoke-tests/:id/remove", role: .operator) { page in
-      let (id, entry, now) = (try page.id(), page.audit("", ""), page.now)
+      let id = try page.id()
       try await page.store.write { database in
         _ = try find(database, id)
-        try SmokeTest.delete(database, id: id, by: entry, now: now)
+        try SmokeTest.delete(database, id: id, by: page.entry, now: page.now)
       }
       return page.redirect(to: "/smoke-tests", flash: "smoke_test_removed")
     }
@@ -157,8 +157,7 @@ enum SmokeTestPages {
         page, confirm: FieldView(value: page.form.raw("confirm"), error: error), status: .unprocessableContent)
     }
     try page.check(sendingIn: test.draft?.environment)
-    let starter = SmokeRunner.Starter(
-      .web, by: page.actor, person: page.user?.id, from: page.request.remoteAddress?.host)
+    let starter = SmokeRunner.Starter(.web, by: page.actor, person: page.user?.id, from: page.clientAddress)
     let run = try await page.console.smoke.start(test, starter, now: now)
     return page.redirect(to: "/smoke-tests/\(id)?run=\(run.id)")
   }
@@ -177,8 +176,7 @@ enum SmokeTestPages {
         guard let device = one.device else { continue }
         let answer = one.delivery.reason.map(Reason.head) ?? one.delivery.outcome.name
         let isKnown = SmokeExpectation.problem(withAnswer: answer) == nil
-        expected.devices.append(
-          .init(device: device.token.text, answer: isKnown ? answer : one.delivery.outcome.name))
+        expected.devices.append(.init(device: device.token.text, answer: isKnown ? answer : one.delivery.outcome.name))
       }
       let name = push.title ?? push.body ?? draft.app
       return SmokeTestForm(name: name.singleLine, draft: SmokeTestForm.sendable(draft), expected: expected)
@@ -204,16 +202,13 @@ enum SmokeTestPages {
   private static func formPage(
     _ page: PageContext, _ form: SmokeTestForm, of test: Int64? = nil, errors: FieldErrors = FieldErrors()
   ) -> Response {
-    page.answer(
-      SmokeTestFormView(form: form.form, errors: errors, test: test),
-      status: errors.status)
+    page.answer(SmokeTestFormView(form: form.form, errors: errors, test: test), status: errors.status)
   }
 
   private static func create(_ page: PageContext) async throws -> Response {
-    let (form, entry, now) = (SmokeTestForm(page.form), page.audit("", ""), page.now)
-    return try await orForm(page, form, of: nil) { content in
+    try await orForm(page, SmokeTestForm(page.form), of: nil) { content in
       try page.check(sendingIn: content.draft.environment)
-      let test = try await page.store.write { try SmokeTest.create($0, content, by: entry, now: now) }
+      let test = try await page.store.write { try SmokeTest.create($0, content, by: page.entry, now: page.now) }
       return page.redirect(to: "/smoke-tests/\(test.id)", flash: "smoke_test_saved")
     }
   }
@@ -228,7 +223,7 @@ enum SmokeTestPages {
   }
 
   private static func update(_ page: PageContext) async throws -> Response {
-    let (id, form, entry, now) = (try page.id(), SmokeTestForm(page.form), page.audit("", ""), page.now)
+    let (id, form) = (try page.id(), SmokeTestForm(page.form))
     let test = try await page.store.read { try find($0, id) }
     try page.check(sendingIn: test.draft?.environment)
     return try await orForm(page, form, of: id) { content in
@@ -236,7 +231,7 @@ enum SmokeTestPages {
       do {
         _ = try await page.store.write { database in
           try find(database, id).revision.check(form.form, saving: content.revision)
-          return try SmokeTest.update(database, id: id, content, by: entry, now: now)
+          return try SmokeTest.update(database, id: id, content, by: page.entry, now: page.now)
         }
       } catch let error as Revision.Overtaken {
         let errors = try await page.overtaken("smoke_test.update", test.subject)

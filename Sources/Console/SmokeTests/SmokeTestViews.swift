@@ -193,8 +193,7 @@ struct SmokeTestView: PageView {
     let more = expected.devices.count - devices.count
     let others = SmokeWords.answer(expected.others, texts)
     return [
-      FactView(
-        texts("details.app"), row.app.map { texts.noted($0.name, $0.bundleID) }, href: "/apps/\(test.appID)"),
+      FactView(texts("details.app"), row.app.map { texts.noted($0.name, $0.bundleID) }, href: "/apps/\(test.appID)"),
       FactView(texts("details.audience"), test.draft?.audience.text(texts)),
       FactView(
         texts("smoketests.expected"),

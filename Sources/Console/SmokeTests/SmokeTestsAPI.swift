@@ -15,22 +15,18 @@ enum SmokeTestsAPI {
   private static let longestWait = Duration.seconds(300)
 
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/smoke-tests", reach: .handler, filters: ["app"]) { call in try await list(call) }
-    routes.call(.post, "/smoke-tests", role: .operator, scope: .send, reach: .handler) { call in try await create(call)
-    }
+    routes.list("/smoke-tests", reach: .handler, filters: ["app"], list)
+    routes.call(.post, "/smoke-tests", role: .operator, scope: .send, reach: .handler, create)
     routes.call(.get, "/smoke-tests/:id", role: .viewer, scope: .read, reach: .smokeTest) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { try SmokeTestAnswer($0, try SmokeTest.get($0, id: id)) }
+      try await call.read { try SmokeTestAnswer($0, try SmokeTest.get($0, id: call.id())) }
     }
-    routes.call(.patch, "/smoke-tests/:id", role: .operator, scope: .send, reach: .smokeTest) { call in
-      try await update(call)
-    }
+    routes.call(.patch, "/smoke-tests/:id", role: .operator, scope: .send, reach: .smokeTest, update)
     routes.call(.delete, "/smoke-tests/:id", role: .operator, scope: .send, reach: .smokeTest) { call in
-      let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
-      try await call.store.write { try SmokeTest.delete($0, id: id, by: entry, now: call.now) }
+      let id = try call.id()
+      try await call.store.write { try SmokeTest.delete($0, id: id, by: call.entry, now: call.now) }
       return APIContext.nothing
     }
-    routes.list("/smoke-tests/:id/runs", reach: .smokeTest) { call in try await runs(call) }
+    routes.list("/smoke-tests/:id/runs", reach: .smokeTest, runs)
     routes.call(
       .post, "/smoke-tests/:id/runs", role: .operator, scope: .send, reach: .smokeTest, query: asked, takesBody: false
     ) {
@@ -38,7 +34,7 @@ enum SmokeTestsAPI {
     }
     routes.call(.get, "/smoke-tests/:id/runs/:run", role: .viewer, scope: .read, reach: .smokeTest, query: asked) {
       call in
-      let (id, run): (Int64, Int64) = (try call.request.parameter("id"), try call.request.parameter("run"))
+      let (id, run): (Int64, Int64) = (try call.id(), try call.request.parameter("run"))
       let wanted = try wanted(call)
       let found = try await call.store.read { try SmokeRun.get($0, id: run) }
       guard found.testID == id else { throw StoreError.notFound(noun: "run", id: "\(run)") }
@@ -95,9 +91,8 @@ enum SmokeTestsAPI {
     try await call.check(app: draft.app, sendingIn: draft.environment)
     let content = SmokeTestContent(name: name, draft: draft, expected: fields.expected ?? SmokeExpectation())
     let idempotency = try Idempotency(call, content: Array(body.data()))
-    let entry = call.audit("", "")
     return try await idempotency.response(call.store) { database in
-      let test = try SmokeTest.create(database, content, by: entry, now: call.now)
+      let test = try SmokeTest.create(database, content, by: call.entry, now: call.now)
       return Idempotency.Answer(
         status: .created, json: try SmokeTestAnswer(database, test), location: "/api/v1/smoke-tests/\(test.id)")
     }
@@ -107,7 +102,7 @@ enum SmokeTestsAPI {
     let body = try await call.body()
     let fields = try Fields(body, required: false)
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
-    let (id, entry): (Int64, NewAuditEntry) = (try call.request.parameter("id"), call.audit("", ""))
+    let id = try call.id()
     if let draft = fields.draft { try await call.check(app: draft.app, sendingIn: draft.environment) }
     return try await call.write { database in
       let test = try SmokeTest.get(database, id: id)
@@ -116,8 +111,8 @@ enum SmokeTestsAPI {
       }
       let content = SmokeTestContent(
         name: fields.name ?? test.name, draft: draft, expected: fields.expected ?? test.expected)
-      return try SmokeTestAnswer(
-        database, try SmokeTest.update(database, id: id, content, by: entry, now: call.now))
+      let changed = try SmokeTest.update(database, id: id, content, by: call.entry, now: call.now)
+      return try SmokeTestAnswer(database, changed)
     }
   }
 
@@ -125,7 +120,7 @@ enum SmokeTestsAPI {
 
   private static func runs(_ call: APIContext) async throws -> Response {
     let (limit, cursor) = try APIQuery.page(call.request)
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     return try await call.read { database in
       try SmokeRun.list(database, test: try SmokeTest.get(database, id: id).id, cursor: cursor, limit: limit)
     }
@@ -141,12 +136,11 @@ enum SmokeTestsAPI {
   }
 
   private static func run(_ call: APIContext) async throws -> Response {
-    let id: Int64 = try call.request.parameter("id")
+    let id = try call.id()
     let wanted = try wanted(call)
     let test = try await call.store.read { try SmokeTest.get($0, id: id) }
     let idempotency = try Idempotency(call, content: [])
-    let starter = SmokeRunner.Starter(
-      .api, by: call.actor, person: call.principal.person, from: call.request.remoteAddress?.host)
+    let starter = SmokeRunner.Starter(.api, by: call.actor, person: call.principal.person, from: call.clientAddress)
     let run = try await call.console.smoke.start(test, starter, once: idempotency, now: call.now)
     return try await answer(run, call, wanted)
   }

@@ -38,9 +38,7 @@ struct WebhookForm {
   /// Adds a webhook, with its audit entry.
   ///
   /// - Throws: `Problems` if there are too many.
-  func add(
-    _ database: Database, sealer: any Sealer, audit: NewAuditEntry, now: Date
-  ) throws -> (webhook: Webhook, secret: String) {
+  func add(_ database: Database, for context: some ActorContext) throws -> (webhook: Webhook, secret: String) {
     guard try database.int("SELECT count(*) FROM webhooks") < Webhook.limit else {
       throw Problems([
         Problem(
@@ -49,18 +47,16 @@ struct WebhookForm {
       ])
     }
     let added = try Webhook.add(
-      database, details(nil), address: url ?? "", sealer: sealer, by: audit.actor, now: now)
-    try added.webhook.note(database, audit, now: now)
+      database, details(nil), address: url ?? "", sealer: context.store.sealer, by: context.actor, now: context.now)
+    try added.webhook.note(database, "webhook.create", for: context)
     return added
   }
 
   /// Changes a webhook, with its audit entry.
-  func update(
-    _ database: Database, _ before: Webhook, sealer: any Sealer, audit: NewAuditEntry, now: Date
-  ) throws -> Webhook {
+  func update(_ database: Database, _ before: Webhook, for context: some ActorContext) throws -> Webhook {
     let after = try Webhook.update(
-      database, id: before.id, details(before), address: url, sealer: sealer, now: now)
-    try after.note(database, audit, before: before.audited, now: now)
+      database, id: before.id, details(before), address: url, sealer: context.store.sealer, now: context.now)
+    try after.note(database, "webhook.update", before: before.audited, for: context)
     return after
   }
 }
@@ -82,11 +78,11 @@ extension Webhook {
   }
 
   /// Adds an audit entry about it; one about its end says what it was.
-  func note(_ database: Database, _ audit: NewAuditEntry, before: JSONValue = .null, now: Date) throws {
-    var entry = audit
-    entry.subject = "webhook \(id)"
-    let isEnd = audit.action == "webhook.delete"
-    entry.detail = ["before": isEnd ? audited : before, "after": isEnd ? .null : audited]
-    try AuditEntry.add(database, entry, now: now)
+  func note(
+    _ database: Database, _ action: String, before: JSONValue = .null, for context: some ActorContext
+  ) throws {
+    let isEnd = action == "webhook.delete"
+    try context.record(
+      database, action, "webhook \(id)", ["before": isEnd ? audited : before, "after": isEnd ? .null : audited])
   }
 }

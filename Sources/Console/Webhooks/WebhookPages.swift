@@ -62,13 +62,11 @@ enum WebhookPages {
       try await save(page, try await find(page))
     }
     routes.page(.post, "/settings/webhooks/:id/secret", role: .admin, proof: true) { page in
-      let (id, sealer, now, audit) = (
-        try await find(page).id, page.store.sealer, page.now, page.audit("webhook.rotate", "")
-      )
+      let (id, sealer) = (try await find(page).id, page.store.sealer)
       let (webhook, secret) = try await page.store.write { database in
-        let secret = try Webhook.rotate(database, id: id, sealer: sealer, now: now)
+        let secret = try Webhook.rotate(database, id: id, sealer: sealer, now: page.now)
         let webhook = try Webhook.get(database, id: id)
-        try webhook.note(database, audit, now: now)
+        try webhook.note(database, "webhook.rotate", for: page)
         return (webhook, secret)
       }
       return try await show(page, webhook, secret: secret)
@@ -83,11 +81,10 @@ enum WebhookPages {
       return try await show(page, webhook, test: TestResult(isGood: isGood, text: text, answer: answer))
     }
     routes.page(.post, "/settings/webhooks/:id/deliveries/:uid/again", role: .admin) { page in
-      let (id, uid, now) = (try page.id(), page.request.parameters["uid"] ?? "", page.now)
-      let audit = page.audit("webhook.redeliver", "")
+      let (id, uid) = (try page.id(), page.request.parameters["uid"] ?? "")
       try await page.store.write { database in
-        try Webhook.get(database, id: id).note(database, audit, now: now)
-        _ = try WebhookDelivery.sendAgain(database, webhook: id, uid: uid, now: now)
+        try Webhook.get(database, id: id).note(database, "webhook.redeliver", for: page)
+        _ = try WebhookDelivery.sendAgain(database, webhook: id, uid: uid, now: page.now)
       }
       return page.redirect(to: "\(list)/\(id)", flash: "webhook_again")
     }
@@ -97,9 +94,9 @@ enum WebhookPages {
         WebhookRemoveView(name: webhook.details.name, href: "\(list)/\(webhook.id)", pending: webhook.pending))
     }
     routes.page(.post, "/settings/webhooks/:id/remove", role: .admin, proof: true) { page in
-      let (id, now, audit) = (try page.id(), page.now, page.audit("webhook.delete", ""))
+      let id = try page.id()
       try await page.store.write { database in
-        try Webhook.get(database, id: id).note(database, audit, now: now)
+        try Webhook.get(database, id: id).note(database, "webhook.delete", for: page)
         try Webhook.delete(database, id: id)
       }
       return page.redirect(to: list, flash: "webhook_removed")
@@ -171,11 +168,10 @@ enum WebhookPages {
     guard problems.isEmpty else {
       return try await show(page, before, form, FieldErrors(Problems(problems), page.texts))
     }
-    let (wanted, sealer, now) = (typed, page.store.sealer, page.now)
-    let (created, updated) = (page.audit("webhook.create", ""), page.audit("webhook.update", ""))
+    let wanted = typed
     guard let before else {
       do {
-        let added = try await page.store.write { try wanted.add($0, sealer: sealer, audit: created, now: now) }
+        let added = try await page.store.write { try wanted.add($0, for: page) }
         return try await show(page, added.webhook, secret: added.secret)
       } catch let problems as Problems {
         return try await show(page, nil, form, FieldErrors(problems, page.texts))
@@ -186,10 +182,10 @@ enum WebhookPages {
         // Somebody else may have changed it since it was read.
         let stored = try Webhook.get(database, id: before.id)
         try stored.details.revision.check(form, saving: wanted.details(stored).revision)
-        _ = try wanted.update(database, stored, sealer: sealer, audit: updated, now: now)
+        _ = try wanted.update(database, stored, for: page)
       }
     } catch let error as Revision.Overtaken {
-      let errors = try await page.overtaken(updated.action, "webhook \(before.id)")
+      let errors = try await page.overtaken("webhook.update", "webhook \(before.id)")
       return try await show(page, try await find(page), form.with(error.stored), errors)
     }
     return page.redirect(to: "\(list)/\(before.id)", flash: "webhook_saved")

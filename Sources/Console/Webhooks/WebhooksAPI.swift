@@ -15,37 +15,36 @@ enum WebhooksAPI {
       }
       return APIContext.answer(Page(items: items, next: nil))
     }
-    routes.call(.post, "/webhooks", role: .admin, scope: .admin) { call in try await create(call) }
+    routes.call(.post, "/webhooks", role: .admin, scope: .admin, create)
     routes.call(.get, "/webhooks/:id", role: .admin, scope: .admin) { call in
-      let id: Int64 = try call.request.parameter("id")
-      return try await call.read { try WebhookAnswer($0, try Webhook.get($0, id: id)) }
+      try await call.read { try WebhookAnswer($0, try Webhook.get($0, id: call.id())) }
     }
-    routes.call(.patch, "/webhooks/:id", role: .admin, scope: .admin) { call in try await update(call) }
+    routes.call(.patch, "/webhooks/:id", role: .admin, scope: .admin, update)
     routes.call(.delete, "/webhooks/:id", role: .admin, scope: .admin) { call in
-      let id: Int64 = try call.request.parameter("id")
+      let id = try call.id()
       try await call.store.write { database in
-        try Webhook.get(database, id: id).note(database, call.audit("webhook.delete", ""), now: call.now)
+        try Webhook.get(database, id: id).note(database, "webhook.delete", for: call)
         try Webhook.delete(database, id: id)
       }
       return APIContext.nothing
     }
     routes.call(.post, "/webhooks/:id/secret", role: .admin, scope: .admin, takesBody: false) { call in
-      let (id, sealer): (Int64, any Sealer) = (try call.request.parameter("id"), call.store.sealer)
+      let (id, sealer): (Int64, any Sealer) = (try call.id(), call.store.sealer)
       return try await call.write { database in
         let secret = try Webhook.rotate(database, id: id, sealer: sealer, now: call.now)
         let webhook = try Webhook.get(database, id: id)
-        try webhook.note(database, call.audit("webhook.rotate", ""), now: call.now)
+        try webhook.note(database, "webhook.rotate", for: call)
         return try WebhookAnswer(database, webhook, secret: secret)
       }
     }
     routes.call(.post, "/webhooks/:id/test", role: .admin, scope: .admin, takesBody: false) { call in
-      let id: Int64 = try call.request.parameter("id")
+      let id = try call.id()
       let (_, delivery) = try await call.console.webhooks.test(
         id, in: call.store, audit: call.audit("webhook.test", ""), now: call.now)
       return APIContext.answer(delivery)
     }
     routes.list("/webhooks/:id/deliveries", role: .admin, scope: .admin) { call in
-      let id: Int64 = try call.request.parameter("id")
+      let id = try call.id()
       let (limit, cursor) = try APIQuery.page(call.request)
       return try await call.read { database in
         _ = try Webhook.get(database, id: id)
@@ -54,9 +53,9 @@ enum WebhooksAPI {
     }
     routes.call(.post, "/webhooks/:id/deliveries/:uid/redeliver", role: .admin, scope: .admin, takesBody: false) {
       call in
-      let (id, uid): (Int64, String) = (try call.request.parameter("id"), call.request.parameters["uid"] ?? "")
+      let (id, uid): (Int64, String) = (try call.id(), call.request.parameters["uid"] ?? "")
       let delivery = try await call.store.write { database in
-        try Webhook.get(database, id: id).note(database, call.audit("webhook.redeliver", ""), now: call.now)
+        try Webhook.get(database, id: id).note(database, "webhook.redeliver", for: call)
         return try WebhookDelivery.sendAgain(database, webhook: id, uid: uid, now: call.now)
       }
       return APIContext.answer(delivery, status: .accepted)
@@ -81,11 +80,11 @@ enum WebhooksAPI {
     let problems = typed.problems
     guard problems.isEmpty else { throw Problems(problems) }
     let idempotency = try Idempotency(call, content: Array(body.data()), isSecret: true)
-    let (wanted, sealer) = (typed, call.store.sealer)
+    let wanted = typed
     return try await idempotency.response(call.store) { database in
       var form = wanted
       form.appID = try call.filter(database, app: bundleID)?.id
-      let added = try form.add(database, sealer: sealer, audit: call.audit("webhook.create", ""), now: call.now)
+      let added = try form.add(database, for: call)
       return Idempotency.Answer(
         status: .created, json: try WebhookAnswer(database, added.webhook, secret: added.secret),
         location: "/api/v1/webhooks/\(added.webhook.id)")
@@ -93,7 +92,7 @@ enum WebhooksAPI {
   }
 
   private static func update(_ call: APIContext) async throws -> Response {
-    let (id, sealer): (Int64, any Sealer) = (try call.request.parameter("id"), call.store.sealer)
+    let id = try call.id()
     let body = try await call.body()
     var typed = WebhookForm()
     let bundleID = try read(JSONFields(body), &typed, required: false)
@@ -111,10 +110,7 @@ enum WebhooksAPI {
         body["app"] == nil ? before.details.appID : try call.filter(database, app: bundleID)?.id
       let problems = form.problems
       guard problems.isEmpty else { throw Problems(problems) }
-      return try WebhookAnswer(
-        database,
-        try form.update(
-          database, before, sealer: sealer, audit: call.audit("webhook.update", ""), now: call.now))
+      return try WebhookAnswer(database, try form.update(database, before, for: call))
     }
   }
 }

@@ -211,7 +211,7 @@ struct ActivityPageTests {
     for case let name as String in try #require(FileManager.default.enumerator(atPath: folder.path))
     where name.hasSuffix(".swift") {
       let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-      guard ["AuditEntry", "audit(", "ListExportRoutes<"].contains(where: text.contains) else { continue }
+      guard ["AuditEntry", "audit(", "record(", "ListExportRoutes<"].contains(where: text.contains) else { continue }
       for match in text.matches(of: /"([a-z_]+)\.([a-z_]+)"/) { written.insert("\(match.1).\(match.2)") }
     }
     for change in ScheduleChange.allCases { written.insert("schedule.\(change.rawValue)") }
@@ -240,9 +240,8 @@ struct ActivityPageTests {
     for case let name as String in try #require(FileManager.default.enumerator(atPath: folder.path))
     where name.hasSuffix(".swift") {
       let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-      for match in text.matches(of: /(?:\.audit\(|action:|audit\(\s*database,)\s*"([a-z_]+\.[a-z_]+)"/) {
-        actions.insert(String(match.1))
-      }
+      let places = /(?:\.audit\(|action:|(?:audit|record|note)\(\s*database,)\s*"([a-z_]+\.[a-z_]+)"/
+      for match in text.matches(of: places) { actions.insert(String(match.1)) }
     }
     #expect(actions.count > 30)
     return actions

@@ -140,7 +140,6 @@ extension ChoiceView {
 
   /// Apps by bundle ID, after an option for no app. A single app is preselected.
   static func apps(_ apps: [App], none: String, chosen: String) -> [ChoiceView] {
-    list(
-      [("", none)] + apps.map { ($0.bundleID, $0.name) }, chosen: apps.count == 1 ? apps[0].bundleID : chosen)
+    list([("", none)] + apps.map { ($0.bundleID, $0.name) }, chosen: apps.count == 1 ? apps[0].bundleID : chosen)
   }
 }

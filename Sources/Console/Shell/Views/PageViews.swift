@@ -34,10 +34,7 @@ struct PageViews: Sendable {
     self.assets = assets
     others = Dictionary(
       uniqueKeysWithValues: all.map { one in
-        (
-          one.code,
-          all.filter { $0.code != one.code }.map { FrameLanguage(code: $0.code, name: $0("layout.own_name")) }
-        )
+        (one.code, all.filter { $0.code != one.code }.map { FrameLanguage(code: $0.code, name: $0("layout.own_name")) })
       })
   }
 
