@@ -48,13 +48,8 @@ package struct SigningRequest: Sendable, Hashable, Identifiable {
       purpose: Purpose, certificateID: Int64? = nil, appID: Int64? = nil, subject: String, algorithm: Algorithm,
       publicKeySHA256: String, pem: String
     ) {
-      self.purpose = purpose
-      self.certificateID = certificateID
-      self.appID = appID
-      self.subject = subject
-      self.algorithm = algorithm
-      self.publicKeySHA256 = publicKeySHA256
-      self.pem = pem
+      (self.purpose, self.certificateID, self.appID, self.subject) = (purpose, certificateID, appID, subject)
+      (self.algorithm, self.publicKeySHA256, self.pem) = (algorithm, publicKeySHA256, pem)
     }
   }
 

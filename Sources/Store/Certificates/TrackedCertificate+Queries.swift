@@ -70,18 +70,6 @@ extension TrackedCertificate {
     package let lastAcceptedAt: Date?
     /// Devices that depend on it.
     package let activeDevices: Int
-    package init(
-      credentialID: Int64, appID: Int64, bundleID: String, provider: ProviderKind, environment: Environment,
-      lastAcceptedAt: Date?, activeDevices: Int
-    ) {
-      self.credentialID = credentialID
-      self.appID = appID
-      self.bundleID = bundleID
-      self.provider = provider
-      self.environment = environment
-      self.lastAcceptedAt = lastAcceptedAt
-      self.activeDevices = activeDevices
-    }
   }
 
   /// The uses of all certificates, or of one, by certificate.

@@ -187,10 +187,7 @@ package struct SealedColumn: Sendable, Hashable {
   /// `sealed` or `sealed_…`.
   package let column: String
 
-  init(_ table: String, _ column: String = "sealed") {
-    self.table = table
-    self.column = column
-  }
+  init(_ table: String, _ column: String = "sealed") { (self.table, self.column) = (table, column) }
 
   /// Every sealed column of the schema.
   package static let all: [SealedColumn] = [

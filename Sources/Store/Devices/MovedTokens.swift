@@ -58,8 +58,6 @@ package struct MovedTokens: Sendable, Hashable {
   /// Devices moved from there and still where they were moved to, which may be moved back. At most ``limit``.
   package var moved: [Int64] = []
 
-  package init() {}
-
   /// The most devices per move; the next move finds the next.
   package static let limit = 10_000
 

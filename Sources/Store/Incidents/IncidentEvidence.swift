@@ -22,8 +22,6 @@ package struct IncidentEvidence: Sendable, Hashable {
   /// Registrations within this time can come from one import.
   package static let importTime: TimeInterval = 600
 
-  package init() {}
-
   package static func find(_ database: Database, _ incident: Incident) throws -> IncidentEvidence {
     var found = IncidentEvidence()
     let place = incident.place

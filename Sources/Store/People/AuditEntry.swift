@@ -165,11 +165,7 @@ package struct NewAuditEntry: Sendable, Hashable {
   package var detail: JSONValue?
   package var address: String?
   package init(actor: String, action: String, subject: String, detail: JSONValue? = nil, address: String? = nil) {
-    self.actor = actor
-    self.action = action
-    self.subject = subject
-    self.detail = detail
-    self.address = address
+    (self.actor, self.action, self.subject, self.detail, self.address) = (actor, action, subject, detail, address)
   }
 
   /// The same, with what changed. A new value has `.null` before, a removed one after.

@@ -200,11 +200,7 @@ package struct WaitingDelivery: Sendable, Hashable {
   /// - Precondition: `last` is not `accepted`.
   package init(deviceID: Int64, dueAt: Date, attempts: Int, firstAt: Date, last: Outcome) {
     precondition(last != .accepted, "what was accepted does not wait")
-    self.deviceID = deviceID
-    self.dueAt = dueAt
-    self.attempts = attempts
-    self.firstAt = firstAt
-    self.last = last
+    (self.deviceID, self.dueAt, self.attempts, self.firstAt, self.last) = (deviceID, dueAt, attempts, firstAt, last)
   }
 
   /// Marks a device in flight: never due.

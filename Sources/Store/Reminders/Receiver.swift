@@ -27,13 +27,8 @@ package struct Receiver: Sendable, Hashable, Identifiable, StoredRecord {
       channel: Channel, name: String, target: String, language: String = "en", appID: Int64? = nil,
       isActive: Bool = true, getsIncidents: Bool = false
     ) {
-      self.channel = channel
-      self.name = name
-      self.target = target
-      self.language = language
-      self.appID = appID
-      self.isActive = isActive
-      self.getsIncidents = getsIncidents
+      (self.channel, self.name, self.target, self.language) = (channel, name, target, language)
+      (self.appID, self.isActive, self.getsIncidents) = (appID, isActive, getsIncidents)
     }
   }
 
@@ -43,10 +38,7 @@ package struct Receiver: Sendable, Hashable, Identifiable, StoredRecord {
     package var address: String
     package var secret: String
 
-    package init(address: String, secret: String = "") {
-      self.address = address
-      self.secret = secret
-    }
+    package init(address: String, secret: String = "") { (self.address, self.secret) = (address, secret) }
 
     /// As sealed.
     var bytes: [UInt8] { JSONValue.object(["address": .string(address), "secret": .string(secret)]).bytes }

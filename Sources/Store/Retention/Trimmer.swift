@@ -27,9 +27,7 @@ package final class Trimmer: Sendable {
     store: Store, clock: @escaping @Sendable () -> Date = { Date() },
     wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }, log: Logger
   ) {
-    self.store = store
-    self.clock = clock
-    self.wait = wait
+    (self.store, self.clock, self.wait) = (store, clock, wait)
     self.log = log.labelled("Retention")
     (looks, look) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }

@@ -6,10 +6,7 @@ package struct DeviceInput: Sendable, Hashable {
   /// Bundle ID.
   package var app: String
   package var registration: Registration
-  package init(app: String, registration: Registration) {
-    self.app = app
-    self.registration = registration
-  }
+  package init(app: String, registration: Registration) { (self.app, self.registration) = (app, registration) }
 
   /// Tags of one device (OpenAPI document).
   static let tagLimit = 1000
