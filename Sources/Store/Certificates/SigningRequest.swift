@@ -83,8 +83,7 @@ package struct SigningRequest: Sendable, Hashable, Identifiable {
       """, uid, details.purpose.rawValue, details.certificateID, details.appID, details.subject,
       details.algorithm.rawValue, details.publicKeySHA256, details.pem, user, now)
     let id = database.lastInsertedID
-    let sealed = try Sealing.seal(database, key, "certificate_requests", id, sealer, now: now)
-    try database.run("UPDATE certificate_requests SET sealed = ? WHERE id = ?", sealed, id)
+    try Sealing.keep(database, key, "certificate_requests", id, sealer, now: now)
     return try get(database, uid: uid)
   }
 

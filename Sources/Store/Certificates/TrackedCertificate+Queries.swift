@@ -18,8 +18,7 @@ extension TrackedCertificate {
       details.notBefore, details.notAfter, details.hasPrivateKey, details.publicPEM, details.fileName, user, now)
     let id = database.lastInsertedID
     // The seal contains the row ID, which is known only now.
-    let sealed = try Sealing.seal(database, material, "certificates", id, sealer, now: now)
-    try database.run("UPDATE certificates SET sealed = ? WHERE id = ?", sealed, id)
+    try Sealing.keep(database, material, "certificates", id, sealer, now: now)
     return try get(database, id: id)
   }
 

@@ -124,6 +124,12 @@ final class DeviceWriter {
       ) { ($0.text(0), $0.int64(1)) })
   }
 
+  /// How many tags a device has after a change; 0 if they stay, which no limit refuses.
+  func tagCount(_ device: Int64, after change: Change<[String]>) throws -> Int {
+    if case .keep = change { return 0 }
+    return change.applied(toTags: Set(try tags(of: device).keys)).count
+  }
+
   /// Counts a device and its tags as another kind.
   func recount(_ before: Before, as kind: DeviceCounters.Kind) throws {
     guard kind != before.kind else { return }

@@ -30,6 +30,15 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
     return id
   }
 
+  /// Adds an entry of these parts.
+  package static func add(
+    _ database: Database, by actor: String, _ action: String, _ subject: String, _ detail: JSONValue? = nil,
+    from address: String? = nil, now: Date
+  ) throws {
+    let entry = NewAuditEntry(actor: actor, action: action, subject: subject, detail: detail, address: address)
+    try add(database, entry, now: now)
+  }
+
   /// Conditions that all hold; nil: any.
   package struct Filter: Sendable {
     package var actor: String?

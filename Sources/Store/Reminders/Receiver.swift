@@ -78,7 +78,7 @@ package struct Receiver: Sendable, Hashable, Identifiable, StoredRecord {
       """, details.channel.rawValue, details.name, details.target, details.language, details.appID, details.isActive,
       details.getsIncidents, user, now)
     let id = database.lastInsertedID
-    try seal(database, id: id, secrets, sealer, now: now)
+    try Sealing.keep(database, secrets.bytes, "receivers", id, sealer, now: now)
     return try get(database, id: id)
   }
 
@@ -93,15 +93,8 @@ package struct Receiver: Sendable, Hashable, Identifiable, StoredRecord {
       WHERE id = ?
       """, details.channel.rawValue, details.name, details.target, details.language, details.appID, details.isActive,
       details.getsIncidents, id)
-    if let secrets { try seal(database, id: id, secrets, sealer, now: now) }
+    if let secrets { try Sealing.keep(database, secrets.bytes, "receivers", id, sealer, now: now) }
     return try get(database, id: id)
-  }
-
-  private static func seal(
-    _ database: Database, id: Int64, _ secrets: Secrets, _ sealer: any Sealer, now: Date
-  ) throws {
-    let sealed = try Sealing.seal(database, secrets.bytes, "receivers", id, sealer, now: now)
-    try database.run("UPDATE receivers SET sealed = ? WHERE id = ?", sealed, id)
   }
 
   /// Unseals the address and secret.

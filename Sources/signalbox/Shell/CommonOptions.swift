@@ -227,9 +227,5 @@ func audit(
   _ database: Database, _ action: String, _ subject: String, _ detail: [String: JSONValue] = [:],
   by actor: String = commandActor, now: Date
 ) throws {
-  try AuditEntry.add(
-    database,
-    NewAuditEntry(
-      actor: actor, action: action, subject: subject, detail: detail.isEmpty ? nil : .object(detail)),
-    now: now)
+  try AuditEntry.add(database, by: actor, action, subject, detail.isEmpty ? nil : .object(detail), now: now)
 }
