@@ -72,8 +72,6 @@ package final class CallDesk: Sendable {
 
   private let state = Mutex(State())
 
-  init() {}
-
   var counters: ServerCounters { state.withLock { $0.counters } }
   fileprivate var connections: [ServerConnection] { state.withLock { Array($0.connections.values) } }
 

@@ -16,11 +16,8 @@ package struct ServerCounters: Sendable, Hashable {
   /// Clients that finished their handshake.
   package internal(set) var connections = 0
   package internal(set) var openConnections = 0
-
   /// The most concurrent streams of one connection.
   package internal(set) var mostStreams = 0
-
-  package init() {}
 }
 
 extension ServerCounters: JSONObject {

@@ -3,13 +3,10 @@ package struct Page<Item: Sendable>: Sendable {
   package let items: [Item]
   /// The cursor of the next page; nil at the end.
   package let next: String?
-  package init(items: [Item], next: String?) {
-    self.items = items
-    self.next = next
-  }
+  package init(items: [Item], next: String?) { (self.items, self.next) = (items, next) }
 
   /// Makes a page of `limit` items; one more shows that there is a next page.
-  init(_ found: [Item], limit: Int, key: (Item) -> Int64) {
+  init<Key: LosslessStringConvertible>(_ found: [Item], limit: Int, key: (Item) -> Key) {
     items = Array(found.prefix(limit))
     next = found.count > limit ? items.last.map { String(key($0)) } : nil
   }

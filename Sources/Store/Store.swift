@@ -14,10 +14,7 @@ package struct Store: Sendable {
   package let times = ServiceTimes()
 
   /// Takes an open database with a current schema; ``open(path:sealer:readers:isReplicated:now:)`` creates one.
-  package init(pool: DatabasePool, sealer: any Sealer) {
-    self.pool = pool
-    self.sealer = sealer
-  }
+  package init(pool: DatabasePool, sealer: any Sealer) { (self.pool, self.sealer) = (pool, sealer) }
 
   /// See `DatabasePool.write`.
   package func write<Result: Sendable>(

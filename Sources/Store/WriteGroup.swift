@@ -72,6 +72,4 @@ package final class WriteGroup<Input: Sendable, Output: Sendable>: Sendable {
 }
 
 /// So many callers wait that a further one would wait too long.
-package struct WriteGroupFull: Error, Sendable, Hashable {
-  package init() {}
-}
+package struct WriteGroupFull: Error, Sendable, Hashable {}

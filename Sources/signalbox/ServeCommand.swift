@@ -297,22 +297,13 @@ enum Resources {
 
 enum LogOptions {
   static let level = Option(
-    "log-level", "level", "The minimum log level.", default: LogLevel.info, showing: "info"
-  ) { text throws(BadValue) in
-    guard let level = LogLevel(rawValue: text) else {
-      throw BadValue("is not one of \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))")
-    }
-    return level
-  }.among(LogLevel.allCases.map(\.rawValue)).configuration
+    "log-level", "level", "The minimum log level.", default: LogLevel.info, showing: "info",
+    parseWord(or: BadValue("is not one of \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))"))
+  ).among(LogLevel.allCases.map(\.rawValue)).configuration
   static let format = Option(
-    "log-format", "format", "The log format: text or json.", default: LogFormat.text, showing: "text"
-  ) { text throws(BadValue) in
-    switch text {
-    case "text": return .text
-    case "json": return .json
-    default: throw BadValue("is not text or json")
-    }
-  }.among(LogFormat.allCases.map(\.rawValue)).configuration
+    "log-format", "format", "The log format: text or json.", default: LogFormat.text, showing: "text",
+    parseWord(or: BadValue("is not text or json"))
+  ).among(LogFormat.allCases.map(\.rawValue)).configuration
 
   static func logger(_ values: Parsed) -> Logger {
     Logger(label: "signalbox", level: values[level], sink: StreamSink.standardError(values[format]))

@@ -21,9 +21,7 @@ package struct ExpiryCalendar: Sendable {
   package init(
     name: String, address: String?, worded: @escaping @Sendable (Problem) -> String = { $0.text }
   ) {
-    self.name = name
-    self.address = address
-    self.worded = worded
+    (self.name, self.address, self.worded) = (name, address, worded)
   }
 
   /// The feed, identical for a whole day in UTC.

@@ -9,16 +9,16 @@ extension ExpiryReport: JSONObject {
     json.member("within_days", withinDays)
     json.member("exit_code", Int(exitCode))
     json.member("items", findings)
-    json.objects("unreadable", unreadable) { json, item in
-      json.member("key", item.key)
-      json.member("name", item.name)
-      json.member("reason", item.reason)
-    }
-    json.objects("closed", closed) { json, item in
-      json.member("key", item.key)
-      json.member("name", item.name)
-      json.member("reason", item.reason)
-    }
+    json.member("unreadable", unreadable)
+    json.member("closed", closed)
+  }
+}
+
+extension ExpiryReport.Unreadable: JSONObject {
+  package func writeMembers(to json: inout JSONWriter) {
+    json.member("key", key)
+    json.member("name", name)
+    json.member("reason", reason)
   }
 }
 

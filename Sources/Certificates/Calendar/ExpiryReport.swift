@@ -30,10 +30,7 @@ package struct ExpiryReport: Sendable, Hashable {
     /// The same for translation; nil if there is no translation.
     package let problem: Problem?
     package init(key: String? = nil, name: String, reason: String, problem: Problem? = nil) {
-      self.key = key
-      self.name = name
-      self.reason = reason
-      self.problem = problem
+      (self.key, self.name, self.reason, self.problem) = (key, name, reason, problem)
     }
 
     package init(key: String, name: String, _ problem: Problem) {
@@ -57,8 +54,7 @@ package struct ExpiryReport: Sendable, Hashable {
   ) {
     checkedAt = now
     withinDays = days
-    self.unreadable = unreadable
-    self.closed = closed
+    (self.unreadable, self.closed) = (unreadable, closed)
     findings = items.map { item in
       let planned = item.key.flatMap { planned[$0] } ?? Forecast.Plan()
       return Finding(

@@ -31,8 +31,7 @@ package enum Forecast {
     package var schedules: [PlannedSchedule]
 
     package init(pushes: [PlannedPush] = [], schedules: [PlannedSchedule] = []) {
-      self.pushes = pushes
-      self.schedules = schedules
+      (self.pushes, self.schedules) = (pushes, schedules)
     }
 
     /// Those of one use: an app, an environment and a provider.

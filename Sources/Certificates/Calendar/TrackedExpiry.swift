@@ -32,8 +32,7 @@ package struct TrackedExpiry: Sendable, Hashable {
   ) {
     self.key = key
     self.name = name.singleLine
-    self.kind = kind
-    self.app = app
+    (self.kind, self.app) = (kind, app)
     self.topics = topics.map(\.singleLine)
     self.environments = environments
     self.serial = serial

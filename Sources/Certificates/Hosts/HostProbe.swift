@@ -22,8 +22,7 @@ package struct HostProbe: Sendable {
     trust: TLSTrust = .system, timeout: Duration = .seconds(10), proxies: ProxyRules = .none
   ) throws(TLSError) {
     context = try TLSContext.inspecting(trust: trust)
-    self.timeout = timeout
-    self.proxies = proxies
+    (self.timeout, self.proxies) = (timeout, proxies)
   }
 
   /// Blocks: call on a thread that may block.

@@ -15,9 +15,7 @@ package struct HostWatch: Sendable {
   private let clock: @Sendable () -> Date
 
   package init(_ store: Store, clock: @escaping @Sendable () -> Date, look: @escaping Look) {
-    self.store = store
-    self.clock = clock
-    self.look = look
+    (self.store, self.clock, self.look) = (store, clock, look)
   }
 
   /// Checks with a ``HostProbe`` on threads that may block. Throws `CancellationError` if the pool was stopped.

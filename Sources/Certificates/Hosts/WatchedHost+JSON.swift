@@ -13,10 +13,7 @@ package struct HostAnswer: JSONObject, Sendable {
   ///   - history: nil: left out, as in lists.
   ///   - taken: the current acknowledgement.
   package init(_ host: WatchedHost, history: [HostEvent]? = nil, taken: Acknowledgement? = nil, now: Date) {
-    self.host = host
-    self.history = history
-    self.taken = taken
-    self.now = now
+    (self.host, self.history, self.taken, self.now) = (host, history, taken, now)
   }
 
   package func writeMembers(to json: inout JSONWriter) {
@@ -55,9 +52,7 @@ package struct HostCertificateAnswer: JSONObject, Sendable {
 
   /// - Parameter taken: the current acknowledgement.
   package init(_ host: WatchedHost, taken: Acknowledgement? = nil, now: Date) {
-    self.host = host
-    self.taken = taken
-    self.now = now
+    (self.host, self.taken, self.now) = (host, taken, now)
   }
 
   package func writeMembers(to json: inout JSONWriter) {

@@ -12,10 +12,7 @@ package struct AppleExtensions: Sendable, Hashable {
     package let name: String
     /// As `app`, `voip`, `complication`.
     package let kinds: [String]
-    package init(name: String, kinds: [String]) {
-      self.name = name
-      self.kinds = kinds
-    }
+    package init(name: String, kinds: [String]) { (self.name, self.kinds) = (name, kinds) }
   }
 
   /// What a signing certificate of Apple signs (Apple, WWDR Certification Practice Statement, certificate extensions).

@@ -9,10 +9,7 @@ package struct CertificateFileAnswer: JSONObject {
   private let file: CertificateFile
   private let now: Date
 
-  package init(_ file: CertificateFile, now: Date) {
-    self.file = file
-    self.now = now
-  }
+  package init(_ file: CertificateFile, now: Date) { (self.file, self.now) = (file, now) }
 
   package func writeMembers(to json: inout JSONWriter) {
     json.members(of: file.facts)

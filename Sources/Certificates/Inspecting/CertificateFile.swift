@@ -66,21 +66,13 @@ package struct CertificateFile: Sendable {
     otherCertificates: [Certificate], privateKey: PrivateKey?, profile: ProvisioningProfile?,
     serviceAccount: ServiceAccount? = nil, keyPair: JPushKeyPair? = nil, isForOtherService: Bool = false
   ) {
-    self.format = format
-    self.kind = kind
-    self.role = role
+    (self.format, self.kind, self.role) = (format, kind, role)
     summary = certificate.map(CertificateSummary.init)
     self.name = (name ?? summary?.name ?? "").singleLine.cut(to: 200)
     self.topics = topics.map { .init(name: $0.name.singleLine, kinds: $0.kinds) }
-    self.environments = environments
-    self.teamID = teamID
-    self.keyID = keyID
-    self.certificate = certificate
-    self.otherCertificates = otherCertificates
-    self.privateKey = privateKey
-    self.profile = profile
-    self.serviceAccount = serviceAccount
-    self.keyPair = keyPair
+    (self.environments, self.teamID, self.keyID) = (environments, teamID, keyID)
+    (self.certificate, self.otherCertificates, self.privateKey) = (certificate, otherCertificates, privateKey)
+    (self.profile, self.serviceAccount, self.keyPair) = (profile, serviceAccount, keyPair)
     self.isForOtherService = isForOtherService
   }
 

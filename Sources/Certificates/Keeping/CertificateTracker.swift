@@ -24,12 +24,8 @@ package enum CertificateTracker {
       fileName: String, appID: Int64? = nil, keyID: String? = nil, teamID: String? = nil, madeBy: String? = nil,
       note: String? = nil
     ) {
-      self.madeBy = madeBy
-      self.note = note
-      self.fileName = fileName
-      self.appID = appID
-      self.keyID = keyID
-      self.teamID = teamID
+      (self.madeBy, self.note, self.fileName) = (madeBy, note, fileName)
+      (self.appID, self.keyID, self.teamID) = (appID, keyID, teamID)
     }
   }
 

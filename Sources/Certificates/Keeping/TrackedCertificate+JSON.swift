@@ -23,13 +23,8 @@ package struct CertificateAnswer: JSONObject, Sendable {
     _ certificate: TrackedCertificate, app: String?, uses: [TrackedCertificate.Use], facts: CertificateContents?,
     planned: Forecast.Plan = .init(), taken: Acknowledgement? = nil, now: Date
   ) {
-    self.certificate = certificate
-    self.app = app
-    self.uses = uses
-    self.facts = facts
-    self.planned = planned
-    self.taken = taken
-    self.now = now
+    (self.certificate, self.app, self.uses, self.facts) = (certificate, app, uses, facts)
+    (self.planned, self.taken, self.now) = (planned, taken, now)
   }
 
   package func writeMembers(to json: inout JSONWriter) {

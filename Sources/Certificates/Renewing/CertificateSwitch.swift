@@ -44,8 +44,7 @@ package struct CertificateSwitch: Sendable {
   package init(
     store: Store, attempt: @escaping @Sendable (CredentialTrial) async -> ProviderVerdict
   ) {
-    self.store = store
-    self.attempt = attempt
+    (self.store, self.attempt) = (store, attempt)
   }
 
   /// Checks the file and tries it with the push service. Changes nothing.

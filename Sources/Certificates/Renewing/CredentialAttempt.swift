@@ -133,7 +133,6 @@ package struct CredentialTrial: Sendable {
     // A VoIP-only certificate does not cover the app's own topic.
     let isOwn = details.topics.isEmpty || details.topics.contains(bundleID)
     topic = isOwn ? bundleID : details.topics.first { $0.hasPrefix(bundleID + ".") } ?? bundleID
-    self.details = details
-    self.material = material
+    (self.details, self.material) = (details, material)
   }
 }

@@ -16,11 +16,7 @@ package struct RenewalCheck: Sendable {
   package init(
     old: RenewalSubject, new: RenewalSubject, uses: [TrackedCertificate.Use], warnings: [FileWarning] = [], now: Date
   ) {
-    self.old = old
-    self.new = new
-    self.uses = uses
-    self.warnings = warnings
-    self.now = now
+    (self.old, self.new, self.uses, self.warnings, self.now) = (old, new, uses, warnings, now)
   }
 
   /// Most severe first.

@@ -9,37 +9,23 @@ package struct RenewalSubject: Sendable, Hashable {
   package var kind: CertificateKind?
   package var name: String
   /// Each topic with its push types. Topics and push types are empty if they are not known.
-  package var topics: [String: Set<String>]
+  package var topics: [String: Set<String>] = [:]
   /// Empty if they are not known.
-  package var environments: Set<Model.Environment>
+  package var environments: Set<Model.Environment> = []
   /// Ten characters.
   package var teamID: String?
   /// The fingerprint, for example `AB:CD:…`.
   package var sha256: String?
   /// In DER form.
   package var publicKey: Data?
-  package var hasPrivateKey: Bool
+  package var hasPrivateKey = true
   /// The first second of the validity.
   package var notBefore: Date?
   /// The last second of the validity; nil if it never expires.
   package var notAfter: Date?
-  package init(
-    kind: CertificateKind?, name: String, topics: [String: Set<String>] = [:],
-    environments: Set<Model.Environment> = [], teamID: String? = nil, sha256: String? = nil,
-    publicKey: Data? = nil, hasPrivateKey: Bool = true, notBefore: Date? = nil, notAfter: Date? = nil
-  ) {
-    self.kind = kind
-    self.name = name
-    self.topics = topics
-    self.environments = environments
-    self.teamID = teamID
-    self.sha256 = sha256
-    self.publicKey = publicKey
-    self.hasPrivateKey = hasPrivateKey
-    self.notBefore = notBefore
-    self.notAfter = notAfter
-  }
+}
 
+extension RenewalSubject {
   /// From an inspected file.
   package init(_ file: CertificateFile, _ details: TrackedCertificate.Details) {
     self.init(

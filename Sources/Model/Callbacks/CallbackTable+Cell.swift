@@ -39,10 +39,7 @@ extension CallbackTable.Cell {
       ? Self.visible(facts.contentAvailable, generation, state, backgroundMode)
       : Self.silent(facts.contentAvailable, generation, state, backgroundMode)
     let row = number.map { CallbackTable.rows[$0 - 1] }
-    self.generation = generation
-    self.state = state
-    self.backgroundMode = backgroundMode
-    self.row = number
+    (self.generation, self.state, self.backgroundMode, self.row) = (generation, state, backgroundMode, number)
     var arrival = row?.arrival ?? []
     var contradictions = row?.contradictions ?? []
     var calls = row?.calls ?? 0...0
@@ -60,8 +57,7 @@ extension CallbackTable.Cell {
       arrival = arrival.filter { $0.method == .fetch }
       calls = 0...1
     }
-    self.arrival = arrival
-    self.contradictions = contradictions
+    (self.arrival, self.contradictions) = (arrival, contradictions)
     var notes = row?.notes ?? []
     if facts.alert {
       banner = row?.banner ?? .no

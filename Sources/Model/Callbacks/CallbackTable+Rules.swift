@@ -47,8 +47,7 @@ extension CallbackTable {
     }
 
     fileprivate init(_ number: Int, _ cell: Cell, _ facts: APNsPayload.Facts) {
-      self.number = number
-      self.cell = cell
+      (self.number, self.cell) = (number, cell)
       generations = [cell.generation]
       states = [cell.state]
       contradictions = cell.contradictions

@@ -57,9 +57,7 @@ package struct JPushError: Error, Sendable, Hashable {
   package let field: String
 
   package init(_ code: JPushCode, _ message: String, field: String = "") {
-    self.code = code
-    self.message = message
-    self.field = field
+    (self.code, self.message, self.field) = (code, message, field)
   }
 
   /// Device and schedule calls have one code of their own for everything that is wrong with their input.

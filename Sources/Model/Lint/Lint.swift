@@ -23,9 +23,7 @@ package enum Lint {
     /// The corrected draft, if the fix is unambiguous.
     package let fix: PushDraft?
     package init(severity: Severity, problem: Problem, fix: PushDraft? = nil) {
-      self.severity = severity
-      self.problem = problem
-      self.fix = fix
+      (self.severity, self.problem, self.fix) = (severity, problem, fix)
     }
   }
 
@@ -57,12 +55,8 @@ package enum Lint {
       credential: CredentialScope? = nil, services: Set<ProviderKind> = Set(ProviderKind.allCases),
       jpush: Set<Platform> = []
     ) {
-      self.jpush = jpush
-      self.credential = credential
-      self.services = services
-      self.aliasRule = aliasRule
-      self.now = now
-      self.uid = uid
+      (self.jpush, self.credential, self.services) = (jpush, credential, services)
+      (self.aliasRule, self.now, self.uid) = (aliasRule, now, uid)
       self.signature = signature ?? uid
     }
 

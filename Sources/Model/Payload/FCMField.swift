@@ -27,9 +27,7 @@ package indirect enum FCMField: Sendable {
     package let member: String?
 
     package init(field: String, description: String, member: String? = nil) {
-      self.field = field
-      self.description = description
-      self.member = member
+      (self.field, self.description, self.member) = (field, description, member)
     }
   }
 

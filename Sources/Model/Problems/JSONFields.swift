@@ -23,9 +23,7 @@ package final class JSONFields {
   }
 
   private init(_ members: [String: JSONValue], path: String, list: ProblemList) {
-    self.members = members
-    self.path = path
-    self.list = list
+    (self.members, self.path, self.list) = (members, path, list)
     // A device has about as many: imports contain millions.
     asked.reserveCapacity(16)
   }

@@ -14,11 +14,7 @@ package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
   package init(
     _ field: String, code: String, _ template: String, _ arguments: [String: String] = [:], isOne: Bool = false
   ) {
-    self.field = field
-    self.code = code
-    self.template = template
-    self.arguments = arguments
-    self.isOne = isOne
+    (self.field, self.code, self.template, self.arguments, self.isOne) = (field, code, template, arguments, isOne)
   }
 
   /// The English sentence with its arguments.

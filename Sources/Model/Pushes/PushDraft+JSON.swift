@@ -33,12 +33,8 @@ extension PushDraft {
     self.init(
       app: app, environment: environment, platforms: platforms, audience: audience,
       notification: notification ?? Notification())
-    self.apns = apns
-    self.android = android
-    self.options = options
-    self.sendAt = sendAt
-    self.timeZone = timeZone
-    self.recurrence = recurrence
+    (self.apns, self.android, self.options) = (apns, android, options)
+    (self.sendAt, self.timeZone, self.recurrence) = (sendAt, timeZone, recurrence)
   }
 
   package var json: JSONValue {

@@ -63,15 +63,10 @@ package struct Reason: Sendable, Hashable {
     _ code: String, _ source: Source, _ status: Int?, _ retry: Retry, _ actor: Actor, dead: Bool = false,
     environment: Bool = false, cause: String, remedy: String
   ) {
-    self.code = code
-    self.source = source
-    self.status = status
-    self.retry = retry
-    self.actor = actor
+    (self.code, self.source, self.status, self.retry, self.actor) = (code, source, status, retry, actor)
     isDeadToken = dead
     suspectsEnvironment = environment
-    self.cause = cause
-    self.remedy = remedy
+    (self.cause, self.remedy) = (cause, remedy)
   }
 }
 

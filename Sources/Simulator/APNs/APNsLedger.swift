@@ -29,8 +29,6 @@ struct APNsLedger: Sendable {
   /// The scope of the first accepted token, to which the connection is bound.
   private(set) var scope: ProviderToken.Scope?
 
-  init() {}
-
   /// The token of the last accepted `authorization` field, if it is the same: the common case.
   func accepted(_ authorization: String) -> ProviderToken? {
     guard let latest, latest.authorization == authorization else { return nil }

@@ -53,12 +53,8 @@ final class APNsService: SimulatedService {
     now: @escaping @Sendable () -> Date, log: Logger?
   ) {
     environment = validator.environment
-    self.validator = validator
-    self.phones = phones
-    self.channels = channels
-    self.faults = faults
-    self.now = now
-    self.log = log
+    (self.validator, self.phones, self.channels) = (validator, phones, channels)
+    (self.faults, self.now, self.log) = (faults, now, log)
     faults.observe { [weak self] in self?.announceStreams($0) }
   }
 

@@ -113,9 +113,7 @@ struct APNsRejection: Error, Sendable, Hashable {
   ///   - status: for codes outside of the table; otherwise 400.
   init(_ reason: String, status: Int? = nil, apnsID: String? = nil, timestamp: Date? = nil) {
     self.status = status ?? Reason.of(reason).status ?? 400
-    self.reason = reason
-    self.apnsID = apnsID
-    self.timestamp = timestamp
+    (self.reason, self.apnsID, self.timestamp) = (reason, apnsID, timestamp)
   }
 }
 

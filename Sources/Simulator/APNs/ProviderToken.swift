@@ -67,9 +67,6 @@ package struct APNsKey: Sendable, Hashable {
   package init(
     team: String?, publicKey: PublicKey, environment: Environment? = nil, bundleIDs: Set<String>? = nil
   ) {
-    self.team = team
-    self.publicKey = publicKey
-    self.environment = environment
-    self.bundleIDs = bundleIDs
+    (self.team, self.publicKey, self.environment, self.bundleIDs) = (team, publicKey, environment, bundleIDs)
   }
 }

@@ -8,10 +8,7 @@ package struct FCMServiceAccount: Sendable {
   package let email: String
   package let key: PublicKey
 
-  package init(email: String, key: PublicKey) {
-    self.email = email
-    self.key = key
-  }
+  package init(email: String, key: PublicKey) { (self.email, self.key) = (email, key) }
 }
 
 /// Google's token endpoint: gives access tokens for signed assertions (RFC 7523), and knows which are valid.

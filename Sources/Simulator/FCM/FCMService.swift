@@ -26,10 +26,7 @@ package final class FCMService: CallService {
   init(
     phones: PhoneBook, faults: FaultBox, account: FCMServiceAccount?, now: @escaping @Sendable () -> Date, log: Logger?
   ) {
-    self.phones = phones
-    self.faults = faults
-    self.now = now
-    self.log = log
+    (self.phones, self.faults, self.now, self.log) = (phones, faults, now, log)
     tokens = AccessTokens(account)
     lastMessage = Mutex(UInt64.random(in: 0..<1 << 48))
     faults.observe { [weak self] in self?.announceStreams($0) }

@@ -47,10 +47,7 @@ package struct Faults: Sendable, Hashable {
     }
 
     package init(status: Int, reason: String, scope: Scope = .all, retryAfter: Int? = nil) {
-      self.status = status
-      self.reason = reason
-      self.scope = scope
-      self.retryAfter = retryAfter
+      (self.status, self.reason, self.scope, self.retryAfter) = (status, reason, scope, retryAfter)
     }
   }
 }

@@ -101,15 +101,6 @@ final class JPushTimetable: Sendable {
     /// Numbers of the messages that it sent.
     var messages: [Int64] = []
 
-    init(
-      uid: String, key: String, name: String, trigger: JSONValue, push: JSONValue, request: JPushRequest,
-      recurrence: Recurrence, next: Date?
-    ) {
-      (self.uid, self.key, self.name) = (uid, key, name)
-      (self.trigger, self.push, self.request) = (trigger, push, request)
-      (self.recurrence, self.next) = (recurrence, next)
-    }
-
     var json: JSONValue {
       [
         "schedule_id": .string(uid), "name": .string(name), "enabled": .bool(isEnabled && next != nil),

@@ -50,7 +50,7 @@ extension PhoneBook {
     try change { (state: inout State) throws(PhoneBookError) in
       let index = try state.androidPhone(id)
       state.records.values[index].phone.android?.mutedChannels = channels
-      return state.snapshot(index)
+      return state.noteChange(index)
     }
   }
 
@@ -80,7 +80,7 @@ extension PhoneBook {
       let wasOn = state.records.values[index].phone.power == .on
       state.records.values[index].phone.power = power
       if power == .off { state.records.values[index].phone.appState = .notRunning }
-      return wasOn ? state.snapshot(index) : state.wake(index, now: now)
+      return wasOn ? state.noteChange(index) : state.wake(index, now: now)
     }
   }
 
@@ -98,7 +98,7 @@ extension PhoneBook {
       phone.appState = .notRunning
       phone.waiting = []
       state.records.values[index].phone = phone
-      return state.snapshot(index)
+      return state.noteChange(index)
     }
   }
 
@@ -149,22 +149,14 @@ extension PhoneBook {
   /// - Throws: ``PhoneBookError/noSuchPhone(_:)``.
   package func clear(_ id: Int64) throws(PhoneBookError) {
     try change { (state: inout State) throws(PhoneBookError) in
-      guard let index = state.records.index(forKey: id) else { throw .noSuchPhone(id) }
-      state.records.values[index].clear()
-      state.keeping.mark(id)
-      state.tell(.cleared(id))
+      guard state.clear(id) else { throw .noSuchPhone(id) }
     }
   }
 
   /// Deletes what every phone received.
   package func clearAll() {
     state.withLock { state in
-      for id in state.records.keys.sorted() {
-        guard let index = state.records.index(forKey: id) else { continue }
-        state.records.values[index].clear()
-        state.keeping.mark(id)
-        state.tell(.cleared(id))
-      }
+      for id in state.records.keys.sorted() { _ = state.clear(id) }
     }
     keepSoon()
   }
@@ -179,18 +171,30 @@ extension PhoneBook.State {
     return index
   }
 
-  /// Tells of a change of the phone.
-  fileprivate mutating func snapshot(_ index: PhoneIndex) -> SimulatedPhone {
+  /// Tells of a change of the phone, and has it saved.
+  ///
+  /// - Returns: the phone as it is now.
+  @discardableResult
+  mutating func noteChange(_ index: PhoneIndex) -> SimulatedPhone {
     let phone = records.values[index].snapshot
     keeping.mark(phone.id)
     tell(.changed(phone))
     return phone
   }
 
+  /// - Returns: whether there is such a phone.
+  fileprivate mutating func clear(_ id: Int64) -> Bool {
+    guard let index = records.index(forKey: id) else { return false }
+    records.values[index].clear()
+    keeping.mark(id)
+    tell(.cleared(id))
+    return true
+  }
+
   /// Delivers what waited, if the phone takes it now, and tells of all changes.
   fileprivate mutating func wake(_ index: PhoneIndex, now: Date) -> SimulatedPhone {
     let changes = releaseWaiting(index, now: now)
-    let phone = snapshot(index)
+    let phone = noteChange(index)
     for change in changes { tell(change) }
     return phone
   }
@@ -213,7 +217,7 @@ extension PhoneBook.State {
     own(phone)
     guard let index = records.index(forKey: phone.id) else { return phone.token }
     records.values[index].phone = phone
-    _ = snapshot(index)
+    noteChange(index)
     return phone.token
   }
 }

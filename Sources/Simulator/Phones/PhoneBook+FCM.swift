@@ -118,9 +118,7 @@ extension PhoneBook {
         let result = body(&topics)
         guard case .success = result else { return result }
         state.records.values[index].phone.android?.topics = topics
-        let phone = state.records.values[index].snapshot
-        state.keeping.mark(phone.id)
-        state.tell(.changed(phone))
+        state.noteChange(index)
         return result
       }
     }
@@ -185,19 +183,24 @@ extension PhoneBook.State {
   mutating func hand(_ notification: ReceivedNotification, _ index: PhoneIndex, waits: Bool) {
     let phone = records.values[index].phone
     keeping.mark(phone.id)
-    if phone.takes(notification) { return arrive(notification, index) }
+    if phone.takes(notification) {
+      let change = arrive(notification, index)
+      return tell(change)
+    }
     guard waits else { return }
     records.values[index].phone.wait(for: notification)
     tell(.waits(phone: phone.id, notification))
   }
 
   /// Shows a message, or hands it to the app.
-  private mutating func arrive(_ notification: ReceivedNotification, _ index: PhoneIndex) {
+  ///
+  /// - Returns: what changed, for ``tell(_:)``.
+  private mutating func arrive(_ notification: ReceivedNotification, _ index: PhoneIndex) -> PhoneChange {
     let phone = records.values[index].phone
     var notification = notification
     notification.arrive(on: phone)
     let (received, isRepeat) = records.values[index].receive(notification)
-    tell(isRepeat ? .updated(phone: phone.id, received) : .received(phone: phone.id, received))
+    return isRepeat ? .updated(phone: phone.id, received) : .received(phone: phone.id, received)
   }
 
   /// Delivers what waited and can now arrive, as after the phone was switched on or woke up.
@@ -215,9 +218,7 @@ extension PhoneBook.State {
       }
       notification.receivedAt = now
       notification.appState = phone.appState
-      notification.arrive(on: phone)
-      let (received, isRepeat) = records.values[index].receive(notification)
-      changes.append(isRepeat ? .updated(phone: phone.id, received) : .received(phone: phone.id, received))
+      changes.append(arrive(notification, index))
     }
     return changes
   }

@@ -33,9 +33,7 @@ extension PhoneBook {
       for id in ids {
         guard let index = state.records.index(forKey: id) else { continue }
         body(&state.records.values[index].phone)
-        state.keeping.mark(id)
-        let phone = state.records.values[index].snapshot
-        state.tell(.changed(phone))
+        state.noteChange(index)
       }
     }
     keepSoon()

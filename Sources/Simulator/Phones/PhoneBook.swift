@@ -78,9 +78,7 @@ package final class PhoneBook: Sendable {
 
   private init(_ state: sending State, storage: (any PhoneStorage)?, acceptsUnknownTokens: Bool, log: Logger?) {
     self.state = Mutex(state)
-    self.storage = storage
-    self.acceptsUnknownTokens = acceptsUnknownTokens
-    self.log = log
+    (self.storage, self.acceptsUnknownTokens, self.log) = (storage, acceptsUnknownTokens, log)
   }
 
   /// Oldest first.

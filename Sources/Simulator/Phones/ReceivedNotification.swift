@@ -44,22 +44,10 @@ package struct ReceivedNotification: Sendable, Hashable, Identifiable {
     appState: SimulatedPhone.AppState = .background, tapped: Date? = nil, duplicates: Int = 0, replaced: Int = 0,
     tag: String? = nil, isMuted: Bool = false
   ) {
-    self.id = id
-    self.apnsID = apnsID
-    self.topic = topic
-    self.pushType = pushType
-    self.priority = priority
-    self.payload = payload
-    self.receivedAt = receivedAt
-    self.expiration = expiration
-    self.collapseID = collapseID
-    self.uniqueID = uniqueID
-    self.appState = appState
-    self.tapped = tapped
-    self.duplicates = duplicates
-    self.replaced = replaced
-    self.tag = tag
-    self.isMuted = isMuted
+    (self.id, self.apnsID, self.topic, self.pushType) = (id, apnsID, topic, pushType)
+    (self.priority, self.payload, self.receivedAt, self.expiration) = (priority, payload, receivedAt, expiration)
+    (self.collapseID, self.uniqueID, self.appState, self.tapped) = (collapseID, uniqueID, appState, tapped)
+    (self.duplicates, self.replaced, self.tag, self.isMuted) = (duplicates, replaced, tag, isMuted)
   }
 
   /// The app's methods that were called, and that a tap will call.

@@ -76,21 +76,10 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
     appState: AppState = .background, power: Power = .on, received: [ReceivedNotification] = [],
     waiting: [ReceivedNotification] = [], formerTokens: [FormerToken] = [], android: AndroidState? = nil
   ) {
-    self.id = id
-    self.name = name
-    self.model = model
-    self.platform = platform
-    self.environment = environment
-    self.topic = topic
-    self.token = token
-    self.registrationID = registrationID
-    self.alias = alias
-    self.state = state
-    self.appState = appState
-    self.power = power
-    self.received = received
-    self.waiting = waiting
-    self.formerTokens = formerTokens
+    (self.id, self.name, self.model, self.platform) = (id, name, model, platform)
+    (self.environment, self.topic, self.token, self.registrationID) = (environment, topic, token, registrationID)
+    (self.alias, self.state, self.appState, self.power) = (alias, state, appState, power)
+    (self.received, self.waiting, self.formerTokens) = (received, waiting, formerTokens)
     self.android = platform == .android ? android ?? AndroidState() : nil
   }
 }
@@ -118,14 +107,9 @@ package struct NewPhone: Sendable, Hashable {
     environment: Model.Environment, topic: String, token: DeviceToken? = nil, registrationID: String? = nil,
     alias: String? = nil
   ) {
-    self.name = name
-    self.provider = provider
+    (self.name, self.provider) = (name, provider)
     self.model = model ?? (platform == .android ? "Android phone" : "iPhone")
-    self.platform = platform
-    self.environment = environment
-    self.topic = topic
-    self.token = token
-    self.registrationID = registrationID
-    self.alias = alias
+    (self.platform, self.environment, self.topic) = (platform, environment, topic)
+    (self.token, self.registrationID, self.alias) = (token, registrationID, alias)
   }
 }

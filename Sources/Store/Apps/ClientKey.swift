@@ -110,10 +110,7 @@ package struct ClientKey: Sendable, Hashable {
     _ database: Database, _ verb: String, _ key: String, _ app: App, by actor: String, from address: String?, now: Date
   ) throws {
     try AuditEntry.add(
-      database,
-      NewAuditEntry(
-        actor: actor, action: "client_key.\(verb)", subject: "app \(app.bundleID)", detail: ["key": .string(key)],
-        address: address), now: now)
+      database, by: actor, "client_key.\(verb)", "app \(app.bundleID)", ["key": .string(key)], from: address, now: now)
   }
 }
 

@@ -56,7 +56,7 @@ package struct Segment: Sendable, Hashable, Identifiable {
       ORDER BY name LIMIT ?4
       """, app, prefix, cursor, limit + 1
     ) { try Segment($0) }
-    return Page(items: Array(found.prefix(limit)), next: found.count > limit ? found[limit - 1].name : nil)
+    return Page(found, limit: limit, key: \.name)
   }
 
   /// Segments of any app whose name begins with a text.
@@ -199,8 +199,6 @@ package struct UsedSegment: Sendable, Hashable {
   /// Nil: there is no such segment.
   package let rule: SegmentRule?
   package let at: Date
-
-  package init(name: String, rule: SegmentRule?, at: Date) { (self.name, self.rule, self.at) = (name, rule, at) }
 
   /// The segments of an audience as they are now.
   package static func current(

@@ -31,8 +31,7 @@ package struct CertificateCandidate: Sendable, Hashable, Identifiable {
       INSERT INTO certificate_candidates(uid, certificate_id, created_by, created_at, sealed) VALUES (?, ?, ?, ?, x'')
       """, uid, certificate, user, now)
     let id = database.lastInsertedID
-    let sealed = try Sealing.seal(database, content, "certificate_candidates", id, sealer, now: now)
-    try database.run("UPDATE certificate_candidates SET sealed = ? WHERE id = ?", sealed, id)
+    try Sealing.keep(database, content, "certificate_candidates", id, sealer, now: now)
     return CertificateCandidate(id: id, uid: uid, certificateID: certificate, createdBy: user, createdAt: now)
   }
 

@@ -29,8 +29,7 @@ package struct LockedFile: Sendable, Hashable {
       "INSERT INTO locked_files(uid, created_by, created_at, sealed) VALUES (?, ?, ?, x'')", uid, user, now)
     let id = database.lastInsertedID
     let members: JSONValue = ["name": .string(name), "content": .string(content.base64EncodedString())]
-    let sealed = try Sealing.seal(database, members.bytes, "locked_files", id, sealer, now: now)
-    try database.run("UPDATE locked_files SET sealed = ? WHERE id = ?", sealed, id)
+    try Sealing.keep(database, members.bytes, "locked_files", id, sealer, now: now)
     return LockedFile(uid: uid, name: name, content: content)
   }
 

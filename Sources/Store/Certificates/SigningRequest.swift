@@ -48,13 +48,8 @@ package struct SigningRequest: Sendable, Hashable, Identifiable {
       purpose: Purpose, certificateID: Int64? = nil, appID: Int64? = nil, subject: String, algorithm: Algorithm,
       publicKeySHA256: String, pem: String
     ) {
-      self.purpose = purpose
-      self.certificateID = certificateID
-      self.appID = appID
-      self.subject = subject
-      self.algorithm = algorithm
-      self.publicKeySHA256 = publicKeySHA256
-      self.pem = pem
+      (self.purpose, self.certificateID, self.appID, self.subject) = (purpose, certificateID, appID, subject)
+      (self.algorithm, self.publicKeySHA256, self.pem) = (algorithm, publicKeySHA256, pem)
     }
   }
 
@@ -88,8 +83,7 @@ package struct SigningRequest: Sendable, Hashable, Identifiable {
       """, uid, details.purpose.rawValue, details.certificateID, details.appID, details.subject,
       details.algorithm.rawValue, details.publicKeySHA256, details.pem, user, now)
     let id = database.lastInsertedID
-    let sealed = try Sealing.seal(database, key, "certificate_requests", id, sealer, now: now)
-    try database.run("UPDATE certificate_requests SET sealed = ? WHERE id = ?", sealed, id)
+    try Sealing.keep(database, key, "certificate_requests", id, sealer, now: now)
     return try get(database, uid: uid)
   }
 

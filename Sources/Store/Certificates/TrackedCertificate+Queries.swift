@@ -18,8 +18,7 @@ extension TrackedCertificate {
       details.notBefore, details.notAfter, details.hasPrivateKey, details.publicPEM, details.fileName, user, now)
     let id = database.lastInsertedID
     // The seal contains the row ID, which is known only now.
-    let sealed = try Sealing.seal(database, material, "certificates", id, sealer, now: now)
-    try database.run("UPDATE certificates SET sealed = ? WHERE id = ?", sealed, id)
+    try Sealing.keep(database, material, "certificates", id, sealer, now: now)
     return try get(database, id: id)
   }
 
@@ -70,18 +69,6 @@ extension TrackedCertificate {
     package let lastAcceptedAt: Date?
     /// Devices that depend on it.
     package let activeDevices: Int
-    package init(
-      credentialID: Int64, appID: Int64, bundleID: String, provider: ProviderKind, environment: Environment,
-      lastAcceptedAt: Date?, activeDevices: Int
-    ) {
-      self.credentialID = credentialID
-      self.appID = appID
-      self.bundleID = bundleID
-      self.provider = provider
-      self.environment = environment
-      self.lastAcceptedAt = lastAcceptedAt
-      self.activeDevices = activeDevices
-    }
   }
 
   /// The uses of all certificates, or of one, by certificate.

@@ -120,10 +120,7 @@ extension TrackedCertificate {
         "replaced_by": certificate.replacement.map { .integer($0.by) } ?? .null, "reason": "the undo period has ended",
       ]
       try AuditEntry.add(
-        database,
-        NewAuditEntry(
-          actor: "signalbox", action: "certificate.sweep", subject: "certificate \(certificate.id)", detail: detail),
-        now: now)
+        database, by: "signalbox", "certificate.sweep", "certificate \(certificate.id)", detail, now: now)
     }
     return over
   }

@@ -56,9 +56,7 @@ package struct TrackedCertificate: Sendable, Hashable, Identifiable, StoredRecor
     package var fileName: String
 
     package init(kind: String, name: String, fileName: String) {
-      self.kind = kind
-      self.name = name
-      self.fileName = fileName
+      (self.kind, self.name, self.fileName) = (kind, name, fileName)
     }
   }
 

@@ -29,9 +29,7 @@ package final class KeyRing: Sealer {
     _ key: SealingKey?, path: String, trouble: Trouble? = nil, make: @escaping @Sendable () throws -> SealingKey
   ) {
     self.key = Mutex(key)
-    self.trouble = trouble
-    self.path = path
-    self.make = make
+    (self.trouble, self.path, self.make) = (trouble, path, make)
   }
 
   package var isMissing: Bool { key.withLock { $0 == nil } }

@@ -70,6 +70,14 @@ package enum Sealing {
     return try sealer.seal(bytes, associatedData: place(table, id))
   }
 
+  /// Seals a value into the column `sealed` of its row.
+  static func keep(
+    _ database: Database, _ bytes: [UInt8], _ table: String, _ id: Int64, _ sealer: any Sealer, now: Date
+  ) throws {
+    let sealed = try seal(database, bytes, table, id, sealer, now: now)
+    try database.run("UPDATE \(table) SET sealed = ? WHERE id = ?", sealed, id)
+  }
+
   /// The rows of a table that this key cannot open.
   package static func closed(_ database: Database, in table: String, _ sealer: any Sealer) throws -> Set<Int64> {
     Set(
@@ -187,10 +195,7 @@ package struct SealedColumn: Sendable, Hashable {
   /// `sealed` or `sealed_…`.
   package let column: String
 
-  init(_ table: String, _ column: String = "sealed") {
-    self.table = table
-    self.column = column
-  }
+  init(_ table: String, _ column: String = "sealed") { (self.table, self.column) = (table, column) }
 
   /// Every sealed column of the schema.
   package static let all: [SealedColumn] = [

@@ -31,8 +31,7 @@ extension Device {
   ) throws -> Device {
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
       guard let before = try writer.find(id) else { throw StoreError.notFound(noun: "device", id: "\(id)") }
-      var count = 0
-      if case .keep = tags {} else { count = tags.applied(toTags: Set(try writer.tags(of: id).keys)).count }
+      let count = try writer.tagCount(id, after: tags)
       if let problem = try writer.problem(limits, app: before.app, alias: alias, before: before, tags: count) {
         throw problem
       }

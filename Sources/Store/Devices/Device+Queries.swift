@@ -15,6 +15,11 @@ extension Device {
     try one(database, "d.id = ?", id)
   }
 
+  /// Without its tags and details.
+  static func plain(_ database: Database, id: Int64) throws -> Device? {
+    try database.fetchOne("SELECT \(columns) FROM devices d WHERE d.id = ?", id) { try Device($0) }
+  }
+
   package static let noun = "device"
 
   package static func find(_ database: Database, app: Int64, token: DeviceToken) throws -> Device? {

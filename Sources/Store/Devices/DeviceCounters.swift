@@ -22,8 +22,6 @@ package struct DeviceCounters {
   private var devices: [Key: Int] = [:]
   private var tags: [Key: Int] = [:]
 
-  init() {}
-
   mutating func add(_ count: Int, app: Int64, _ kind: Kind) {
     devices[Key(owner: app, kind: kind), default: 0] += count
   }

@@ -62,13 +62,10 @@ package struct DeviceDetails: Sendable, Hashable {
 
     /// Reads the three members; `null` removes one. Problems are reported to the fields.
     package init(_ fields: JSONFields, _ json: JSONValue) {
-      func change(_ name: String, check: (String) -> Problem? = { _ in nil }) -> Change<String?> {
-        if let text = fields.string(name, limit: .characters(limit), check: check) { return .set(text) }
-        return json[name] == .null ? .set(nil) : .keep
-      }
-      appVersion = change("app_version")
-      timeZone = change("time_zone") { DeviceDetails.problem(withTimeZone: $0) }
-      language = change("language") { DeviceDetails.problem(withLanguage: $0) }
+      let limit = TextLimit.characters(DeviceDetails.limit)
+      appVersion = fields.change("app_version", json, limit: limit)
+      timeZone = fields.change("time_zone", json, limit: limit) { DeviceDetails.problem(withTimeZone: $0) }
+      language = fields.change("language", json, limit: limit) { DeviceDetails.problem(withLanguage: $0) }
     }
 
     func save(_ database: Database, device: Int64) throws {

@@ -30,7 +30,10 @@ extension DeviceWriter {
       if let id = try insert(registration, app: app, kind, tags, registrar) { return .added(id) }
     }
     if let known = try find(registration.token, app: app, registrar) {
-      if let problem = try problem(limits, known, registration) { return .rejected(problem) }
+      let count = try tagCount(known.id, after: registration.tags)
+      if let problem = try problem(limits, app: app, alias: registration.alias, before: known, tags: count) {
+        return .rejected(problem)
+      }
       try change(
         known,
         to: Target(
@@ -45,17 +48,6 @@ extension DeviceWriter {
       throw StoreError.notFound(noun: "device", id: registration.token.abbreviated)
     }
     return .added(id)
-  }
-
-  private func problem(
-    _ limits: DeviceLimits, _ known: Before, _ registration: Registration
-  ) throws -> Problem? {
-    var count = 0
-    if case .keep = registration.tags {
-    } else {
-      count = registration.tags.applied(toTags: Set(try tags(of: known.id).keys)).count
-    }
-    return try problem(limits, app: known.app, alias: registration.alias, before: known, tags: count)
   }
 
   /// The device with this token, if the app has one.

@@ -34,9 +34,7 @@ final class DeviceWriter {
   }
 
   private init(_ database: Database, now: Date, actor: String?) throws {
-    self.database = database
-    self.now = now
-    self.actor = actor
+    (self.database, self.now, self.actor) = (database, now, actor)
     tagOf = try database.prepare("SELECT id FROM tags WHERE name = ? AND app_id = ?")
     tie = try database.prepare("INSERT OR IGNORE INTO device_tags(tag_id, device_id) VALUES (?, ?)")
   }
@@ -120,14 +118,16 @@ final class DeviceWriter {
 
   /// By name.
   func tags(of device: Int64) throws -> [String: Int64] {
-    var tags: [String: Int64] = [:]
-    try database.forEach(
-      "SELECT t.name, t.id FROM device_tags m JOIN tags t ON t.id = m.tag_id WHERE m.device_id = ?", device
-    ) { row in
-      tags[row.text(0)] = row.int64(1)
-      return .continue
-    }
-    return tags
+    Dictionary(
+      uniqueKeysWithValues: try database.fetchAll(
+        "SELECT t.name, t.id FROM device_tags m JOIN tags t ON t.id = m.tag_id WHERE m.device_id = ?", device
+      ) { ($0.text(0), $0.int64(1)) })
+  }
+
+  /// How many tags a device has after a change; 0 if they stay, which no limit refuses.
+  func tagCount(_ device: Int64, after change: Change<[String]>) throws -> Int {
+    if case .keep = change { return 0 }
+    return change.applied(toTags: Set(try tags(of: device).keys)).count
   }
 
   /// Counts a device and its tags as another kind.

@@ -58,15 +58,20 @@ package struct MovedTokens: Sendable, Hashable {
   /// Devices moved from there and still where they were moved to, which may be moved back. At most ``limit``.
   package var moved: [Int64] = []
 
-  package init() {}
-
   /// The most devices per move; the next move finds the next.
   package static let limit = 10_000
 
-  /// Over `device_events e`: whether the device changed its environment by itself or by a person's hand, not with others
-  /// from such a page, which proves nothing.
-  static let wasOwn =
-    "json_extract(e.detail, '$.push') IS NULL AND json_extract(e.detail, '$.incident') IS NULL"
+  /// SQL over `devices d`: whether the device left an environment by itself or by a person's hand, not with others from
+  /// such a page, which proves nothing.
+  ///
+  /// - Parameter environment: the parameter with its name.
+  static func hasLeft(_ environment: String) -> String {
+    """
+    EXISTS (SELECT 1 FROM device_events e WHERE e.device_id = d.id AND e.kind = 'environment_changed'
+      AND json_extract(e.detail, '$.from') = \(environment) AND json_extract(e.detail, '$.push') IS NULL
+      AND json_extract(e.detail, '$.incident') IS NULL)
+    """
+  }
 
   /// The provider's reason for a token that may belong to the other environment.
   package static let reason = APNsCode.badDeviceToken.rawValue
@@ -90,18 +95,9 @@ package struct MovedTokens: Sendable, Hashable {
       ) x CROSS JOIN devices d ON d.id = x.device_id
       WHERE d.app_id = ?3 AND d.environment = ?4 AND d.state = ?5
       """
-    try database.forEach(
-      """
-      SELECT d.id, EXISTS (SELECT 1 FROM device_events e WHERE e.device_id = d.id AND e.kind = 'environment_changed'
-        AND json_extract(e.detail, '$.from') = ?6 AND \(wasOwn))
-      \(refused) LIMIT \(limit)
-      """, push.id, reason, push.appID, push.environment.code, DeviceState.quarantined.rawValue,
-      push.environment.other.rawValue
-    ) { row in
-      found.parked.append(row.int64(0))
-      if row.int(1) == 1 { found.proven += 1 }
-      return .continue
-    }
+    try found.park(
+      database, "SELECT d.id, \(hasLeft("?6")) \(refused) LIMIT \(limit)", push.id, reason, push.appID,
+      push.environment.code, DeviceState.quarantined.rawValue, push.environment.other.rawValue)
     found.moved = try database.fetchAll(
       """
       SELECT d.id \(refused) AND (SELECT json_extract(e.detail, '$.push') FROM device_events e
@@ -120,21 +116,15 @@ package struct MovedTokens: Sendable, Hashable {
     let place = incident.place
     let platforms = place.provider.platforms.map(\.code)
     let other = place.environment.other
-    try database.forEach(
+    try found.park(
+      database,
       """
-      SELECT d.id, EXISTS (SELECT 1 FROM device_events e WHERE e.device_id = d.id AND e.kind = 'environment_changed'
-        AND json_extract(e.detail, '$.from') = ?1 AND \(wasOwn))
-      FROM devices d INDEXED BY devices_kind
+      SELECT d.id, \(hasLeft("?1")) FROM devices d INDEXED BY devices_kind
       WHERE d.app_id = ?2 AND d.environment = ?3 AND d.platform IN (\(platforms.map(String.init).joined(separator: ",")))
         AND d.state = \(DeviceState.quarantined.rawValue) AND d.state_reason = ?4
         AND coalesce(d.provider, d.platform) = ?5
       LIMIT \(limit)
-      """, other.rawValue, place.app, place.environment.code, reason, place.provider.code
-    ) { row in
-      found.parked.append(row.int64(0))
-      if row.int(1) == 1 { found.proven += 1 }
-      return .continue
-    }
+      """, other.rawValue, place.app, place.environment.code, reason, place.provider.code)
     found.moved = try database.fetchAll(
       """
       SELECT DISTINCT d.id FROM device_events e INDEXED BY device_events_incident CROSS JOIN devices d ON d.id = e.device_id
@@ -147,19 +137,22 @@ package struct MovedTokens: Sendable, Hashable {
     return found
   }
 
+  /// Adds the devices of a query for their IDs and whether they are ``proven``.
+  private mutating func park(_ database: Database, _ sql: String, _ arguments: any SQLiteBindable...) throws {
+    try database.forEach(sql, arguments: arguments) { row in
+      parked.append(row.int64(0))
+      if row.bool(1) { proven += 1 }
+      return .continue
+    }
+  }
+
   /// Moves the parked devices to the other environment and activates them.
   ///
   /// - Returns: how many.
   package static func move(_ database: Database, _ origin: Origin, by actor: String, now: Date) throws -> Int {
     let ids = try find(database, origin).parked
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
-      for id in ids {
-        guard let before = try writer.find(id) else { continue }
-        var kind = before.kind
-        kind.state = DeviceState.active.rawValue
-        kind.environment = (origin.environment == .production ? Environment.development : .production).code
-        try writer.change(before, to: DeviceWriter.Target(kind: kind, origin: origin))
-      }
+      for id in ids { try writer.move(id, to: origin.environment.other, .active, origin) }
     }
     return ids.count
   }
@@ -171,11 +164,7 @@ package struct MovedTokens: Sendable, Hashable {
     let ids = try find(database, origin).moved
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
       for id in ids {
-        guard let before = try writer.find(id) else { continue }
-        var kind = before.kind
-        kind.state = DeviceState.quarantined.rawValue
-        kind.environment = origin.environment.code
-        try writer.change(before, to: DeviceWriter.Target(kind: kind, origin: origin))
+        guard try writer.move(id, to: origin.environment, .quarantined, origin) else { continue }
         try database.run("UPDATE devices SET state_reason = ?, state_at = ? WHERE id = ?", reason, now, id)
         try writer.note(id, .quarantined, origin.detail.merging(["reason": .string(reason)]) { $1 })
       }
@@ -183,5 +172,19 @@ package struct MovedTokens: Sendable, Hashable {
     // Also if they are too few to open it by their number: it closed only because of the move.
     if !ids.isEmpty { try Incident.reopenHealed(database, origin.place, reason: reason, now: now) }
     return ids.count
+  }
+}
+
+extension DeviceWriter {
+  /// - Returns: whether the device is there.
+  @discardableResult
+  fileprivate func move(
+    _ id: Int64, to environment: Environment, _ state: DeviceState, _ origin: MovedTokens.Origin
+  ) throws -> Bool {
+    guard let before = try find(id) else { return false }
+    var kind = before.kind
+    (kind.environment, kind.state) = (environment.code, state.rawValue)
+    try change(before, to: Target(kind: kind, origin: origin))
+    return true
   }
 }

@@ -17,9 +17,7 @@ package struct Registration: Sendable, Hashable {
 
   /// Creates a registration without other changes.
   package init(token: DeviceToken, environment: Environment, platform: Platform) {
-    self.token = token
-    self.environment = environment
-    self.platform = platform
+    (self.token, self.environment, self.platform) = (token, environment, platform)
   }
 }
 
@@ -48,8 +46,7 @@ package struct DeviceLimits: Sendable, Hashable {
   package var tagsPerDevice: Int
 
   package init(devicesPerAlias: Int? = nil, tagsPerDevice: Int = 1000) {
-    self.devicesPerAlias = devicesPerAlias
-    self.tagsPerDevice = tagsPerDevice
+    (self.devicesPerAlias, self.tagsPerDevice) = (devicesPerAlias, tagsPerDevice)
   }
 }
 

@@ -29,7 +29,7 @@ package struct Tag: Sendable, Hashable, Identifiable {
     ) { row in
       Tag(id: row.int64(0), appID: row.int64(1), name: row.text(2), members: row.int(3), active: row.int(4))
     }
-    return Page(items: Array(found.prefix(limit)), next: found.count > limit ? found[limit - 1].name : nil)
+    return Page(found, limit: limit, key: \.name)
   }
 
   /// The IDs of existing tags, in one app or all.

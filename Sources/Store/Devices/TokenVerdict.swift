@@ -16,11 +16,7 @@ package struct TokenVerdict: Sendable, Hashable {
   /// Public ID of the push.
   package var push: String?
   package init(deviceID: Int64, state: DeviceState, reason: String, since: Date, push: String?) {
-    self.deviceID = deviceID
-    self.state = state
-    self.reason = reason
-    self.since = since
-    self.push = push
+    (self.deviceID, self.state, self.reason, self.since, self.push) = (deviceID, state, reason, since, push)
   }
 
   /// The verdict of an outcome, nil if there is none.

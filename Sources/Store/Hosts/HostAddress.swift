@@ -36,8 +36,7 @@ package struct HostAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// - Parameter serverName: nil: the host.
   package init(host: String, port: UInt16, serverName: String? = nil, startProtocol: StartProtocol = .tls) {
-    self.host = host
-    self.port = port
+    (self.host, self.port) = (host, port)
     self.serverName = serverName ?? host
     self.startProtocol = startProtocol
   }

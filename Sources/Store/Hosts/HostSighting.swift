@@ -13,9 +13,7 @@ package struct HostSighting: Sendable, Hashable {
     /// The last valid second.
     package let notAfter: Date
     package init(subject: String, sha256: String, notAfter: Date) {
-      self.subject = subject
-      self.sha256 = sha256
-      self.notAfter = notAfter
+      (self.subject, self.sha256, self.notAfter) = (subject, sha256, notAfter)
     }
   }
 
@@ -48,17 +46,9 @@ package struct HostSighting: Sendable, Hashable {
     address: String, tlsVersion: String, subject: String, issuer: String, serial: String, sha256: String,
     names: [String], notBefore: Date?, chain: [Link], trust: String, nameMatches: Bool
   ) {
-    self.address = address
-    self.tlsVersion = tlsVersion
-    self.subject = subject
-    self.issuer = issuer
-    self.serial = serial
-    self.sha256 = sha256
-    self.names = names
-    self.notBefore = notBefore
-    self.chain = chain
-    self.trust = trust
-    self.nameMatches = nameMatches
+    (self.address, self.tlsVersion, self.subject, self.issuer) = (address, tlsVersion, subject, issuer)
+    (self.serial, self.sha256, self.names, self.notBefore) = (serial, sha256, names, notBefore)
+    (self.chain, self.trust, self.nameMatches) = (chain, trust, nameMatches)
   }
 
   /// For the column `chain`.

@@ -128,10 +128,6 @@ extension Incident {
   private static func log(
     _ database: Database, _ id: Int64, _ action: String, _ cause: IncidentCause, now: Date
   ) throws {
-    try AuditEntry.add(
-      database,
-      NewAuditEntry(
-        actor: healer, action: action, subject: "incident \(id)", detail: ["reason": .string(cause.reason)]),
-      now: now)
+    try AuditEntry.add(database, by: healer, action, "incident \(id)", ["reason": .string(cause.reason)], now: now)
   }
 }

@@ -162,16 +162,13 @@ struct IncidentBatch {
 extension Incident {
   /// Looks at the parked and the unregistered devices of a place; whenever their number has changed.
   static func weigh(_ database: Database, _ place: IncidentPlace, now: Date) throws {
-    var counts: [DeviceState: Int] = [:]
-    try database.forEach(
-      """
-      SELECT state, sum(count) FROM device_counters WHERE app_id = ? AND environment = ? AND provider = ?
-      GROUP BY state
-      """, place.app, place.environment.code, place.provider.code
-    ) { row in
-      counts[try row.value(0, as: DeviceState.self)] = row.int(1)
-      return .continue
-    }
+    let counts = Dictionary(
+      uniqueKeysWithValues: try database.fetchAll(
+        """
+        SELECT state, sum(count) FROM device_counters WHERE app_id = ? AND environment = ? AND provider = ?
+        GROUP BY state
+        """, place.app, place.environment.code, place.provider.code
+      ) { (try $0.value(0, as: DeviceState.self), $0.int(1)) })
     let all = counts.values.reduce(0, +)
     if let reason = Reason.parking(place.provider) {
       let count = counts[.quarantined] ?? 0

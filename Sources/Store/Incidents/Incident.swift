@@ -143,18 +143,14 @@ extension Incident {
   }
 
   package static func counts(_ database: Database, app: Int64? = nil, now: Date) throws -> Counts {
-    var counts = Counts()
-    for (state, path) in [
-      (IncidentState.open, \Counts.open), (.snoozed, \.snoozed), (.closed, \.closed),
-    ] as [(IncidentState, WritableKeyPath<Counts, Int>)] {
+    func count(_ state: IncidentState) throws -> Int {
       let conditions = IncidentFilter(state: state, app: app, now: now).conditions
-      counts[keyPath: path] =
-        try database.fetchOne(
-          "SELECT count(*) FROM incidents i WHERE ?1 = ?1\(conditions.map { " AND " + $0.sql }.joined())",
-          arguments: [now] + conditions.compactMap(\.value)
-        ) { $0.int(0) } ?? 0
+      return try database.fetchOne(
+        "SELECT count(*) FROM incidents i WHERE ?1 = ?1\(conditions.map { " AND " + $0.sql }.joined())",
+        arguments: [now] + conditions.compactMap(\.value)
+      ) { $0.int(0) } ?? 0
     }
-    return counts
+    return Counts(open: try count(.open), snoozed: try count(.snoozed), closed: try count(.closed))
   }
 
   package static func find(_ database: Database, id: Int64) throws -> Incident? {

@@ -22,8 +22,6 @@ package struct IncidentEvidence: Sendable, Hashable {
   /// Registrations within this time can come from one import.
   package static let importTime: TimeInterval = 600
 
-  package init() {}
-
   package static func find(_ database: Database, _ incident: Incident) throws -> IncidentEvidence {
     var found = IncidentEvidence()
     let place = incident.place
@@ -43,8 +41,7 @@ package struct IncidentEvidence: Sendable, Hashable {
       SELECT count(*), min(registered_at), max(registered_at),
         sum(EXISTS (SELECT 1 FROM deliveries x INDEXED BY deliveries_device JOIN pushes p ON p.id = x.push_id
           WHERE x.device_id = d.id AND x.outcome = \(OutcomeKind.accepted.rawValue) AND p.environment = ?1)),
-        sum(EXISTS (SELECT 1 FROM device_events e WHERE e.device_id = d.id AND e.kind = 'environment_changed'
-          AND json_extract(e.detail, '$.from') = ?2 AND \(MovedTokens.wasOwn)))
+        sum(\(MovedTokens.hasLeft("?2")))
       FROM (
         SELECT id, registered_at FROM devices INDEXED BY devices_kind
         WHERE app_id = ?3 AND environment = ?4 AND platform IN (\(platforms.joined(separator: ",")))

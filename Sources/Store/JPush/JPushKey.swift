@@ -83,10 +83,8 @@ package struct JPushKey: Sendable, Hashable {
     now: Date
   ) throws {
     try AuditEntry.add(
-      database,
-      NewAuditEntry(
-        actor: actor, action: "jpush_key.\(verb)", subject: "app \(app.bundleID)",
-        detail: ["app_key": .string(key.appKey)], address: address), now: now)
+      database, by: actor, "jpush_key.\(verb)", "app \(app.bundleID)", ["app_key": .string(key.appKey)],
+      from: address, now: now)
   }
 
   /// Records its use, at most once a minute.

@@ -30,6 +30,15 @@ package struct AuditEntry: Sendable, Hashable, Identifiable {
     return id
   }
 
+  /// Adds an entry of these parts.
+  package static func add(
+    _ database: Database, by actor: String, _ action: String, _ subject: String, _ detail: JSONValue? = nil,
+    from address: String? = nil, now: Date
+  ) throws {
+    let entry = NewAuditEntry(actor: actor, action: action, subject: subject, detail: detail, address: address)
+    try add(database, entry, now: now)
+  }
+
   /// Conditions that all hold; nil: any.
   package struct Filter: Sendable {
     package var actor: String?
@@ -165,11 +174,7 @@ package struct NewAuditEntry: Sendable, Hashable {
   package var detail: JSONValue?
   package var address: String?
   package init(actor: String, action: String, subject: String, detail: JSONValue? = nil, address: String? = nil) {
-    self.actor = actor
-    self.action = action
-    self.subject = subject
-    self.detail = detail
-    self.address = address
+    (self.actor, self.action, self.subject, self.detail, self.address) = (actor, action, subject, detail, address)
   }
 
   /// The same, with what changed. A new value has `.null` before, a removed one after.

@@ -30,8 +30,7 @@ package struct Authenticator: Sendable, Hashable {
     try database.run(
       "INSERT INTO authenticators(user_id, sealed, created_at) VALUES (?, x'', ?)", user, now)
     let id = database.lastInsertedID
-    let sealed = try Sealing.seal(database, OneTimeCode.newSecret(), "authenticators", id, sealer, now: now)
-    try database.run("UPDATE authenticators SET sealed = ? WHERE id = ?", sealed, id)
+    try Sealing.keep(database, OneTimeCode.newSecret(), "authenticators", id, sealer, now: now)
   }
 
   /// The secret, for the page that sets it up.

@@ -15,9 +15,7 @@ package struct Idempotency: Sendable {
     package var location: String?
 
     package init(status: Int, body: [UInt8], location: String? = nil) {
-      self.status = status
-      self.body = body
-      self.location = location
+      (self.status, self.body, self.location) = (status, body, location)
     }
   }
 
@@ -41,12 +39,9 @@ package struct Idempotency: Sendable {
   package init(
     actor: String, key: String?, route: String, content: [UInt8], now: Date, sealer: (any Sealer)? = nil
   ) {
-    self.actor = actor
-    self.key = key
-    self.route = route
+    (self.actor, self.key, self.route) = (actor, key, route)
     hash = Digest.sha256(content)
-    self.now = now
-    self.sealer = sealer
+    (self.now, self.sealer) = (now, sealer)
   }
 
   /// What the request was answered the first time; nil: it is new.

@@ -84,10 +84,8 @@ package struct Identity: Sendable, Hashable {
       try add(database, user: user.id, issuer: issuer, subject: person.subject, now: now)
       let detail: JSONValue = ["issuer": .string(issuer), "subject": .string(person.subject)]
       try AuditEntry.add(
-        database,
-        NewAuditEntry(
-          actor: user.name, action: "user.link_identity", subject: "user \(user.name)",
-          detail: ["before": .null, "after": detail], address: address), now: now)
+        database, by: user.name, "user.link_identity", "user \(user.name)", ["before": .null, "after": detail],
+        from: address, now: now)
     }
     return try applyRole(database, user, person, settings, address: address, now: now)
   }
@@ -109,10 +107,8 @@ package struct Identity: Sendable, Hashable {
     let user = try User.add(database, name: email, role: settings.newRole, now: now)
     let detail: JSONValue = ["role": .string(user.role.rawValue), "issuer": .string(settings.issuer)]
     try AuditEntry.add(
-      database,
-      NewAuditEntry(
-        actor: "signalbox", action: "user.create", subject: "user \(email)",
-        detail: ["before": .null, "after": detail], address: address), now: now)
+      database, by: "signalbox", "user.create", "user \(email)", ["before": .null, "after": detail], from: address,
+      now: now)
     return user
   }
 

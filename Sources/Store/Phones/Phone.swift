@@ -19,13 +19,8 @@ package struct Phone: Sendable, Hashable, Identifiable {
     id: Int64, name: String, platform: Platform, bundleID: String, environment: Environment, token: DeviceToken,
     state: JSONValue
   ) {
-    self.id = id
-    self.name = name
-    self.platform = platform
-    self.bundleID = bundleID
-    self.environment = environment
-    self.token = token
-    self.state = state
+    (self.id, self.name, self.platform, self.bundleID) = (id, name, platform, bundleID)
+    (self.environment, self.token, self.state) = (environment, token, state)
   }
 
   /// Adds or updates a phone.
@@ -70,12 +65,8 @@ package struct PhoneNotification: Sendable, Hashable, Identifiable {
   package var headers: JSONValue
   package var payload: [UInt8]
   package init(id: Int64, phoneID: Int64, at: Date, apnsID: String?, headers: JSONValue, payload: [UInt8]) {
-    self.id = id
-    self.phoneID = phoneID
-    self.at = at
-    self.apnsID = apnsID
-    self.headers = headers
-    self.payload = payload
+    (self.id, self.phoneID, self.at) = (id, phoneID, at)
+    (self.apnsID, self.headers, self.payload) = (apnsID, headers, payload)
   }
 
   /// Adds or updates a notification.

@@ -219,10 +219,8 @@ package struct Approval: Sendable, Hashable, Identifiable {
       case .schedule(let id): try Schedule.get(database, id: id).uid
       }
     try AuditEntry.add(
-      database,
-      NewAuditEntry(
-        actor: actor, action: "\(subject.noun).\(action)", subject: "\(subject.noun) \(uid)",
-        detail: remark.map { ["remark": .string($0)] }, address: address), now: now)
+      database, by: actor, "\(subject.noun).\(action)", "\(subject.noun) \(uid)",
+      remark.map { ["remark": .string($0)] }, from: address, now: now)
   }
 }
 

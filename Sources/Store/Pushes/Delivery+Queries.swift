@@ -87,12 +87,11 @@ extension Delivery {
     var page = Page(found, limit: limit, key: \.deviceID)
     if page.next == nil { page = Page(items: page.items, next: reached.map { String($0) }) }
     return try page.map { delivery in
-      let device = try database.fetchOne("SELECT \(Device.columns) FROM devices d WHERE d.id = ?", delivery.deviceID) {
-        try Device($0)
-      }
+      let device = delivery.deviceID
       return WithDevice(
-        delivery: delivery, device: device, receipt: try Receipt.find(database, push: push, device: delivery.deviceID),
-        variant: isLocalized ? try variant(database, push: push, device: delivery.deviceID) : nil)
+        delivery: delivery, device: try Device.plain(database, id: device),
+        receipt: try Receipt.find(database, push: push, device: device),
+        variant: isLocalized ? try variant(database, push: push, device: device) : nil)
     }
   }
 
@@ -123,14 +122,16 @@ extension Delivery {
 
   /// The number that a counting badge became on a device; nil: the push does not count, or was not accepted.
   package static func badge(_ database: Database, push: Int64, device: Int64) throws -> Int? {
-    try database.fetchOne("SELECT badge FROM deliveries WHERE push_id = ? AND device_id = ?", push, device) {
-      $0.optionalInt(0)
-    } ?? nil
+    try number(database, "badge", push: push, device: device)
   }
 
   /// Which of the push's texts a device got. It is not among the ``columns``, because no index has it.
   private static func variant(_ database: Database, push: Int64, device: Int64) throws -> Int? {
-    try database.fetchOne("SELECT variant FROM deliveries WHERE push_id = ? AND device_id = ?", push, device) {
+    try number(database, "variant", push: push, device: device)
+  }
+
+  private static func number(_ database: Database, _ column: String, push: Int64, device: Int64) throws -> Int? {
+    try database.fetchOne("SELECT \(column) FROM deliveries WHERE push_id = ? AND device_id = ?", push, device) {
       $0.optionalInt(0)
     } ?? nil
   }

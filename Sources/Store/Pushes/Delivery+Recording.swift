@@ -35,7 +35,7 @@ extension Delivery {
       var batch = Batch(incidents: IncidentBatch(push: push, app: found.app, environment: found.environment))
       try batch.insert(database, push, found.uid, results, badges)
       for holdUp in holdUps { batch.incidents.holdUp(holdUp.provider, holdUp.reason, at: now) }
-      if found.waiting > 0 { try batch.release(database, push, results) }
+      if found.waiting > 0 { try batch.release(database, push, results.map(\.deviceID)) }
       if !waiting.isEmpty { try batch.keep(database, push, waiting) }
       for (platform, badge) in badges {
         let accepted = results.filter { $0.platform == platform && batch.accepted[$0.deviceID] != nil }
@@ -127,11 +127,11 @@ extension Delivery {
       }
     }
 
-    mutating func release(_ database: Database, _ push: Int64, _ results: [DeliveryResult]) throws {
+    mutating func release(_ database: Database, _ push: Int64, _ devices: [Int64]) throws {
       try database.withStatement("DELETE FROM push_waiting WHERE push_id = ?1 AND device_id = ?2") { statement in
         try statement.bind(1, push)
-        for result in results {
-          try statement.bind(2, result.deviceID)
+        for device in devices {
+          try statement.bind(2, device)
           try statement.run()
           waiting -= database.changes
         }
@@ -140,14 +140,7 @@ extension Delivery {
 
     mutating func keep(_ database: Database, _ push: Int64, _ items: [WaitingDelivery]) throws {
       // Not an upsert, whose replacement would count as a change like an insert.
-      try database.withStatement("DELETE FROM push_waiting WHERE push_id = ?1 AND device_id = ?2") { statement in
-        try statement.bind(1, push)
-        for item in items {
-          try statement.bind(2, item.deviceID)
-          try statement.run()
-          waiting -= database.changes
-        }
-      }
+      try release(database, push, items.map(\.deviceID))
       waiting += items.count
       try database.withStatement(
         """

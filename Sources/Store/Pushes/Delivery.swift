@@ -55,14 +55,9 @@ package struct DeliveryResult: Sendable, Hashable {
     deviceID: Int64, platform: Platform, provider: ProviderKind? = nil, outcome: Outcome, at: Date,
     durationMilliseconds: Int = 0, attempts: Int = 1, variant: Int? = nil
   ) {
-    self.variant = variant
-    self.deviceID = deviceID
-    self.platform = platform
+    (self.variant, self.deviceID, self.platform) = (variant, deviceID, platform)
     self.provider = provider ?? platform.ownProvider
-    self.outcome = outcome
-    self.at = at
-    self.durationMilliseconds = durationMilliseconds
-    self.attempts = attempts
+    (self.outcome, self.at, self.durationMilliseconds, self.attempts) = (outcome, at, durationMilliseconds, attempts)
   }
 }
 

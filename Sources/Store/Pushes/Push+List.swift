@@ -142,12 +142,10 @@ package struct PushFilter: Sendable, Hashable {
 extension Push {
   /// The number of pushes in each state, from an index.
   package static func states(_ database: Database) throws -> [PushState: Int] {
-    var states: [PushState: Int] = [:]
-    try database.forEach("SELECT state, count(*) FROM pushes INDEXED BY pushes_states GROUP BY state") { row in
-      states[try row.value(0, as: PushState.self)] = row.int(1)
-      return .continue
-    }
-    return states
+    Dictionary(
+      uniqueKeysWithValues: try database.fetchAll(
+        "SELECT state, count(*) FROM pushes INDEXED BY pushes_states GROUP BY state"
+      ) { (try $0.value(0, as: PushState.self), $0.int(1)) })
   }
 
   /// The outcomes of all stored pushes, and the number of waiting devices.
@@ -185,19 +183,6 @@ package struct PlannedPush: Sendable, Hashable {
   package let environment: Environment
   package let platforms: [Platform]
   package let sendAt: Date
-
-  package init(
-    uid: String, title: String?, appID: Int64, bundleID: String, environment: Environment, platforms: [Platform],
-    sendAt: Date
-  ) {
-    self.uid = uid
-    self.title = title
-    self.appID = appID
-    self.bundleID = bundleID
-    self.environment = environment
-    self.platforms = platforms
-    self.sendAt = sendAt
-  }
 
   /// All future pushes, the next first. Fast for any number of past pushes.
   package static func all(_ database: Database, after now: Date) throws -> [PlannedPush] {

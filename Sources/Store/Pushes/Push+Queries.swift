@@ -35,16 +35,18 @@ extension Push {
   /// For at-most-once pushes: for each service, the last device that may have been sent to. A push from a
   /// version that did not keep them has none.
   package static func handedOut(_ database: Database, id: Int64) throws -> [ProviderKind: Int64] {
-    let rows = try database.fetchAll(
-      "SELECT provider, handed_out FROM push_targets WHERE push_id = ? AND handed_out IS NOT NULL", id
-    ) { (try ProviderKind(code: $0.int(0)), $0.int64(1)) }
-    return Dictionary(rows) { max($0, $1) }
+    try latest(database, "handed_out", id: id)
   }
 
   /// Of a push with texts in several languages: up to where all devices of each service have their outcome or wait.
   package static func cursors(_ database: Database, id: Int64) throws -> [ProviderKind: Int64] {
+    try latest(database, "cursor", id: id)
+  }
+
+  /// The greatest device ID in a column of a push's targets, by service.
+  private static func latest(_ database: Database, _ column: String, id: Int64) throws -> [ProviderKind: Int64] {
     let rows = try database.fetchAll(
-      "SELECT provider, cursor FROM push_targets WHERE push_id = ? AND cursor IS NOT NULL", id
+      "SELECT provider, \(column) FROM push_targets WHERE push_id = ? AND \(column) IS NOT NULL", id
     ) { (try ProviderKind(code: $0.int(0)), $0.int64(1)) }
     return Dictionary(rows) { max($0, $1) }
   }

@@ -183,12 +183,7 @@ package struct NewPush: Sendable {
     uid: String, seed: UInt64, appID: Int64, environment: Environment, draftJSON: String, source: PushSource,
     createdBy: String
   ) {
-    self.uid = uid
-    self.seed = seed
-    self.appID = appID
-    self.environment = environment
-    self.draftJSON = draftJSON
-    self.source = source
-    self.createdBy = createdBy
+    (self.uid, self.seed, self.appID, self.environment) = (uid, seed, appID, environment)
+    (self.draftJSON, self.source, self.createdBy) = (draftJSON, source, createdBy)
   }
 }

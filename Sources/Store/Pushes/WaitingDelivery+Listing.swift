@@ -57,7 +57,7 @@ extension WaitingDelivery {
     var outlook = Outlook()
     let found = try database.fetchAll(
       """
-      SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text, d.state
+      SELECT \(columns), d.state
       FROM push_waiting w JOIN reasons r ON r.id = w.reason_id LEFT JOIN devices d ON d.id = w.device_id
       WHERE w.push_id = ? ORDER BY w.due_at, w.device_id LIMIT ?
       """, push, most + 1
@@ -100,16 +100,13 @@ extension WaitingDelivery {
     }
     let found = try database.fetchAll(
       """
-      SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text
+      SELECT \(columns)
       FROM push_waiting w JOIN reasons r ON r.id = w.reason_id
       WHERE w.push_id = ? AND w.device_id > ?\(condition) ORDER BY w.device_id LIMIT \(limit + 1)
       """, arguments: [.integer(push), .integer(after)] + values
     ) { try WaitingDelivery($0) }
-    return try Page(found, limit: limit, key: \.deviceID).map { waiting in
-      let device = try database.fetchOne("SELECT \(Device.columns) FROM devices d WHERE d.id = ?", waiting.deviceID) {
-        try Device($0)
-      }
-      return Listed(waiting: waiting, device: device)
+    return try Page(found, limit: limit, key: \.deviceID).map {
+      Listed(waiting: $0, device: try Device.plain(database, id: $0.deviceID))
     }
   }
 
@@ -120,7 +117,7 @@ extension WaitingDelivery {
   package static func list(_ database: Database, device: Int64, limit: Int) throws -> [WithPush] {
     try database.fetchAll(
       """
-      SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text, p.uid, p.title, p.body
+      SELECT \(columns), p.uid, p.title, p.body
       FROM pushes p INDEXED BY pushes_state CROSS JOIN push_waiting w ON w.push_id = p.id AND w.device_id = ?
         JOIN reasons r ON r.id = w.reason_id
       WHERE p.state <> 'finished' AND p.state IN ('queued', 'sending', 'paused')
@@ -136,7 +133,7 @@ extension WaitingDelivery {
   package static func find(_ database: Database, push: Int64, device: Int64) throws -> Listed? {
     let found = try database.fetchOne(
       """
-      SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text
+      SELECT \(columns)
       FROM push_waiting w JOIN reasons r ON r.id = w.reason_id WHERE w.push_id = ? AND w.device_id = ?
       """, push, device
     ) { try WaitingDelivery($0) }

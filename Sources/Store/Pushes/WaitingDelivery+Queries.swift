@@ -148,8 +148,7 @@ extension WaitingDelivery {
   ) throws -> [Due] {
     try database.fetchAll(
       """
-      SELECT w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text,
-        d.id, d.platform, d.token, coalesce(d.provider, d.platform)
+      SELECT \(columns), d.id, d.platform, d.token, coalesce(d.provider, d.platform)
       FROM push_waiting w JOIN reasons r ON r.id = w.reason_id
         LEFT JOIN devices d ON d.id = w.device_id AND d.state = \(DeviceState.active.rawValue)
       WHERE w.push_id = ? AND \(condition)
@@ -168,7 +167,8 @@ extension WaitingDelivery {
 }
 
 extension WaitingDelivery {
-  /// From device, due time, attempts, first time, outcome, status, and the reason's text.
+  static let columns = "w.device_id, w.due_at, w.attempts, w.first_at, w.outcome, w.status, r.text"
+
   init(_ row: borrowing Row) throws {
     self.init(
       deviceID: row.int64(0), dueAt: row.date(1), attempts: row.int(2), firstAt: row.date(3),
@@ -200,11 +200,7 @@ package struct WaitingDelivery: Sendable, Hashable {
   /// - Precondition: `last` is not `accepted`.
   package init(deviceID: Int64, dueAt: Date, attempts: Int, firstAt: Date, last: Outcome) {
     precondition(last != .accepted, "what was accepted does not wait")
-    self.deviceID = deviceID
-    self.dueAt = dueAt
-    self.attempts = attempts
-    self.firstAt = firstAt
-    self.last = last
+    (self.deviceID, self.dueAt, self.attempts, self.firstAt, self.last) = (deviceID, dueAt, attempts, firstAt, last)
   }
 
   /// Marks a device in flight: never due.

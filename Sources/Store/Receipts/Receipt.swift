@@ -105,17 +105,13 @@ package struct ReceiptCounts: Sendable, Hashable {
 
   /// Of the pushes that were created in a time, by whole days after its start.
   package static func days(_ database: Database, from: Date, before: Date) throws -> [Int: ReceiptCounts] {
-    var days: [Int: ReceiptCounts] = [:]
-    try database.forEach(
-      """
-      SELECT (p.created_at - ?1) / 86400000, sum(c.devices), sum(c.displayed), sum(c.opened), sum(c.dismissed)
-      FROM pushes p INDEXED BY pushes_created JOIN receipt_counters c ON c.push_id = p.id
-      WHERE p.created_at >= ?1 AND p.created_at < ?2 GROUP BY 1
-      """, from, before
-    ) { row in
-      days[row.int(0)] = ReceiptCounts(row, from: 1)
-      return .continue
-    }
-    return days
+    Dictionary(
+      uniqueKeysWithValues: try database.fetchAll(
+        """
+        SELECT (p.created_at - ?1) / 86400000, sum(c.devices), sum(c.displayed), sum(c.opened), sum(c.dismissed)
+        FROM pushes p INDEXED BY pushes_created JOIN receipt_counters c ON c.push_id = p.id
+        WHERE p.created_at >= ?1 AND p.created_at < ?2 GROUP BY 1
+        """, from, before
+      ) { ($0.int(0), ReceiptCounts($0, from: 1)) })
   }
 }

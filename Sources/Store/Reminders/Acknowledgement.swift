@@ -87,9 +87,7 @@ package struct CheckRun: Sendable, Hashable {
   /// The exit code of `check-certificates`.
   package let exitCode: Int
   package init(source: Source, at: Date, exitCode: Int) {
-    self.source = source
-    self.at = at
-    self.exitCode = exitCode
+    (self.source, self.at, self.exitCode) = (source, at, exitCode)
   }
 
   package static func all(_ database: Database) throws -> [CheckRun] {

@@ -27,13 +27,8 @@ package struct Receiver: Sendable, Hashable, Identifiable, StoredRecord {
       channel: Channel, name: String, target: String, language: String = "en", appID: Int64? = nil,
       isActive: Bool = true, getsIncidents: Bool = false
     ) {
-      self.channel = channel
-      self.name = name
-      self.target = target
-      self.language = language
-      self.appID = appID
-      self.isActive = isActive
-      self.getsIncidents = getsIncidents
+      (self.channel, self.name, self.target, self.language) = (channel, name, target, language)
+      (self.appID, self.isActive, self.getsIncidents) = (appID, isActive, getsIncidents)
     }
   }
 
@@ -43,10 +38,7 @@ package struct Receiver: Sendable, Hashable, Identifiable, StoredRecord {
     package var address: String
     package var secret: String
 
-    package init(address: String, secret: String = "") {
-      self.address = address
-      self.secret = secret
-    }
+    package init(address: String, secret: String = "") { (self.address, self.secret) = (address, secret) }
 
     /// As sealed.
     var bytes: [UInt8] { JSONValue.object(["address": .string(address), "secret": .string(secret)]).bytes }
@@ -86,7 +78,7 @@ package struct Receiver: Sendable, Hashable, Identifiable, StoredRecord {
       """, details.channel.rawValue, details.name, details.target, details.language, details.appID, details.isActive,
       details.getsIncidents, user, now)
     let id = database.lastInsertedID
-    try seal(database, id: id, secrets, sealer, now: now)
+    try Sealing.keep(database, secrets.bytes, "receivers", id, sealer, now: now)
     return try get(database, id: id)
   }
 
@@ -101,15 +93,8 @@ package struct Receiver: Sendable, Hashable, Identifiable, StoredRecord {
       WHERE id = ?
       """, details.channel.rawValue, details.name, details.target, details.language, details.appID, details.isActive,
       details.getsIncidents, id)
-    if let secrets { try seal(database, id: id, secrets, sealer, now: now) }
+    if let secrets { try Sealing.keep(database, secrets.bytes, "receivers", id, sealer, now: now) }
     return try get(database, id: id)
-  }
-
-  private static func seal(
-    _ database: Database, id: Int64, _ secrets: Secrets, _ sealer: any Sealer, now: Date
-  ) throws {
-    let sealed = try Sealing.seal(database, secrets.bytes, "receivers", id, sealer, now: now)
-    try database.run("UPDATE receivers SET sealed = ? WHERE id = ?", sealed, id)
   }
 
   /// Unseals the address and secret.

@@ -90,10 +90,7 @@ package struct RetentionAnswer: JSONObject, Sendable {
   private let due: Trim.Due?
 
   /// - Parameter due: what the policy would remove now; nil: counting took too long.
-  package init(policy: RetentionPolicy, due: Trim.Due?) {
-    self.policy = policy
-    self.due = due
-  }
+  package init(policy: RetentionPolicy, due: Trim.Due?) { (self.policy, self.due) = (policy, due) }
 
   package func writeMembers(to json: inout JSONWriter) {
     for field in RetentionPolicy.fields {

@@ -27,9 +27,7 @@ package final class Trimmer: Sendable {
     store: Store, clock: @escaping @Sendable () -> Date = { Date() },
     wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }, log: Logger
   ) {
-    self.store = store
-    self.clock = clock
-    self.wait = wait
+    (self.store, self.clock, self.wait) = (store, clock, wait)
     self.log = log.labelled("Retention")
     (looks, look) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
@@ -71,8 +69,19 @@ package final class Trimmer: Sendable {
     let now = clock()
     var removed: [Trim.Kind: Int] = [:]
     do {
-      for kind in Trim.Kind.allCases { try await trim(kind, now, &removed) }
-      try await trimSignIns(now)
+      for kind in Trim.Kind.allCases {
+        try await inSteps { database, rows in
+          // Read for each step, so that a longer time set meanwhile takes effect.
+          try Trim.step(database, kind, try RetentionPolicy.find(database), limit: rows, now: now)
+        } counted: {
+          removed[kind, default: 0] += $0
+        }
+      }
+      // The failed sign-ins of the activity log, which records their removal itself.
+      try await inSteps { database, rows in
+        let removed = try AuditChain.trim(database, limit: rows, now: now)
+        return Trim.Step(removed: removed, isDone: removed < rows)
+      }
     } catch {
       try await note(removed, now)
       throw error
@@ -81,34 +90,20 @@ package final class Trimmer: Sendable {
     return removed
   }
 
-  private func trim(_ kind: Trim.Kind, _ now: Date, _ removed: inout [Trim.Kind: Int]) async throws {
+  /// Repeats a step, which is told how many rows it may remove, until it is done.
+  private func inSteps(
+    _ body: @escaping @Sendable (Database, Int) throws -> Trim.Step, counted: (Int) -> Void = { _ in }
+  ) async throws {
     var pace = TrimPace()
     while true {
       try Task.checkCancellation()
       let (rows, asked) = (pace.rows, ContinuousClock.now)
       let (step, began) = try await store.write { database in
         let began = ContinuousClock.now
-        // Read for each step, so that a longer time set meanwhile takes effect.
-        let policy = try RetentionPolicy.find(database)
-        return (try Trim.step(database, kind, policy, limit: rows, now: now), began)
+        return (try body(database, rows), began)
       }
-      if step.removed > 0 { removed[kind, default: 0] += step.removed }
+      if step.removed > 0 { counted(step.removed) }
       if step.isDone { return }
-      try await wait(pace.after(took: ContinuousClock.now - began, waited: began - asked))
-    }
-  }
-
-  /// The failed sign-ins of the activity log, which records their removal itself.
-  private func trimSignIns(_ now: Date) async throws {
-    var pace = TrimPace()
-    while true {
-      try Task.checkCancellation()
-      let (rows, asked) = (pace.rows, ContinuousClock.now)
-      let (removed, began) = try await store.write { database in
-        let began = ContinuousClock.now
-        return (try AuditChain.trim(database, limit: rows, now: now), began)
-      }
-      if removed < rows { return }
       try await wait(pace.after(took: ContinuousClock.now - began, waited: began - asked))
     }
   }

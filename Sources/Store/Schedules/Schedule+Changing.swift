@@ -96,9 +96,7 @@ extension Schedule {
       try database.run(
         "UPDATE schedules SET missed = missed + ?, sent = sent + ? WHERE id = ?", missed, made == nil ? 0 : 1, id)
     }
-    var next = recurrence.next(after: now)
-    while let date = next, try isNoted(database, id: id, at: date) { next = recurrence.next(after: date) }
-    try move(database, id: id, to: next, now: now)
+    try move(database, id: id, recurrence, to: recurrence.next(after: now), now: now)
     return made
   }
 
@@ -114,7 +112,12 @@ extension Schedule {
     }
   }
 
-  private static func move(_ database: Database, id: Int64, to next: Date?, now: Date) throws {
+  /// Advances to an occurrence, or to the first after it that is not recorded yet; without one the schedule ends.
+  private static func move(
+    _ database: Database, id: Int64, _ recurrence: Recurrence, to first: Date?, now: Date
+  ) throws {
+    var next = first
+    while let date = next, try isNoted(database, id: id, at: date) { next = recurrence.next(after: date) }
     try database.run(
       """
       UPDATE schedules SET next_at = ?1, looked_at = ?2, state = iif(?1 IS NULL, 'ended', state),
@@ -199,9 +202,7 @@ extension Schedule {
     let schedule = try get(database, id: id)
     guard schedule.state == state, let recurrence = schedule.recurrence else { return false }
     try database.run("UPDATE schedules SET state = 'active', error = NULL WHERE id = ?", id)
-    var next = recurrence.first(from: now)
-    while let date = next, try isNoted(database, id: id, at: date) { next = recurrence.next(after: date) }
-    try move(database, id: id, to: next, now: now)
+    try move(database, id: id, recurrence, to: recurrence.first(from: now), now: now)
     return true
   }
 

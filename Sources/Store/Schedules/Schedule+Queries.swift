@@ -122,19 +122,6 @@ package struct PlannedSchedule: Sendable, Hashable {
   /// The next occurrence; nothing happens before.
   package let nextAt: Date
   package let recurrence: Recurrence
-  package init(
-    uid: String, title: String?, appID: Int64, bundleID: String, environment: Environment, platforms: [Platform],
-    nextAt: Date, recurrence: Recurrence
-  ) {
-    self.uid = uid
-    self.title = title
-    self.appID = appID
-    self.bundleID = bundleID
-    self.environment = environment
-    self.platforms = platforms
-    self.nextAt = nextAt
-    self.recurrence = recurrence
-  }
 
   /// All active ones, the next first; without those that this version cannot read.
   package static func all(_ database: Database, app: Int64? = nil) throws -> [PlannedSchedule] {

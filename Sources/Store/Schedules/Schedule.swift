@@ -99,11 +99,7 @@ package struct NewSchedule: Sendable {
   var search: String { ([title, body].compactMap { $0 } + searchTerms).joined(separator: "\n") }
 
   package init(uid: String, appID: Int64, draft: PushDraft, source: PushSource, createdBy: String) {
-    self.uid = uid
-    self.appID = appID
-    self.draft = draft
-    self.source = source
-    self.createdBy = createdBy
+    (self.uid, self.appID, self.draft, self.source, self.createdBy) = (uid, appID, draft, source, createdBy)
   }
 }
 

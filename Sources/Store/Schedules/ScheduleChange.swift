@@ -23,10 +23,8 @@ package enum ScheduleChange: String, CaseIterable, Sendable {
     let isWithdrawn = schedule.state == .needsApproval
     if isWithdrawn { try Approval.withdraw(database, .schedule(schedule.id), by: actor, now: now) }
     try AuditEntry.add(
-      database,
-      NewAuditEntry(
-        actor: actor, action: isWithdrawn ? "schedule.withdraw" : "schedule.\(rawValue)",
-        subject: "schedule \(schedule.uid)", address: address), now: now)
+      database, by: actor, isWithdrawn ? "schedule.withdraw" : "schedule.\(rawValue)", "schedule \(schedule.uid)",
+      from: address, now: now)
     return true
   }
 

@@ -70,17 +70,17 @@ extension Webhook {
 
   /// Tells of a push or a schedule that waits for a second person.
   static func tell(_ database: Database, of approval: Approval, now: Date) throws {
-    let (uid, app, environment, path) =
-      switch approval.subject {
-      case .push(let id):
-        try Push.get(database, id: id).place("pushes")
-      case .schedule(let id):
-        try Schedule.get(database, id: id).place("schedules")
-      }
-    let webhooks = try database.fetchAll(
-      "SELECT id FROM webhooks WHERE is_active = 1 AND (app_id IS NULL OR app_id = ?) AND instr(events, ?) > 0", app,
-      " \(Event.pushNeedsApproval.rawValue) "
-    ) { $0.int64(0) }
+    let (uid, app, environment, path): (String, Int64, Environment, String)
+    switch approval.subject {
+    case .push(let id):
+      let push = try Push.get(database, id: id)
+      (uid, app, environment, path) = (push.uid, push.appID, push.environment, "/pushes/\(push.uid)")
+    case .schedule(let id):
+      let schedule = try Schedule.get(database, id: id)
+      (uid, app, environment) = (schedule.uid, schedule.appID, schedule.environment)
+      path = "/schedules/\(schedule.uid)"
+    }
+    let webhooks = try told(database, app: app, of: .pushNeedsApproval)
     guard !webhooks.isEmpty else { return }
     let data: JSONValue = [
       "id": .string(uid), "kind": .string(approval.subject.noun),
@@ -94,6 +94,14 @@ extension Webhook {
         database, webhook, uid: "evt_approval_\(approval.id)_\(webhook)", .pushNeedsApproval, data, path: path, now: now
       )
     }
+  }
+
+  /// The webhooks that are told of such events of an app.
+  private static func told(_ database: Database, app: Int64, of event: Event) throws -> [Int64] {
+    try database.fetchAll(
+      "SELECT id FROM webhooks WHERE is_active = 1 AND (app_id IS NULL OR app_id = ?) AND instr(events, ?) > 0", app,
+      " \(event.rawValue) "
+    ) { $0.int64(0) }
   }
 
   private static func describe(_ database: Database, _ push: Push) throws -> JSONValue {
@@ -126,11 +134,7 @@ extension Webhook {
   static func tell(_ database: Database, of news: [DeviceNews], now: Date) throws {
     for event in Event.allCases {
       for (appID, news) in Dictionary(grouping: news.filter { $0.event == event }, by: \.app) {
-        let webhooks = try database.fetchAll(
-          """
-          SELECT id FROM webhooks WHERE is_active = 1 AND (app_id IS NULL OR app_id = ?) AND instr(events, ?) > 0
-          """, appID, " \(event.rawValue) "
-        ) { $0.int64(0) }
+        let webhooks = try told(database, app: appID, of: event)
         guard !webhooks.isEmpty else { continue }
         let app = JSONValue.string(try App.get(database, id: appID).bundleID)
         for start in stride(from: 0, to: news.count, by: devicesOfEvent) {
@@ -148,10 +152,7 @@ extension Webhook {
 
   /// Nil: the device was removed since.
   private static func describe(_ database: Database, _ news: DeviceNews) throws -> JSONValue? {
-    let device = try database.fetchOne("SELECT \(Device.columns) FROM devices d WHERE d.id = ?", news.device) {
-      try Device($0)
-    }
-    guard let device else { return nil }
+    guard let device = try Device.plain(database, id: news.device) else { return nil }
     let members: [String: JSONValue] = [
       "device": .integer(device.id), "token": .string(device.token.text), "platform": .string(device.platform.rawValue),
       "provider": .string(device.provider.rawValue), "environment": .string(device.environment.rawValue),
@@ -176,17 +177,5 @@ extension Webhook {
       INSERT OR IGNORE INTO webhook_events(webhook_id, uid, type, data, path, state, created_at, queued_at)
       VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?6)
       """, webhook, uid, event.rawValue, JSONWriter.text(of: data), path, now)
-  }
-}
-
-extension Push {
-  fileprivate func place(_ folder: String) -> (uid: String, app: Int64, environment: Environment, path: String) {
-    (uid, appID, environment, "/\(folder)/\(uid)")
-  }
-}
-
-extension Schedule {
-  fileprivate func place(_ folder: String) -> (uid: String, app: Int64, environment: Environment, path: String) {
-    (uid, appID, environment, "/\(folder)/\(uid)")
   }
 }

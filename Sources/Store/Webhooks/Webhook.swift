@@ -105,7 +105,8 @@ package struct Webhook: Sendable, Hashable, Identifiable, StoredRecord {
       VALUES (?, ?, x'', ?, ?, ?, ?, ?)
       """, details.name, details.target, details.appID, stored(details.events), details.isActive, user, now)
     let (id, secret) = (database.lastInsertedID, newSecret())
-    try seal(database, id: id, Receiver.Secrets(address: address, secret: secret), sealer, now: now)
+    let secrets = Receiver.Secrets(address: address, secret: secret)
+    try Sealing.keep(database, secrets.bytes, "webhooks", id, sealer, now: now)
     return (try get(database, id: id), secret)
   }
 
@@ -123,7 +124,7 @@ package struct Webhook: Sendable, Hashable, Identifiable, StoredRecord {
     if let address {
       var secrets = try secrets(database, id: id, sealer: sealer)
       secrets.address = address
-      try seal(database, id: id, secrets, sealer, now: now)
+      try Sealing.keep(database, secrets.bytes, "webhooks", id, sealer, now: now)
     }
     return try get(database, id: id)
   }
@@ -135,7 +136,7 @@ package struct Webhook: Sendable, Hashable, Identifiable, StoredRecord {
     var secrets = try secrets(database, id: id, sealer: sealer)
     let secret = newSecret()
     secrets.secret = "\(secret) \(secrets.secret.split(separator: " ").first ?? "")"
-    try seal(database, id: id, secrets, sealer, now: now)
+    try Sealing.keep(database, secrets.bytes, "webhooks", id, sealer, now: now)
     try database.run("UPDATE webhooks SET rotated_at = ? WHERE id = ?", now, id)
     return secret
   }
@@ -171,13 +172,6 @@ package struct Webhook: Sendable, Hashable, Identifiable, StoredRecord {
     let all = secrets.secret.split(separator: " ").map(String.init)
     let isOver = rotatedAt.map { now.timeIntervalSince($0) >= Self.rotationTime } ?? true
     return isOver ? Array(all.prefix(1)) : all
-  }
-
-  private static func seal(
-    _ database: Database, id: Int64, _ secrets: Receiver.Secrets, _ sealer: any Sealer, now: Date
-  ) throws {
-    let sealed = try Sealing.seal(database, secrets.bytes, "webhooks", id, sealer, now: now)
-    try database.run("UPDATE webhooks SET sealed = ? WHERE id = ?", sealed, id)
   }
 
   /// Standard Webhooks: 24 to 64 random bytes in Base64.

@@ -12,12 +12,8 @@ enum AppsCommand {
   private static let name = Option(required: "name", "text", "The app's display name.")
   private static let package = Option<String?>("package-name", "name", "The Android package name, if it differs.")
   private static let rule = Option(
-    "alias-rule", "rule", "The rule for aliases and tags: none or jpush.", default: AliasRule.none,
-    showing: "none"
-  ) { text throws(BadValue) in
-    guard let rule = AliasRule(rawValue: text) else { throw BadValue("is not none or jpush") }
-    return rule
-  }
+    "alias-rule", "rule", "The rule for aliases and tags: none or jpush.", default: AliasRule.none, showing: "none",
+    parseWord(or: BadValue("is not none or jpush")))
   private static let force = Flag("force", "Delete the app even if it has devices, pushes, or schedules.")
   private static let removal = Flag("remove", "Remove the key pair: servers that still use it are refused.")
   private static let environment = Argument(
@@ -66,11 +62,9 @@ enum AppsCommand {
 
   private static let setApproval: Action = { values, io in
     let entry = NewAuditEntry(actor: commandActor, action: "", subject: "")
-    try withStore(values, io) { store in
-      try store.writeSync { database in
-        let app = try App.named(values[app], database)
-        _ = try App.setApproval(database, id: app.id, values[approval], by: entry, now: io.now())
-      }
+    try writeStore(values, io) { database in
+      let app = try App.named(values[app], database)
+      _ = try App.setApproval(database, id: app.id, values[approval], by: entry, now: io.now())
     }
     let setting: Message = values[approval] ? "on" : "off"
     io.say("Approval of pushes to production of \(values[app]): \(setting).")
@@ -78,7 +72,7 @@ enum AppsCommand {
   }
 
   private static let list: Action = { values, io in
-    let apps = try withStore(values, io) { store in try store.readSync { try AppOverview.all($0) } }
+    let apps = try readStore(values, io) { try AppOverview.all($0) }
     io.hint(ifEmpty: apps, "no apps yet; add one: signalbox apps add <bundle-id> --name <name>")
     let table = io.table("BUNDLE ID", "NAME", "ACTIVE", "QUARANTINED", "DEAD", "CREDENTIALS")
     io.print(apps, values, in: table) { app in
@@ -92,9 +86,7 @@ enum AppsCommand {
   }
 
   private static let show: Action = { values, io in
-    let found = try withStore(values, io) { store in
-      try store.readSync { try AppOverview.find($0, id: try App.named(values[app], $0).id) }
-    }
+    let found = try readStore(values, io) { try AppOverview.find($0, id: try App.named(values[app], $0).id) }
     guard let found else { throw CommandFailure("App \(values[app]) not found.") }
     if values[CommonOptions.json] {
       io.print(found.prettyJSON)
@@ -143,14 +135,12 @@ enum AppsCommand {
       problems.append(problem.under("--package-name"))
     }
     guard problems.isEmpty else { throw CommandFailure.usage("\(Problems(problems))") }
-    let added = try withStore(values, io, creating: true) { store in
-      try store.writeSync { database in
-        let added = try App.add(
-          database, bundleID: values[app], name: values[name], packageName: values[package],
-          aliasRule: values[rule].rawValue, now: now)
-        try audit(database, "app.create", "app \(added.bundleID)", now: now)
-        return try AppOverview.find(database, id: added.id)
-      }
+    let added = try writeStore(values, io, creating: true) { database in
+      let added = try App.add(
+        database, bundleID: values[app], name: values[name], packageName: values[package],
+        aliasRule: values[rule].rawValue, now: now)
+      try audit(database, "app.create", "app \(added.bundleID)", now: now)
+      return try AppOverview.find(database, id: added.id)
     }
     if values[CommonOptions.json], let added {
       io.print(added.prettyJSON)
@@ -162,32 +152,30 @@ enum AppsCommand {
 
   private static let remove: Action = { values, io in
     let now = io.now()
-    try withStore(values, io) { store in
-      try store.writeSync { database in
-        let app = try App.named(values[app], database)
-        let belongings = try App.belongings(database, id: app.id)
-        guard
-          values[force] || (belongings.devices == 0 && belongings.pushes == 0 && belongings.schedules == 0)
-        else {
-          let (devices, pushes, schedules) = (belongings.devices, belongings.pushes, belongings.schedules)
-          let parts = (
-            Message(count: devices, one: "1 device", other: "\(devices) devices"),
-            Message(count: pushes, one: "1 push", other: "\(pushes) pushes"),
-            Message(count: schedules, one: "1 schedule", other: "\(schedules) schedules")
-          )
-          throw CommandFailure(
-            """
-            \(app.bundleID) has \(parts.0), \(parts.1), and \(parts.2), which would be deleted too. To delete them \
-            all, use --force.
-            """)
-        }
-        let entry = NewAuditEntry(actor: commandActor, action: "app.delete", subject: "app \(app.bundleID)")
-        do {
-          try app.remove(database, audit: entry, now: now)
-        } catch StoreError.inUse {
-          throw CommandFailure(
-            "\(app.bundleID) has pushes that are scheduled or being sent. Cancel them first, or wait until they end.")
-        }
+    try writeStore(values, io) { database in
+      let app = try App.named(values[app], database)
+      let belongings = try App.belongings(database, id: app.id)
+      guard
+        values[force] || (belongings.devices == 0 && belongings.pushes == 0 && belongings.schedules == 0)
+      else {
+        let (devices, pushes, schedules) = (belongings.devices, belongings.pushes, belongings.schedules)
+        let parts = (
+          Message(count: devices, one: "1 device", other: "\(devices) devices"),
+          Message(count: pushes, one: "1 push", other: "\(pushes) pushes"),
+          Message(count: schedules, one: "1 schedule", other: "\(schedules) schedules")
+        )
+        throw CommandFailure(
+          """
+          \(app.bundleID) has \(parts.0), \(parts.1), and \(parts.2), which would be deleted too. To delete them \
+          all, use --force.
+          """)
+      }
+      let entry = NewAuditEntry(actor: commandActor, action: "app.delete", subject: "app \(app.bundleID)")
+      do {
+        try app.remove(database, audit: entry, now: now)
+      } catch StoreError.inUse {
+        throw CommandFailure(
+          "\(app.bundleID) has pushes that are scheduled or being sent. Cancel them first, or wait until they end.")
       }
     }
     io.say("Removed \(values[app]).")
@@ -229,15 +217,13 @@ enum AppsCommand {
 
   private static let jpushKey: Action = { values, io in
     let now = io.now()
-    let issued = try withStore(values, io) { store in
-      try store.writeSync { database -> (key: JPushKey, secret: String)? in
-        let app = try App.named(values[app], database)
-        guard values[removal] else { return try JPushKey.issue(database, app: app, by: commandActor, now: now) }
-        guard try JPushKey.remove(database, app: app, by: commandActor, now: now) else {
-          throw CommandFailure("\(app.bundleID) has no JPush keys.")
-        }
-        return nil
+    let issued = try writeStore(values, io) { database -> (key: JPushKey, secret: String)? in
+      let app = try App.named(values[app], database)
+      guard values[removal] else { return try JPushKey.issue(database, app: app, by: commandActor, now: now) }
+      guard try JPushKey.remove(database, app: app, by: commandActor, now: now) else {
+        throw CommandFailure("\(app.bundleID) has no JPush keys.")
       }
+      return nil
     }
     guard let issued else {
       io.say("Removed the JPush keys of \(values[app]).")

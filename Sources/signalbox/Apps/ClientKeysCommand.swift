@@ -21,15 +21,13 @@ enum ClientKeysCommand {
     ) { values, io in
       let now = io.now()
       let (adds, removed) = (values[addition], values[removal])
-      let keys = try withStore(values, io) { store in
-        try store.writeSync { database in
-          let app = try App.named(values[bundleID], database)
-          if adds { _ = try ClientKey.add(database, app: app, by: commandActor, now: now) }
-          if let removed, try !ClientKey.remove(database, app: app, key: removed, by: commandActor, now: now) {
-            throw CommandFailure("\(app.bundleID) has no client key \(removed).")
-          }
-          return try ClientKey.all(database, app: app.id)
+      let keys = try writeStore(values, io) { database in
+        let app = try App.named(values[bundleID], database)
+        if adds { _ = try ClientKey.add(database, app: app, by: commandActor, now: now) }
+        if let removed, try !ClientKey.remove(database, app: app, key: removed, by: commandActor, now: now) {
+          throw CommandFailure("\(app.bundleID) has no client key \(removed).")
         }
+        return try ClientKey.all(database, app: app.id)
       }
       io.hint(ifEmpty: keys, "no client keys yet; create one with --add")
       io.print(keys, values, in: io.table("KEY", "CREATED", "LAST USED")) { key in

@@ -22,11 +22,8 @@ enum ChannelsCommand {
   }
   private static let storage = Option(
     "storage", "storage", "Whether Apple keeps the latest message for devices that are offline: none or latest.",
-    default: ChannelPolicy.Word.none, showing: "none"
-  ) { text throws(BadValue) in
-    guard let word = ChannelPolicy.Word(rawValue: text) else { throw BadValue("is not none or latest") }
-    return word
-  }.among(ChannelPolicy.Word.allCases.map(\.rawValue))
+    default: ChannelPolicy.Word.none, showing: "none", parseWord(or: BadValue("is not none or latest"))
+  ).among(ChannelPolicy.Word.allCases.map(\.rawValue))
   private static let name = Option<String?>("name", "text", "A display name.") { text throws(BadValue) in
     guard text.count <= Channel.nameLimit else { throw BadValue("has more than \(Channel.nameLimit) characters") }
     return text
@@ -124,23 +121,26 @@ enum ChannelsCommand {
     let store = try DataDirectory(values, io).open(now: io.now())
     defer { store.close() }
     let named = try store.readSync { try App.named(bundleID, $0) }
-    Socket.ignoreBrokenPipeSignal()
-    let loop = try EventLoop(name: "channels")
-    let pool = BlockingPool(name: "blocking", threads: 1)
-    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, proxies: io.proxies, clock: io.now)
-    defer {
-      routes.stop()
-      loop.stop()
-      pool.stop()
-    }
     do {
-      return try await body(routes, named, store)
-    } catch let error as ServiceRefusal {
-      throw CommandFailure("\(error)")
-    } catch let error as NoRoute {
-      throw CommandFailure("\(error)")
-    } catch let error as ProviderProblem {
+      return try await withRoutes(store, io) { try await body($0, named, store) }
+    } catch let error where error is ServiceRefusal || error is NoRoute || error is ProviderProblem {
       throw CommandFailure("\(error)")
     }
   }
+}
+
+/// Runs `body` with routes to the push services, over connections of its own.
+func withRoutes<Result>(
+  _ store: Store, _ io: CommandIO, _ body: (CredentialRoutes) async throws -> Result
+) async throws -> Result {
+  Socket.ignoreBrokenPipeSignal()
+  let loop = try EventLoop(name: "routes")
+  let pool = BlockingPool(name: "blocking", threads: 1)
+  let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, proxies: io.proxies, clock: io.now)
+  defer {
+    routes.stop()
+    loop.stop()
+    pool.stop()
+  }
+  return try await body(routes)
 }

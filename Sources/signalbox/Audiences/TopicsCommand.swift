@@ -29,12 +29,9 @@ enum TopicsCommand {
     guard let number = Int64(text), number > 0 else { throw BadValue("is not a number of at least 1") }
     return number
   }
-  private static let rules = Option(
-    repeated: "rule", "rule", "A rule: common, platform, version, or time_zone."
-  ) { text throws(BadValue) in
-    guard let rule = TopicRule(rawValue: text) else { throw BadValue("is not common, platform, version, or time_zone") }
-    return rule
-  }
+  private static let rules = Option<[TopicRule]>(
+    repeated: "rule", "rule", "A rule: common, platform, version, or time_zone.",
+    parseWord(or: BadValue("is not common, platform, version, or time_zone")))
   private static let none = Flag("none", "Turn every rule off.")
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
   private static let change = [
@@ -73,10 +70,9 @@ enum TopicsCommand {
     ])
 
   private static let list: Action = { values, io in
-    let store = try DataDirectory(values, io).open(now: io.now())
-    defer { store.close() }
-    let (bundleID, environment) = (values[app], values[environment])
-    let topics = try store.readSync { try Topic.all($0, app: try App.named(bundleID, $0).id, environment: environment) }
+    let topics = try readStore(values, io) {
+      try Topic.all($0, app: try App.named(values[app], $0).id, environment: values[environment])
+    }
     io.hint(ifEmpty: topics, "no topics yet; subscribe devices to one: signalbox topics subscribe")
     io.print(topics, values, in: io.table("TOPIC", "SUBSCRIBED", "PENDING", "REFUSED")) { topic in
       [topic.name, "\(topic.subscribed)", "\(topic.pending)", "\(topic.refused)"]
@@ -98,18 +94,15 @@ enum TopicsCommand {
       ]
       throw Problems(fields.problems).failure(names, isUsage: true)
     }
-    let store = try DataDirectory(values, io).open(now: io.now())
-    defer { store.close() }
-    let (bundleID, environment, name) = (values[app], values[environment], values[topic])
     let author = KeeperAuthor(commandActor, now: io.now())
     do {
-      let change = try store.writeSync { database in
+      let change = try writeStore(values, io) { database in
         try TopicKeeper.queue(
-          database, topic: name, joins: joins, audience, app: try App.named(bundleID, database), environment,
-          by: author)
+          database, topic: values[topic], joins: joins, audience, app: try App.named(values[app], database),
+          values[environment], by: author)
       }
       io.print(values[CommonOptions.json] ? change.prettyJSON : "\(change.id)")
-      io.note("queued for the server; see: signalbox topics change \(bundleID) \(change.id)")
+      io.note("queued for the server; see: signalbox topics change \(values[app]) \(change.id)")
       return ExitCode.done
     } catch let problems as Problems {
       throw CommandFailure("\(Problems(problems.all.map(\.withoutField)))")
@@ -117,11 +110,8 @@ enum TopicsCommand {
   }
 
   private static let listChanges: Action = { values, io in
-    let store = try DataDirectory(values, io).open(now: io.now())
-    defer { store.close() }
-    let (bundleID, environment) = (values[app], values[environment])
-    let changes = try store.readSync {
-      try TopicChange.all($0, app: try App.named(bundleID, $0).id, environment: environment)
+    let changes = try readStore(values, io) {
+      try TopicChange.all($0, app: try App.named(values[app], $0).id, environment: values[environment])
     }
     let table = io.table("CHANGE", "ACTION", "TOPIC", "DEVICES", "DONE", "PENDING", "REFUSED", "STATE")
     io.print(changes, values, in: table) { change in
@@ -135,10 +125,8 @@ enum TopicsCommand {
   }
 
   private static let showChange: Action = { values, io in
-    let store = try DataDirectory(values, io).open(now: io.now())
-    defer { store.close() }
     let (bundleID, id) = (values[app], values[number])
-    let (change, members) = try store.readSync { database in
+    let (change, members) = try readStore(values, io) { database in
       guard let change = try TopicChange.find(database, app: try App.named(bundleID, database).id, id: id) else {
         throw CommandFailure("Change \(id) of \(bundleID) not found. See: signalbox topics changes")
       }
@@ -198,15 +186,13 @@ enum TopicsCommand {
   }
 
   private static let setRules: Action = { values, io in
-    let store = try DataDirectory(values, io).open(now: io.now())
-    defer { store.close() }
     let (bundleID, chosen) = (values[app], Set(values[rules]))
     guard chosen.isEmpty || !values[none] else {
       throw CommandFailure.usage("--none cannot be combined with --rule.")
     }
     let isChange = values[none] || !chosen.isEmpty
     let now = io.now()
-    let found = try store.writeSync { database -> TopicRules in
+    let found = try writeStore(values, io) { database -> TopicRules in
       let app = try App.named(bundleID, database)
       if isChange {
         let before = try TopicRules.find(database, app: app.id).rules

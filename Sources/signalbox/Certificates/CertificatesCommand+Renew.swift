@@ -6,7 +6,6 @@ import JSON
 import OpenSSL
 import Model
 import Providers
-import Reactor
 import SQLite
 import Store
 import Text
@@ -42,13 +41,8 @@ enum RenewalCommands {
     "renews", "id",
     "Create a request for a replacement of this certificate.", parseID)
   private static let algorithm = Option<SigningRequest.Algorithm?>(
-    "algorithm", "name", "With --host: the key type, rsa-2048 or p-256."
-  ) { text throws(BadValue) in
-    guard let algorithm = SigningRequest.Algorithm(rawValue: text) else {
-      throw BadValue("is not rsa-2048 or p-256")
-    }
-    return algorithm
-  }
+    "algorithm", "name", "With --host: the key type, rsa-2048 or p-256.",
+    parseWord(or: BadValue("is not rsa-2048 or p-256")))
   private static let out = Option<String?>(
     "out", "file", "The output file (default: standard output). An existing file is not overwritten.")
 
@@ -132,16 +126,7 @@ enum RenewalCommands {
     _ store: Store, _ io: CommandIO,
     _ body: (@escaping @Sendable (CredentialTrial) async -> ProviderVerdict) async throws -> Result
   ) async throws -> Result {
-    Socket.ignoreBrokenPipeSignal()
-    let loop = try EventLoop(name: "trial")
-    let pool = BlockingPool(name: "blocking", threads: 1)
-    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, proxies: io.proxies, clock: io.now)
-    defer {
-      routes.stop()
-      loop.stop()
-      pool.stop()
-    }
-    return try await body { await routes.attempt($0) }
+    try await withRoutes(store, io) { routes in try await body { await routes.attempt($0) } }
   }
 
   private static func tell(_ report: CertificateSwitch.Report, _ io: CommandIO) {
@@ -252,7 +237,7 @@ enum RenewalCommands {
   }
 
   private static let requests: Action = { values, io in
-    let requests = try withStore(values, io) { store in try store.readSync { try SigningRequest.all($0) } }
+    let requests = try readStore(values, io) { try SigningRequest.all($0) }
     io.hint(ifEmpty: requests, "no signing requests yet; create one: signalbox certificates request --app <bundle-id>")
     let table = io.table("ID", "STATE", "KEY", "SUBJECT", "CREATED BY", "CERTIFICATE")
     io.print(requests, values, in: table) { request in

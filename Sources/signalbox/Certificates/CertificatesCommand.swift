@@ -88,7 +88,7 @@ enum CertificatesCommand {
   private static let list: Action = { values, io in
     let now = io.now()
     let limit = values[within].map { now.addingTimeInterval(Double($0) * 86_400) }
-    let found = try withStore(values, io) { store in try store.readSync { try find($0, now: now) } }.filter { item in
+    let found = try readStore(values, io) { try find($0, now: now) }.filter { item in
       limit.map { limit in item.certificate.details.notAfter.map { $0 <= limit } ?? false } ?? true
     }
     if values[within] == nil {
@@ -109,7 +109,7 @@ enum CertificatesCommand {
 
   private static let show: Action = { values, io in
     let now = io.now()
-    let found = try withStore(values, io) { store in try store.readSync { try find($0, id: values[id], now: now) } }
+    let found = try readStore(values, io) { try find($0, id: values[id], now: now) }
     for item in found {
       guard !values[CommonOptions.json] else {
         io.print(JSONValue(written: answer(item, now)).text(pretty: true))
@@ -213,17 +213,15 @@ enum CertificatesCommand {
 
   private static let remove: Action = { values, io in
     let now = io.now()
-    try withStore(values, io) { store in
-      try store.writeSync { database in
-        guard let certificate = try TrackedCertificate.find(database, id: values[id]),
-          try TrackedCertificate.delete(database, id: certificate.id)
-        else {
-          throw CommandFailure("Certificate \(values[id]) not found. See: signalbox certificates list")
-        }
-        try audit(
-          database, "certificate.delete", "certificate \(values[id])", ["before": certificate.audited, "after": .null],
-          now: now)
+    try writeStore(values, io) { database in
+      guard let certificate = try TrackedCertificate.find(database, id: values[id]),
+        try TrackedCertificate.delete(database, id: certificate.id)
+      else {
+        throw CommandFailure("Certificate \(values[id]) not found. See: signalbox certificates list")
       }
+      try audit(
+        database, "certificate.delete", "certificate \(values[id])", ["before": certificate.audited, "after": .null],
+        now: now)
     }
     io.say("Deleted certificate \(values[id]).")
     return ExitCode.done

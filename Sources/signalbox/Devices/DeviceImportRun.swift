@@ -13,10 +13,7 @@ struct DeviceImportRun {
   private var batch = DeviceImportBatch()
 
   init(store: Store, isDryRun: Bool, now: Date, rejected: @escaping (RejectedLine) -> Void) {
-    self.store = store
-    self.isDryRun = isDryRun
-    self.now = now
-    self.rejected = rejected
+    (self.store, self.isDryRun, self.now, self.rejected) = (store, isDryRun, now, rejected)
   }
 
   mutating func take(

@@ -78,20 +78,17 @@ enum DevicesBatchCommand {
 
   private static func run(_ changes: [Change], _ ids: [Int64], _ values: Parsed, _ io: CommandIO) throws -> Int32 {
     let now = io.now()
-    var answers: [DeviceBatchAnswer] = []
-    try withStore(values, io) { store in
-      answers = try store.writeSync { database in
-        try changes.map { change in
-          var batch = try DeviceBatch(database, change.action, ids)
-          (batch.tags, batch.alias, batch.kept) = (change.tags, change.alias, change.kept)
-          do throws(Problems) { try batch.check() } catch {
-            throw error.failure(["alias": "--alias", "tags": change.action == .addTags ? "--add" : "--remove"])
-          }
-          let changed = try batch.carryOut(database, by: commandActor, now: now) {
-            NewAuditEntry(actor: commandActor, action: $0, subject: "device \($1)", detail: $2)
-          }
-          return DeviceBatchAnswer(batch, of: ids, changed: changed)
+    let answers: [DeviceBatchAnswer] = try writeStore(values, io) { database in
+      try changes.map { change in
+        var batch = try DeviceBatch(database, change.action, ids)
+        (batch.tags, batch.alias, batch.kept) = (change.tags, change.alias, change.kept)
+        do throws(Problems) { try batch.check() } catch {
+          throw error.failure(["alias": "--alias", "tags": change.action == .addTags ? "--add" : "--remove"])
         }
+        let changed = try batch.carryOut(database, by: commandActor, now: now) {
+          NewAuditEntry(actor: commandActor, action: $0, subject: "device \($1)", detail: $2)
+        }
+        return DeviceBatchAnswer(batch, of: ids, changed: changed)
       }
     }
     let missing = answers.first?.missing ?? []

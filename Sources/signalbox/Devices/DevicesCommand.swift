@@ -124,15 +124,13 @@ enum DevicesCommand {
     let now = io.now()
     let wanted = try values[ids].map(id)
     var missing: [Int64] = []
-    try withStore(values, io) { store in
-      try store.writeSync { database in
-        for id in wanted {
-          if let device = try Device.find(database, id: id), try Device.delete(database, id: id, now: now) {
-            try audit(
-              database, "device.delete", "device \(id)", ["before": device.audited, "after": .null], now: now)
-          } else {
-            missing.append(id)
-          }
+    try writeStore(values, io) { database in
+      for id in wanted {
+        if let device = try Device.find(database, id: id), try Device.delete(database, id: id, now: now) {
+          try audit(
+            database, "device.delete", "device \(id)", ["before": device.audited, "after": .null], now: now)
+        } else {
+          missing.append(id)
         }
       }
     }
@@ -149,11 +147,9 @@ enum DevicesCommand {
 /// `signalbox devices export`: reads page by page, so memory use does not depend on the number of devices.
 enum DevicesExportCommand {
   private static let format = Option(
-    "format", "format", "The format: ndjson or csv.", default: DeviceImport.Format.ndjson, showing: "ndjson"
-  ) { text throws(BadValue) in
-    guard let format = DeviceImport.Format(rawValue: text) else { throw BadValue("is not ndjson or csv") }
-    return format
-  }.among(["ndjson", "csv"])
+    "format", "format", "The format: ndjson or csv.", default: DeviceImport.Format.ndjson, showing: "ndjson",
+    parseWord(or: BadValue("is not ndjson or csv"))
+  ).among(["ndjson", "csv"])
 
   static let command = Command<Action>(
     "export", "Write devices to standard output, the first registered first.",

@@ -10,11 +10,9 @@ import Text
 enum DevicesImportCommand {
   private static let file = Argument<String>("file", "The file; - for standard input.")
   private static let format = Option<DeviceImport.Format?>(
-    "format", "format", "The format: ndjson or csv (default: by file name)."
-  ) { text throws(BadValue) in
-    guard let format = DeviceImport.Format(rawValue: text) else { throw BadValue("is not ndjson or csv") }
-    return format
-  }.among(["ndjson", "csv"])
+    "format", "format", "The format: ndjson or csv (default: by file name).",
+    parseWord(or: BadValue("is not ndjson or csv"))
+  ).among(["ndjson", "csv"])
   private static let app = Option<String?>("app", "bundle-id", "The app for lines that name none.")
   private static let environment = Option<Environment?>(
     "environment", "environment", "The environment for lines that name none.", Environment.parse

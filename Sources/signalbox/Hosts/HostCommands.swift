@@ -13,13 +13,9 @@ enum HostCommands {
     "host", "The host, e.g. mail.example.com, mail.example.com:587, https://example.com, or smtp://mail.example.com.")
   private static let id = Argument<Int64>("id", "The host's ID, as shown by hosts.", parseID)
   private static let start = Option<HostAddress.StartProtocol?>(
-    "protocol", "protocol", "The protocol: tls, smtp, imap, pop3, or postgres (default: by port)."
-  ) { text throws(BadValue) in
-    guard let start = HostAddress.StartProtocol(rawValue: text) else {
-      throw BadValue("is not one of \(HostAddress.StartProtocol.allCases.map(\.rawValue).joined(separator: ", "))")
-    }
-    return start
-  }
+    "protocol", "protocol", "The protocol: tls, smtp, imap, pop3, or postgres (default: by port).",
+    parseWord(
+      or: BadValue("is not one of \(HostAddress.StartProtocol.allCases.map(\.rawValue).joined(separator: ", "))")))
   private static let serverName = Option<String?>("server-name", "name", "The TLS server name (default: the host).")
   private static let note = Option("note", "text", "A note.", default: "")
   private static let common = [CommonOptions.data.parameter, CommonOptions.json.parameter]
@@ -75,9 +71,7 @@ enum HostCommands {
 
   private static let list: Action = { values, io in
     let now = io.now()
-    let (hosts, taken) = try withStore(values, io) { store in
-      try store.readSync { (try WatchedHost.all($0), try Acknowledgement.all($0, now: now)) }
-    }
+    let (hosts, taken) = try readStore(values, io) { (try WatchedHost.all($0), try Acknowledgement.all($0, now: now)) }
     io.hint(ifEmpty: hosts, "no watched hosts yet; add one: signalbox certificates watch <host>")
     let table = io.table("ID", "HOST", "PROTOCOL", "EXPIRES", "LAST CHECK", "RESULT")
     let answer = { (host: WatchedHost) in
@@ -107,16 +101,14 @@ enum HostCommands {
 
   private static let unwatch: Action = { values, io in
     let now = io.now()
-    try withStore(values, io) { store in
-      try store.writeSync { database in
-        guard let host = try WatchedHost.find(database, id: values[id]),
-          try WatchedHost.delete(database, id: host.id)
-        else {
-          throw CommandFailure("Watched host \(values[id]) not found. See: signalbox certificates hosts")
-        }
-        try audit(
-          database, "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null], now: now)
+    try writeStore(values, io) { database in
+      guard let host = try WatchedHost.find(database, id: values[id]),
+        try WatchedHost.delete(database, id: host.id)
+      else {
+        throw CommandFailure("Watched host \(values[id]) not found. See: signalbox certificates hosts")
       }
+      try audit(
+        database, "host.delete", "host \(host.address)", ["before": host.address.audited, "after": .null], now: now)
     }
     io.say("Stopped watching host \(values[id]).")
     return ExitCode.done

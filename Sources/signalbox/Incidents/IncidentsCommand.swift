@@ -11,11 +11,9 @@ import Text
 enum IncidentsCommand {
   private static let id = Argument<Int64>("id", "The incident's ID, as shown by list.", parseID)
   private static let state = Option<IncidentState?>(
-    "state", "state", "Only in this state: open, snoozed, or closed."
-  ) { text throws(BadValue) in
-    guard let state = IncidentState(rawValue: text) else { throw BadValue("is not open, snoozed, or closed") }
-    return state
-  }.among(IncidentState.allCases.map(\.rawValue))
+    "state", "state", "Only in this state: open, snoozed, or closed.",
+    parseWord(or: BadValue("is not open, snoozed, or closed"))
+  ).among(IncidentState.allCases.map(\.rawValue))
   private static let remark = Option(required: "remark", "text", "Why it is closed.")
   private static let days = Option<Int>("for", "days", "How long, e.g. 7d.", default: 1, showing: "1d", parseDays)
   private static let person = Option<String?>("to", "email", "The person to assign it to (default: no one).")
@@ -51,13 +49,11 @@ enum IncidentsCommand {
 
   private static let list: Action = { values, io in
     let now = io.now()
-    let found = try withStore(values, io) { store in
-      try store.readSync { database in
-        let app = try values[CommonOptions.app].map { try App.named($0, database) }
-        return try IncidentAnswer.list(
-          database, IncidentFilter(state: values[state], app: app?.id, now: now), limit: limit
-        ).items
-      }
+    let found = try readStore(values, io) { database in
+      let app = try values[CommonOptions.app].map { try App.named($0, database) }
+      return try IncidentAnswer.list(
+        database, IncidentFilter(state: values[state], app: app?.id, now: now), limit: limit
+      ).items
     }
     let isOpen = found.contains { $0.incident.state(at: now) == .open }
     let table = io.table("ID", "STATE", "APP", "ENVIRONMENT", "PROVIDER", "REASON", "DEVICES", "PUSHES", "LAST SEEN")
@@ -74,26 +70,22 @@ enum IncidentsCommand {
 
   private static let show: Action = { values, io in
     let now = io.now()
-    let found = try withStore(values, io) { store in
-      try store.readSync { try answer($0, values[id], now: now) }
-    }
+    let found = try readStore(values, io) { try answer($0, values[id], now: now) }
     print(found, values, io)
     return ExitCode.done
   }
 
   private static func change(_ change: IncidentChange, _ values: Parsed, _ io: CommandIO) throws -> Int32 {
     let now = io.now()
-    let found = try withStore(values, io) { store in
-      try store.writeSync { database in
-        let before = try answer(database, values[id], now: now)
-        do {
-          try change.carryOut(
-            database, id: before.incident.id, by: NewAuditEntry(actor: commandActor, action: "", subject: ""), now: now)
-        } catch let problems as Problems {
-          throw CommandFailure.usage("\(io.sentences(problems.all.map { io.text("\($0.withoutField)") }))")
-        }
-        return try answer(database, values[id], now: now)
+    let found = try writeStore(values, io) { database in
+      let before = try answer(database, values[id], now: now)
+      do {
+        try change.carryOut(
+          database, id: before.incident.id, by: NewAuditEntry(actor: commandActor, action: "", subject: ""), now: now)
+      } catch let problems as Problems {
+        throw CommandFailure.usage("\(io.sentences(problems.all.map { io.text("\($0.withoutField)") }))")
       }
+      return try answer(database, values[id], now: now)
     }
     print(found, values, io)
     return ExitCode.done

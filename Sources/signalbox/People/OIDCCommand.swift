@@ -30,8 +30,8 @@ enum OIDCCommand {
     ])
 
   private static let show: Action = { values, io in
-    let (settings, hasSecret) = try withStore(values, io) { store in
-      try store.readSync { database in (try stored(database), try OIDCSettings.hasSecret(database)) }
+    let (settings, hasSecret) = try readStore(values, io) { database in
+      (try stored(database), try OIDCSettings.hasSecret(database))
     }
     if values[CommonOptions.json] {
       io.print(settings.audited(hasSecret: hasSecret).prettyJSON)
@@ -56,19 +56,17 @@ enum OIDCCommand {
   private static func change(
     _ values: Parsed, _ io: CommandIO, _ done: Message, _ body: (inout OIDCSettings) -> Void
   ) throws -> Int32 {
-    try withStore(values, io) { store in
-      try store.writeSync { database in
-        let before = try stored(database)
-        var settings = before
-        body(&settings)
-        guard settings != before else { return }
-        let hasSecret = try OIDCSettings.hasSecret(database)
-        try settings.saveWithoutSecret(database)
-        try audit(
-          database, "settings.oidc", "settings oidc",
-          ["before": before.audited(hasSecret: hasSecret), "after": settings.audited(hasSecret: hasSecret)],
-          now: io.now())
-      }
+    try writeStore(values, io) { database in
+      let before = try stored(database)
+      var settings = before
+      body(&settings)
+      guard settings != before else { return }
+      let hasSecret = try OIDCSettings.hasSecret(database)
+      try settings.saveWithoutSecret(database)
+      try audit(
+        database, "settings.oidc", "settings oidc",
+        ["before": before.audited(hasSecret: hasSecret), "after": settings.audited(hasSecret: hasSecret)],
+        now: io.now())
     }
     io.say(done)
     return ExitCode.done

@@ -15,16 +15,12 @@ enum TokensCommand {
     "The permissions of a person's role instead of scopes: viewer (read only), operator (can send), or admin (full "
       + "access). Default without --scope: operator.", User.Role.parse
   ).among(User.Role.names)
-  private static let scopes = Option(
+  private static let scopes = Option<[TokenScope]>(
     repeated: "scope", "scope",
     "What the token may do: read, send-development, send-production, devices, certificates, or admin. Repeat for "
-      + "several."
-  ) { text throws(BadValue) in
-    guard let scope = TokenScope(rawValue: text) else {
-      throw BadValue("is not one of \(TokenScope.allCases.map(\.rawValue).joined(separator: ", "))")
-    }
-    return scope
-  }.among(TokenScope.allCases.map(\.rawValue))
+      + "several.",
+    parseWord(or: BadValue("is not one of \(TokenScope.allCases.map(\.rawValue).joined(separator: ", "))"))
+  ).among(TokenScope.allCases.map(\.rawValue))
   private static let apps = Option(
     repeated: "app", "bundle-id", "Only for this app. Repeat for several (default: all apps).")
   private static let addresses = Option(
@@ -66,7 +62,7 @@ enum TokensCommand {
 
   private static let list: Action = { values, io in
     let now = io.now()
-    let tokens = try withStore(values, io) { store in try store.readSync { try TokenAnswer.all($0, now: now) } }
+    let tokens = try readStore(values, io) { try TokenAnswer.all($0, now: now) }
     io.hint(ifEmpty: tokens, "no tokens yet; create one: signalbox tokens add <name> --role viewer")
     let table = io.table("ID", "NAME", "SCOPES", "APPS", "FROM", "STATE", "ADDED", "LAST USED", "EXPIRES")
     io.print(tokens, values, in: table) { answer in
@@ -102,14 +98,12 @@ enum TokensCommand {
       ]
       throw Problems(form.problems).failure(names, isUsage: true)
     }
-    let (answer, secret) = try withStore(values, io, creating: true) { store in
-      try store.writeSync { database in
-        for app in form.apps ?? [] { _ = try App.named(app, database) }
-        let owner = try values[user].map { try active($0, database).id }
-        let added = try form.add(
-          database, user: owner, audit: NewAuditEntry(actor: commandActor, action: "", subject: ""), now: now)
-        return (try TokenAnswer(database, added.token, now: now, secret: added.secret), added.secret)
-      }
+    let (answer, secret) = try writeStore(values, io, creating: true) { database in
+      for app in form.apps ?? [] { _ = try App.named(app, database) }
+      let owner = try values[user].map { try active($0, database).id }
+      let added = try form.add(
+        database, user: owner, audit: NewAuditEntry(actor: commandActor, action: "", subject: ""), now: now)
+      return (try TokenAnswer(database, added.token, now: now, secret: added.secret), added.secret)
     }
     if values[CommonOptions.json] {
       io.print(answer.prettyJSON)
@@ -131,16 +125,14 @@ enum TokensCommand {
 
   private static let remove: Action = { values, io in
     let now = io.now()
-    try withStore(values, io) { store in
-      try store.writeSync { database in
-        guard let token = try APIToken.find(database, id: values[id]) else {
-          throw CommandFailure("Token \(values[id]) not found. See: signalbox tokens list")
-        }
-        guard try APIToken.revoke(database, id: token.id, now: now) else {
-          throw CommandFailure("Token \(token.id) was already revoked.")
-        }
-        try audit(database, "token.revoke", "token \(token.name)", now: now)
+    try writeStore(values, io) { database in
+      guard let token = try APIToken.find(database, id: values[id]) else {
+        throw CommandFailure("Token \(values[id]) not found. See: signalbox tokens list")
       }
+      guard try APIToken.revoke(database, id: token.id, now: now) else {
+        throw CommandFailure("Token \(token.id) was already revoked.")
+      }
+      try audit(database, "token.revoke", "token \(token.name)", now: now)
     }
     io.say("Revoked token \(values[id]).")
     return ExitCode.done

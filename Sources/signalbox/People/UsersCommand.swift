@@ -16,13 +16,9 @@ enum UsersCommand {
     guard let answer = ["yes": true, "no": false][text] else { throw BadValue("is not yes or no") }
     return answer
   }.among(["yes", "no"])
-  private static let who = Argument<SecondStepRule.Reach>("who", "nobody, admins, or everybody.") {
-    text throws(BadValue) in
-    guard let reach = SecondStepRule.Reach(rawValue: text) else {
-      throw BadValue("is not nobody, admins, or everybody")
-    }
-    return reach
-  }.among(SecondStepRule.Reach.allCases.map(\.rawValue))
+  private static let who = Argument<SecondStepRule.Reach>(
+    "who", "nobody, admins, or everybody.", parseWord(or: BadValue("is not nobody, admins, or everybody"))
+  ).among(SecondStepRule.Reach.allCases.map(\.rawValue))
   private static let provider = Flag(
     "trust-provider", "Single sign-on is enough, because the provider has its own two-step verification.")
   private static let address = Option<String?>(
@@ -84,7 +80,7 @@ enum UsersCommand {
     ])
 
   private static let list: Action = { values, io in
-    let people = try withStore(values, io) { store in try store.readSync { try Person.all($0) } }
+    let people = try readStore(values, io) { try Person.all($0) }
     io.hint(ifEmpty: people, "no users yet; add one: signalbox users add <email> --role admin")
     let table = io.table("NAME", "ROLE", "STATE", "TWO-STEP", "LAST SIGN-IN", "ADDED")
     io.print(people, values, in: table) { person in
@@ -99,19 +95,15 @@ enum UsersCommand {
 
   private static let require: Action = { values, io in
     let rule = SecondStepRule(reach: values[who], trustsProvider: values[provider])
-    try withStore(values, io) { store in
-      try store.writeSync { try rule.save($0, audit: entry, now: io.now()) }
-    }
+    try writeStore(values, io) { try rule.save($0, audit: entry, now: io.now()) }
     io.say("Two-step verification is required of \(io.word(rule.reach.rawValue, "people.required_of.")).")
     return ExitCode.done
   }
 
   private static let add: Action = { values, io in
-    let token = try withStore(values, io, creating: true) { store in
-      try store.writeSync { database in
-        try telling {
-          try Person.invite(database, name: values[name], role: values[role], audit: entry, now: io.now()).token
-        }
+    let token = try writeStore(values, io, creating: true) { database in
+      try telling {
+        try Person.invite(database, name: values[name], role: values[role], audit: entry, now: io.now()).token
       }
     }
     tell(token, values, io)
@@ -119,11 +111,9 @@ enum UsersCommand {
   }
 
   private static let link: Action = { values, io in
-    let token = try withStore(values, io) { store in
-      try store.writeSync { database in
-        let person = try Person.get(database, id: try named(values[name], database).id)
-        return try telling { try person.link(database, audit: entry, now: io.now()) }
-      }
+    let token = try writeStore(values, io) { database in
+      let person = try Person.get(database, id: try named(values[name], database).id)
+      return try telling { try person.link(database, audit: entry, now: io.now()) }
     }
     tell(token, values, io)
     return ExitCode.done
@@ -133,11 +123,9 @@ enum UsersCommand {
   private static func change(
     _ change: PersonChange, _ values: Parsed, _ io: CommandIO, _ done: (String) -> Message
   ) throws -> Int32 {
-    try withStore(values, io) { store in
-      try store.writeSync { database in
-        let user = try named(values[name], database)
-        try telling { try change.apply(database, to: user.id, by: nil, audit: entry, now: io.now()) }
-      }
+    try writeStore(values, io) { database in
+      let user = try named(values[name], database)
+      try telling { try change.apply(database, to: user.id, by: nil, audit: entry, now: io.now()) }
     }
     io.say(done(values[name]))
     return ExitCode.done

@@ -66,10 +66,8 @@ enum PushesCommand {
   }
 
   private static let list: Action = { values, io in
-    let waiting = try withStore(values, io) { store in
-      try store.readSync { database in
-        try Approval.open(database, limit: limit).map { try Waiting(database, $0) }
-      }
+    let waiting = try readStore(values, io) { database in
+      try Approval.open(database, limit: limit).map { try Waiting(database, $0) }
     }
     io.print(waiting, values, in: io.table("ID", "KIND", "APP", "DEVICES", "ASKED BY", "EXPIRES", "TEXT")) { one in
       [
@@ -93,21 +91,19 @@ enum PushesCommand {
       throw CommandFailure("The remark has more than \(Approval.remarkLimit) characters.")
     }
     do {
-      try withStore(values, io) { store in
-        try store.writeSync { database in
-          let subject: Approval.Subject
-          if let push = try Push.find(database, uid: uid) {
-            subject = .push(push.id)
-          } else if let schedule = try Schedule.find(database, uid: uid) {
-            subject = .schedule(schedule.id)
-          } else {
-            throw CommandFailure("Push \(uid) not found. See: signalbox pushes waiting")
-          }
-          try Approval.decide(
-            database, subject, isApproved: isApproved,
-            by: ApprovalRule.Actor(commandActor, person: nil, isCommandLine: true), remark: values[remark],
-            now: io.now())
+      try writeStore(values, io) { database in
+        let subject: Approval.Subject
+        if let push = try Push.find(database, uid: uid) {
+          subject = .push(push.id)
+        } else if let schedule = try Schedule.find(database, uid: uid) {
+          subject = .schedule(schedule.id)
+        } else {
+          throw CommandFailure("Push \(uid) not found. See: signalbox pushes waiting")
         }
+        try Approval.decide(
+          database, subject, isApproved: isApproved,
+          by: ApprovalRule.Actor(commandActor, person: nil, isCommandLine: true), remark: values[remark],
+          now: io.now())
       }
     } catch let problems as Problems {
       throw CommandFailure("\(uid): \(io.sentences(problems.all.map { io.text("\($0.withoutField)") }))")

@@ -33,11 +33,9 @@ enum RetentionCommand {
 
   private static let show: Action = { values, io in
     let now = io.now()
-    let (policy, due) = try withStore(values, io) { store in
-      try store.readSync { database in
-        let policy = try RetentionPolicy.find(database)
-        return (policy, try Trim.due(database, policy, now: now))
-      }
+    let (policy, due) = try readStore(values, io) { database in
+      let policy = try RetentionPolicy.find(database)
+      return (policy, try Trim.due(database, policy, now: now))
     }
     tell(policy, due, values, io)
     return ExitCode.done
@@ -49,21 +47,19 @@ enum RetentionCommand {
       values[option].map { (field, $0) }
     }
     guard !chosen.isEmpty else { throw CommandFailure.usage("Set at least one period, e.g. --deliveries 30d.") }
-    let (policy, due) = try withStore(values, io) { store in
-      try store.writeSync { database in
-        let before = try RetentionPolicy.find(database)
-        var policy = before
-        for (field, days) in chosen { policy[keyPath: field.value] = days }
-        if let problem = policy.problems.first { throw Problems([problem]).failure(options) }
-        let due = try Trim.due(database, policy, now: now)
-        if !values[dryRun], policy != before {
-          try policy.save(database)
-          try audit(
-            database, "retention.update", "retention",
-            ["before": .object(before.settings), "after": .object(policy.settings)], now: now)
-        }
-        return (policy, due)
+    let (policy, due) = try writeStore(values, io) { database in
+      let before = try RetentionPolicy.find(database)
+      var policy = before
+      for (field, days) in chosen { policy[keyPath: field.value] = days }
+      if let problem = policy.problems.first { throw Problems([problem]).failure(options) }
+      let due = try Trim.due(database, policy, now: now)
+      if !values[dryRun], policy != before {
+        try policy.save(database)
+        try audit(
+          database, "retention.update", "retention",
+          ["before": .object(before.settings), "after": .object(policy.settings)], now: now)
       }
+      return (policy, due)
     }
     tell(policy, due, values, io)
     return ExitCode.done

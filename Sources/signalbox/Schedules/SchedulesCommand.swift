@@ -31,10 +31,8 @@ enum SchedulesCommand {
 
   private static let list: Action = { values, io in
     let now = io.now()
-    let (schedules, apps) = try withStore(values, io) { store in
-      try store.readSync { database in
-        (try Schedule.list(database, limit: limit).items, try App.bundleIDs(database))
-      }
+    let (schedules, apps) = try readStore(values, io) { database in
+      (try Schedule.list(database, limit: limit).items, try App.bundleIDs(database))
     }
     io.hint(ifEmpty: schedules, "no repeating pushes yet; see: signalbox send --help")
     let table = io.table("ID", "APP", "ENVIRONMENT", "STATE", "NEXT", "SENT", "MISSED", "TEXT")
@@ -52,14 +50,12 @@ enum SchedulesCommand {
 
   private static func change(_ change: ScheduleChange, _ values: Parsed, _ io: CommandIO) throws -> Int32 {
     let (uid, now) = (values[id], io.now())
-    try withStore(values, io) { store in
-      try store.writeSync { database in
-        guard let schedule = try Schedule.find(database, uid: uid) else {
-          throw CommandFailure("Schedule \(uid) not found. See: signalbox schedules list")
-        }
-        guard try change.carryOut(database, schedule, by: commandActor, now: now) else {
-          throw CommandFailure("\(uid): \(io.recorded(change.otherwise))")
-        }
+    try writeStore(values, io) { database in
+      guard let schedule = try Schedule.find(database, uid: uid) else {
+        throw CommandFailure("Schedule \(uid) not found. See: signalbox schedules list")
+      }
+      guard try change.carryOut(database, schedule, by: commandActor, now: now) else {
+        throw CommandFailure("\(uid): \(io.recorded(change.otherwise))")
       }
     }
     return ExitCode.done

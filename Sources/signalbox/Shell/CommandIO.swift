@@ -153,10 +153,7 @@ struct CommandFailure: Error, CustomStringConvertible {
   let message: Message
   var exitCode = ExitCode.failed
 
-  init(_ message: Message, exitCode: Int32 = ExitCode.failed) {
-    self.message = message
-    self.exitCode = exitCode
-  }
+  init(_ message: Message, exitCode: Int32 = ExitCode.failed) { (self.message, self.exitCode) = (message, exitCode) }
 
   /// In English.
   var description: String { message.description }

@@ -108,37 +108,36 @@ extension Problem {
 
 extension Environment {
   static let names = allCases.map(\.rawValue)
-
-  static let parse: @Sendable (String) throws(BadValue) -> Environment = { text throws(BadValue) in
-    guard let environment = Environment(rawValue: text) else {
-      throw BadValue("is not development or production")
-    }
-    return environment
-  }
+  static let parse: @Sendable (String) throws(BadValue) -> Environment = parseWord(
+    or: BadValue("is not development or production"))
 }
 
 extension Platform {
   static let names = allCases.map(\.rawValue)
-
-  static let parse: @Sendable (String) throws(BadValue) -> Platform = { text throws(BadValue) in
-    guard let platform = Platform(rawValue: text) else { throw BadValue("is not ios or android") }
-    return platform
-  }
+  static let parse: @Sendable (String) throws(BadValue) -> Platform = parseWord(or: BadValue("is not ios or android"))
 }
 
 extension ProviderKind {
   static let names = allCases.map(\.rawValue)
-  static let parse: @Sendable (String) throws(BadValue) -> ProviderKind = { text throws(BadValue) in
-    guard let provider = ProviderKind(rawValue: text) else { throw BadValue("is not apns, fcm, or jpush") }
-    return provider
-  }
+  static let parse: @Sendable (String) throws(BadValue) -> ProviderKind = parseWord(
+    or: BadValue("is not apns, fcm, or jpush"))
 }
 
 extension User.Role {
   static let names = allCases.map(\.rawValue)
-  static let parse: @Sendable (String) throws(BadValue) -> User.Role = { text throws(BadValue) in
-    guard let role = User.Role(rawValue: text) else { throw BadValue("is not admin, operator, or viewer") }
-    return role
+  static let parse: @Sendable (String) throws(BadValue) -> User.Role = parseWord(
+    or: BadValue("is not admin, operator, or viewer"))
+}
+
+/// Reads a value of an enum.
+///
+/// - Parameter refusal: for any other text.
+func parseWord<Value: RawRepresentable<String> & Sendable>(
+  or refusal: BadValue
+) -> @Sendable (String) throws(BadValue) -> Value {
+  return { text throws(BadValue) in
+    guard let value = Value(rawValue: text) else { throw refusal }
+    return value
   }
 }
 
@@ -199,6 +198,18 @@ func withStore<Result>(
   return try body(store)
 }
 
+/// Reads the database of `--data`.
+func readStore<Result>(_ values: Parsed, _ io: CommandIO, _ body: (Database) throws -> Result) throws -> Result {
+  try withStore(values, io) { try $0.readSync(body) }
+}
+
+/// Changes the database of `--data` in one transaction.
+func writeStore<Result>(
+  _ values: Parsed, _ io: CommandIO, creating: Bool = false, _ body: (Database) throws -> Result
+) throws -> Result {
+  try withStore(values, io, creating: creating) { try $0.writeSync(body) }
+}
+
 /// Who runs this command, for the activity log.
 let commandActor = actorName(of: getuid())
 
@@ -216,9 +227,5 @@ func audit(
   _ database: Database, _ action: String, _ subject: String, _ detail: [String: JSONValue] = [:],
   by actor: String = commandActor, now: Date
 ) throws {
-  try AuditEntry.add(
-    database,
-    NewAuditEntry(
-      actor: actor, action: action, subject: subject, detail: detail.isEmpty ? nil : .object(detail)),
-    now: now)
+  try AuditEntry.add(database, by: actor, action, subject, detail.isEmpty ? nil : .object(detail), now: now)
 }

@@ -3,10 +3,9 @@ import Text
 
 /// `signalbox version`, `completion` and `manual`.
 enum SelfDescription {
-  private static let shell = Argument<Shell>("shell", "The shell: bash, zsh, or fish.") { text throws(BadValue) in
-    guard let shell = Shell(rawValue: text) else { throw BadValue("is not bash, zsh, or fish") }
-    return shell
-  }.among(Shell.allCases.map(\.rawValue))
+  private static let shell = Argument<Shell>(
+    "shell", "The shell: bash, zsh, or fish.", parseWord(or: BadValue("is not bash, zsh, or fish"))
+  ).among(Shell.allCases.map(\.rawValue))
 
   static let commands: [Command<Action>] = [
     Command(

@@ -81,10 +81,7 @@ final class TLSRenewal: Sendable {
 
   /// - Parameter stamp: of the files that the server uses already.
   init(_ files: TLSFiles, stamp: TLSFiles.Stamp, server: Server, pool: BlockingPool, log: Logger) {
-    self.files = files
-    self.server = server
-    self.pool = pool
-    self.log = log
+    (self.files, self.server, self.pool, self.log) = (files, server, pool, log)
     state = Mutex(State(judged: stamp, seen: stamp))
   }
 

@@ -29,8 +29,8 @@ enum WebhooksCommand {
 
   private static let list: Action = { values, io in
     let now = io.now()
-    let found = try withStore(values, io) { store in
-      try store.readSync { database in try Webhook.all(database).map { try WebhookAnswer(database, $0) } }
+    let found = try readStore(values, io) { database in
+      try Webhook.all(database).map { try WebhookAnswer(database, $0) }
     }
     io.hint(ifEmpty: found, "no webhooks yet; add one in the console: Settings → Event webhooks")
     let table = io.table("ID", "NAME", "HOST", "STATE", "PENDING", "DROPPED", "FAILING SINCE")

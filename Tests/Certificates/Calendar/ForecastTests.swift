@@ -4,11 +4,11 @@ import JSON
 import OpenSSL
 import Model
 import SQLite
-import Store
 import TestSupport
 import Testing
 
 @testable import Certificates
+@testable import Store
 
 @Suite("Forecast and reports")
 struct ForecastTests {

@@ -1,10 +1,10 @@
 import Foundation
 import Model
-import Store
 import TestSupport
 import Testing
 
 @testable import Certificates
+@testable import Store
 
 @Suite("A successor against what it is to replace")
 struct RenewalCheckTests {

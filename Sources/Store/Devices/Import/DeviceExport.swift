@@ -52,10 +52,7 @@ package struct DeviceAnswer: JSONObject, Sendable {
   private let app: String
 
   /// - Parameter app: the app's bundle ID.
-  package init(_ device: Device, app: String) {
-    self.device = device
-    self.app = app
-  }
+  package init(_ device: Device, app: String) { (self.device, self.app) = (device, app) }
 
   package func writeMembers(to json: inout JSONWriter) {
     json.member("id", device.id)

@@ -101,10 +101,7 @@ package struct RejectedLine: Error, Sendable, Hashable, CustomStringConvertible 
   /// From 1; the first of several lines (quoted line ends in CSV).
   package let line: Int
   package let problems: [Problem]
-  package init(line: Int, problems: [Problem]) {
-    self.line = line
-    self.problems = problems
-  }
+  package init(line: Int, problems: [Problem]) { (self.line, self.problems) = (line, problems) }
 
   /// As `line 3: token: …; alias: …`.
   package var description: String { "line \(line): " + problems.phrases }

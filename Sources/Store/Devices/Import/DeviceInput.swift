@@ -6,10 +6,7 @@ package struct DeviceInput: Sendable, Hashable {
   /// Bundle ID.
   package var app: String
   package var registration: Registration
-  package init(app: String, registration: Registration) {
-    self.app = app
-    self.registration = registration
-  }
+  package init(app: String, registration: Registration) { (self.app, self.registration) = (app, registration) }
 
   /// Tags of one device (OpenAPI document).
   static let tagLimit = 1000
@@ -48,18 +45,18 @@ package struct DeviceInput: Sendable, Hashable {
         fields.report(field, error)
       }
     }
-    let alias = change("alias", fields, json, limit: .characters(AliasRule.none.limit)) {
+    let alias = fields.change("alias", json, limit: .characters(AliasRule.none.limit)) {
       AliasRule.none.problem(with: $0)
     }
     let hasTags = fields.value("tags") != nil
     let tags = fields.strings("tags", atMost: tagLimit) { TagRule.problem(with: $0, rule: .none) }
     var registrationID: Change<String?> = .keep
     if !isByID {
-      registrationID = change("registration_id", fields, json, limit: .characters(RegistrationID.limit)) {
+      registrationID = fields.change("registration_id", json, limit: .characters(RegistrationID.limit)) {
         RegistrationID.problem(with: $0)
       }
     }
-    let name = change("name", fields, json, limit: .characters(AppName.nameLimit)) {
+    let name = fields.change("name", json, limit: .characters(AppName.nameLimit)) {
       AppName.problem(withName: $0)
     }
     let details = DeviceDetails.Changes(fields, json)
@@ -93,13 +90,6 @@ package struct DeviceInput: Sendable, Hashable {
     return provider
   }
 
-  private static func change(
-    _ name: String, _ fields: JSONFields, _ json: JSONValue, limit: TextLimit, check: (String) -> Problem?
-  ) -> Change<String?> {
-    if let text = fields.string(name, limit: limit, check: check) { return .set(text) }
-    return json[name] == .null ? .set(nil) : .keep
-  }
-
   /// Checks alias and tags by an app's name rule.
   package func problems(rule: AliasRule) -> [Problem] {
     var problems: [Problem] = []
@@ -110,5 +100,15 @@ package struct DeviceInput: Sendable, Hashable {
       problems += TagRule.problems(with: tags, rule: rule).map { $0.under("tags") }
     }
     return problems
+  }
+}
+
+extension JSONFields {
+  /// A text in place of the stored one; `null` removes that.
+  func change(
+    _ name: String, _ json: JSONValue, limit: TextLimit, check: (String) -> Problem? = { _ in nil }
+  ) -> Change<String?> {
+    if let text = string(name, limit: limit, check: check) { return .set(text) }
+    return json[name] == .null ? .set(nil) : .keep
   }
 }

@@ -33,16 +33,14 @@ package struct DeviceLineParser {
     // In a loop over any sequence, each byte is a call: 28 ns, where one of an array takes 1.
     let bytes = Array(bytes)
     if let found = lines?.push(bytes) { return found.compactMap { read($0) } }
-    let found = records?.push(bytes) ?? []
-    return found.compactMap { read($0) }
+    return (records?.push(bytes) ?? []).compactMap { read($0) }
   }
 
   /// Ends the input; returns a last line without line end.
   package mutating func finish() -> [Result<DeviceImport.Line, RejectedLine>] {
     guard !isStopped else { return [] }
     if let found = lines?.finish() { return found.compactMap { read($0) } }
-    let found = records?.finish() ?? []
-    return found.compactMap { read($0) }
+    return (records?.finish() ?? []).compactMap { read($0) }
   }
 
   private mutating func read(_ line: LineSplitter.Line) -> Result<DeviceImport.Line, RejectedLine>? {
