@@ -36,7 +36,11 @@ package struct HostWatch: Sendable {
   /// - Returns: the number of checked hosts.
   @discardableResult
   package func look(at choose: @Sendable ([WatchedHost], Date) -> [WatchedHost]) async throws -> Int {
-    let hosts = choose(try await store.read { try WatchedHost.all($0) }, clock())
+    // Asked again after a commit only; the clock alone makes hosts due.
+    let all: [WatchedHost] = try await store.read(keptAs: "watched hosts", bytes: { $0.count * 1000 }) {
+      try WatchedHost.all($0)
+    }
+    let hosts = choose(all, clock())
     guard !hosts.isEmpty else { return 0 }
     try await withThrowingTaskGroup(of: (WatchedHost, HostOutcome).self) { group in
       var waiting = hosts.makeIterator()

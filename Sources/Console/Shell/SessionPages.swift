@@ -137,14 +137,18 @@ enum SessionPages {
     }
     try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
     if let former = user.passwordHash, checked.needsRehash(for: parameters) {
-      do {
-        let hash = try await page.newHash(of: password)
-        try await page.store.write { try User.rehash($0, id: user.id, from: former, to: hash) }
-      } catch is PasswordsBusy {
-        // The next sign-in will rehash it.
-      }
+      try await rehash(password, of: user, from: former, page)
     }
     return try await go(on: page, user, returnTo: returnTo)
+  }
+
+  private static func rehash(_ password: String, of user: User, from former: String, _ page: PageContext) async throws {
+    do {
+      let hash = try await page.newHash(of: password)
+      try await page.store.write { try User.rehash($0, id: user.id, from: former, to: hash) }
+    } catch is PasswordsBusy {
+      // The next sign-in will rehash it.
+    }
   }
 
   /// Says that passwords are switched off.

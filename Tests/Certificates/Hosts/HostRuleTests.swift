@@ -229,6 +229,36 @@ struct HostRuleTests {
     }
   }
 
+  @Test("the watch asks the database nothing until somebody commits, and looks at a host whose time has come")
+  func quiet() async throws {
+    try await withStore { store in
+      try await store.write { database in _ = try watched(database) }
+      let now = Mutex(noon)
+      let looks = Mutex<[Date]>([])
+      let watch = HostWatch(store, clock: { now.withLock { $0 } }) { address in
+        let date = now.withLock { $0 }
+        looks.withLock { $0.append(date) }
+        return .success(Self.sighting(address.host))
+      }
+      // As of the end of each round.
+      let reads = Mutex<[Int]>([])
+      await watch.run(
+        pause: {
+          let count = store.times.all[.database(isWrite: false)]?.counts.reduce(0, +) ?? 0
+          let round = reads.withLock { all in
+            all.append(count)
+            return all.count
+          }
+          if round == 10 { now.withLock { $0 += 7 * 3600 } }
+          if round == 20 { throw CancellationError() }
+        }, report: { Issue.record($0) })
+      let all = reads.withLock { $0 }
+      // After the commits of the two looks, in the second round and in the twelfth.
+      #expect(all.indices.dropFirst().filter { all[$0] != all[$0 - 1] } == [1, 11], "\(all)")
+      #expect(looks.withLock { $0 } == [noon, noon + 7 * 3600])
+    }
+  }
+
   @Test("a check that the end of the program prevents is no failure of the host")
   func stopped() async throws {
     try await withStore { store in
