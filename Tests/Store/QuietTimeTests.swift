@@ -74,7 +74,8 @@ struct QuietTimeTests {
         let quiet = try WebhookDelivery.quietTime(database)
         return try [-86_340.001, -86_340, 0, 59.999, 60].map { offset in
           let isQuiet = quiet.contains(noon + offset)
-          #expect(try WebhookDelivery.due(database, now: noon + offset).isEmpty == isQuiet, "\(offset)")
+          let isIdle = try WebhookDelivery.due(database, now: noon + offset).isEmpty
+          #expect(isIdle == isQuiet, "\(offset)")
           return isQuiet
         }
       }
