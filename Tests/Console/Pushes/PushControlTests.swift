@@ -274,12 +274,14 @@ struct PushControlTests {
         json: [
           "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
           "notification": ["body": "hello"], "send_at": .string(Timestamp.text(ConsoleScene.noon + 10)),
+          "options": ["rate": 500],
         ])
       #expect(answer.status == 202)
       let uid = try #require(answer.json?["id"]?.string)
       #expect(answer.json?["send_at"] == .string(Timestamp.text(ConsoleScene.noon + 10)))
       var anna = try await scene.signIn(.operator)
       let held = ScenePage(try await anna.get("/pushes/\(uid)"))
+      #expect(held.text.contains("at 500 per second"))
       let button = held.tags.first { $0.name == "button" && $0.text == "Undo" }
       #expect(button?.attributes["autofocus"] != nil && button?.attributes["aria-describedby"] == "time-left")
       #expect(ScenePage(try await anna.get("/pushes/\(uid)")).text.contains("Scheduled"), "a time was chosen")
