@@ -333,7 +333,10 @@ struct PushControlTests {
       #expect(parent.links.contains("/pushes/\(child.uid)") && parent.text.contains("were sent a new push"))
       #expect(!parent.text.contains("remaining devices"))
       let own = ScenePage(try await anna.get("/pushes/\(child.uid)"))
-      #expect(own.links.contains(target) && own.text.contains("an earlier push did not reach"))
+      #expect(own.links.contains(target) && own.text.contains("an earlier push did not reach: \(push.uid)"))
+      _ = try await anna.post("/language", [("lang", "zh-Hans"), ("return", "/")])
+      let chinese = try await anna.get("/pushes/\(child.uid)").text
+      #expect(chinese.contains("未到达的设备：<a href=\"\(target)\">"), "no blank after a full-width colon")
     }
   }
 
