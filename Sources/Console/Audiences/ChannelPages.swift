@@ -61,7 +61,7 @@ enum ChannelPages {
   ) async throws -> Response {
     let app = try await AppPages.find(page)
     guard let environment = Environment(rawValue: page.form["environment"]) else {
-      throw PageError(.notFound, "not_found")
+      return try await show(page, noEnvironment: page.texts("topics.no_environment"))
     }
     do {
       try await body(app, environment)
@@ -71,7 +71,9 @@ enum ChannelPages {
     return page.redirect(to: "/apps/\(app.id)/channels", flash: flash)
   }
 
-  private static func show(_ page: PageContext, problem: String? = nil) async throws -> Response {
+  private static func show(
+    _ page: PageContext, problem: String? = nil, noEnvironment: String = ""
+  ) async throws -> Response {
     let app = try await AppPages.find(page)
     let channels = try await page.store.read { try Channel.all($0, app: app.id) }
     let texts = page.texts
@@ -88,11 +90,11 @@ enum ChannelPages {
     let view = ChannelListView(
       app: app, exports: channels.isEmpty ? nil : ExportLinks(page, "/apps/\(app.id)/channels"), problem: problem,
       groups: groups, mayChange: page.may(.operator), name: page.form["name"],
-      environments: SendForm(form: page.form).environments(texts),
+      environments: SendForm(form: page.form).environments(texts), noEnvironment: noEnvironment,
       storages: ChoiceView.list(
         ChannelPolicy.Word.allCases.map { ($0.rawValue, texts("channels.storage_\($0.rawValue)")) },
         chosen: storage.isEmpty ? "none" : storage))
-    return page.answer(view, status: problem == nil ? .ok : .unprocessableContent)
+    return page.answer(view, status: problem == nil && noEnvironment.isEmpty ? .ok : .unprocessableContent)
   }
 }
 
@@ -110,6 +112,8 @@ struct ChannelListView: PageView {
   let mayChange: Bool
   let name: String
   let environments: [ChoiceView]
+  /// That none was chosen; empty if one was.
+  let noEnvironment: String
   let storages: [ChoiceView]
 
   static let fields: [Field<Self>] = [
@@ -120,7 +124,7 @@ struct ChannelListView: PageView {
     .list("groups") { $0.groups },
     .flag("may_change") { $0.mayChange },
     .view("name") { FieldView(value: $0.name) },
-    .view("environment") { FieldView(choices: $0.environments) },
+    .view("environment") { FieldView(error: $0.noEnvironment, choices: $0.environments) },
     .view("storage") { FieldView(choices: $0.storages) },
   ]
 }

@@ -74,7 +74,8 @@ enum DevicePages {
         devices: found.items.map {
           DeviceRow(
             device: $0, app: names[$0.appID] ?? "",
-            platform: texts("platform.\($0.platform.rawValue)") + ($0.provider == .jpush ? ", JPush" : ""),
+            platform: texts.list(
+              [texts("platform.\($0.platform.rawValue)")] + ($0.provider == .jpush ? ["JPush"] : [])),
             now: page.now, isChoosable: mayChoose, isChosen: chosen.contains($0.id))
         },
         exports: ExportLinks(page, "/devices"),

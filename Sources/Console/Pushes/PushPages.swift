@@ -212,7 +212,11 @@ struct ProgressJSON {
 
   var rateText: String {
     guard !progress.isFinal, progress.rate > 0 else { return "" }
-    return texts("push.rate", ["rate": Int(progress.rate).grouped, "seconds": (progress.secondsLeft ?? 0).grouped])
+    let seconds = (progress.secondsLeft ?? 0).grouped
+    guard progress.rate >= 0.5 else {
+      return texts("push.slow_rate", ["pause": Int((1 / progress.rate).rounded()).grouped, "seconds": seconds])
+    }
+    return texts("push.rate", ["rate": texts.rate(progress.rate), "seconds": seconds])
   }
 
   /// Why nothing is being sent, and the number of devices to retry with the time of the first retry.

@@ -308,6 +308,7 @@ enum PushResultPage {
       FactView(texts("details.created"), at: push.createdAt), approval?.fact,
       FactView(texts("details.started"), at: push.startedAt),
       FactView(texts("details.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),
+      FactView(texts("schedules.speed"), draft.flatMap { texts.speed($0, devices: push.target) }),
       FactView(texts("details.ttl"), draft?.options.timeToLive.map { "\($0.grouped) s" }),
       FactView(texts("details.collapse_id"), draft?.options.collapseID),
     ].compactMap { $0 }

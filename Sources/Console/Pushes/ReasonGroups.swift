@@ -64,7 +64,8 @@ struct ReasonGroups {
     if let link = move(reason, texts)?.link("/pushes/\(push.uid)/move") { return link }
     if reason.suspectsEnvironment {
       return LinkView(
-        href: "/devices?app=\(ConsoleRouter.escaped(app?.bundleID ?? ""))&state=quarantined",
+        href: "/devices?app=\(ConsoleRouter.escaped(app?.bundleID ?? ""))"
+          + "&environment=\(push.environment.rawValue)&state=quarantined",
         label: texts("push.action_devices"))
     }
     if reason.retry == .afterCredential {

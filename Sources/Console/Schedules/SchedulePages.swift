@@ -128,9 +128,9 @@ enum SchedulePages {
         texts("details.app"), row.app.map { texts.noted($0.name, $0.bundleID) }, href: "/apps/\(schedule.appID)"),
       FactView(texts("details.audience"), row.audience),
       FactView(texts("schedules.speed"), row.draft.flatMap { texts.speed($0, devices: nil) }),
-      FactView(texts("details.ttl"), row.draft?.options.timeToLive.map { "\($0) s" }),
+      FactView(texts("details.ttl"), row.draft?.options.timeToLive.map { "\($0.grouped) s" }),
       FactView(texts("schedules.starts"), at: schedule.startAt),
-      FactView(texts("details.source"), "\(row.who), \(texts("source.\(schedule.source.rawValue)"))"),
+      FactView(texts("details.source"), "\(texts("source.\(schedule.source.rawValue)")) · \(row.who)"),
       FactView(texts("details.created"), at: schedule.createdAt), approval?.fact,
       FactView(texts("schedules.ended_at"), at: schedule.endedAt),
     ].compactMap { $0 }

@@ -174,7 +174,11 @@ extension Texts {
     let spread = self("when.spread_over", count: minutes)
     guard let devices, devices > 0, let rate = draft.rate(target: devices) else { return spread }
     if rate < 0.5 { return self("when.about_pause", count: Int((1 / rate).rounded()), ["spread": spread]) }
-    let shown = rate >= 10 ? Int(rate.rounded()).grouped : String(format: "%.1f", rate)
-    return self("when.about_rate", ["spread": spread, "rate": shown])
+    return self("when.about_rate", ["spread": spread, "rate": self.rate(rate)])
+  }
+
+  /// As “1,204” or “0.7”.
+  func rate(_ rate: Double) -> String {
+    rate >= 10 || rate.rounded() == rate ? Int(rate.rounded()).grouped : String(format: "%.1f", rate)
   }
 }

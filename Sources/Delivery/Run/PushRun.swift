@@ -85,7 +85,7 @@ struct PushRun {
     legs = row.target == 0 ? [] : plan.providers.map { RunLeg($0, plan, row, nextDue: nextDue) }
     trail = plan.trail
     leapt = world.leapt
-    report = RunReport(now: world.now)
+    report = RunReport(now: world.now, pace: plan.rate)
     pace = plan.rate.map { Pace(rate: $0, now: world.now.steady) }
     switch plan.start {
     case .sending: break

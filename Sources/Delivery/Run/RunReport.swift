@@ -9,7 +9,13 @@ struct RunReport: Sendable {
   private var done = 0
   private var meter: RateMeter
 
-  init(now: Moment) { meter = RateMeter(now: now.steady) }
+  /// The set speed, in devices per second; nil: as fast as possible.
+  private let pace: Double?
+
+  init(now: Moment, pace: Double?) {
+    meter = RateMeter(now: now.steady)
+    self.pace = pace
+  }
 
   /// Counts new outcomes.
   mutating func note(_ count: Int, _ now: Moment) {
@@ -27,6 +33,8 @@ struct RunReport: Sendable {
     var progress = PushProgress(row, nextDue: nextDue)
     (progress.trouble, progress.health) = (trouble, health)
     progress.rate = meter.rate
+    // One answer in its first milliseconds measures as hundreds per second, and answers far apart as none.
+    if let pace, done > 0 { progress.rate = meter.rate > 0 ? min(meter.rate, pace) : pace }
     // Results are still arriving or being written.
     if progress.state.isOver { progress.isSettling = true }
     return progress

@@ -67,6 +67,10 @@ struct ChannelTests {
       let fresh = try await ben.get("/pushes/new").text
       #expect(!fresh.contains("value=\"channel\""), "none is offered without channels")
       let form = [("environment", "production"), ("storage", "latest"), ("name", "Final")]
+      let unchosen = try await ben.post("/apps/\(app.id)/channels", Array(form.dropFirst()))
+      let asked = ScenePage(unchosen)
+      #expect(unchosen.status == 422 && asked.error("environment").contains("Choose an environment."))
+      #expect(asked.values("name") == ["Final"] && asked.values("storage") == ["latest"], "what was typed is kept")
       #expect(try await ben.post("/apps/\(app.id)/channels", form).status == 303)
       scene.provider.addChannel("c3RyYW5nZXI=")
       let compared = try await ben.post("/apps/\(app.id)/channels/refresh", [("environment", "production")])

@@ -113,6 +113,15 @@ struct DevicePageTests {
         .put, "/api/v1/devices", as: .operator,
         json: ["app": .string(ConsoleScene.bundleID), "platform": "ios", "token": .string(Self.token)])
       #expect(refused.text.contains("Choose one of development, production."))
+      let registered = try await scene.call(
+        .put, "/api/v1/devices", as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "platform": "ios", "provider": "jpush",
+          "registration_id": "1a0018970a8",
+        ])
+      #expect(registered.status == 201, "\(registered.text)")
+      let list = try await ben.get("/devices").text
+      #expect(list.contains("iOS、JPush"))
     }
   }
 

@@ -274,12 +274,14 @@ struct PushControlTests {
         json: [
           "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
           "notification": ["body": "hello"], "send_at": .string(Timestamp.text(ConsoleScene.noon + 10)),
+          "options": ["rate": 500],
         ])
       #expect(answer.status == 202)
       let uid = try #require(answer.json?["id"]?.string)
       #expect(answer.json?["send_at"] == .string(Timestamp.text(ConsoleScene.noon + 10)))
       var anna = try await scene.signIn(.operator)
       let held = ScenePage(try await anna.get("/pushes/\(uid)"))
+      #expect(held.text.contains("at 500 per second"))
       let button = held.tags.first { $0.name == "button" && $0.text == "Undo" }
       #expect(button?.attributes["autofocus"] != nil && button?.attributes["aria-describedby"] == "time-left")
       #expect(ScenePage(try await anna.get("/pushes/\(uid)")).text.contains("Scheduled"), "a time was chosen")
@@ -331,7 +333,10 @@ struct PushControlTests {
       #expect(parent.links.contains("/pushes/\(child.uid)") && parent.text.contains("were sent a new push"))
       #expect(!parent.text.contains("remaining devices"))
       let own = ScenePage(try await anna.get("/pushes/\(child.uid)"))
-      #expect(own.links.contains(target) && own.text.contains("an earlier push did not reach"))
+      #expect(own.links.contains(target) && own.text.contains("an earlier push did not reach: \(push.uid)"))
+      _ = try await anna.post("/language", [("lang", "zh-Hans"), ("return", "/")])
+      let chinese = try await anna.get("/pushes/\(child.uid)").text
+      #expect(chinese.contains("未到达的设备：<a href=\"\(target)\">"), "no blank after a full-width colon")
     }
   }
 

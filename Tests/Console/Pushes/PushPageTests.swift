@@ -338,8 +338,9 @@ struct PushPageTests {
       let link = try #require(page.links.first { $0.contains("state=quarantined") })
       let devices = ScenePage(try await anna.get(link))
       #expect(devices.links.filter { $0.hasPrefix("/devices/") && $0.last?.isNumber == true } == ["/devices/1"])
-      let names = ["app", "state"].map { devices.values($0) }
-      #expect(names == [[ConsoleScene.bundleID], ["quarantined"]], "the filters say what is shown")
+      let names = ["app", "environment", "state"].map { devices.values($0) }
+      #expect(
+        names == [[ConsoleScene.bundleID], ["development"], ["quarantined"]], "the filters say what is shown")
     }
   }
 

@@ -1,4 +1,5 @@
 import Calendar
+import Delivery
 import Foundation
 import JSON
 import Model
@@ -156,6 +157,14 @@ struct ScheduleFormTests {
     #expect(texts.speed(draft, devices: nil) == "spread over 30 minutes")
     (draft.options.spreadMinutes, draft.options.rate) = (nil, 500)
     #expect(texts.speed(draft, devices: 9) == "at 500 per second")
+    var progress = PushProgress(state: .sending, target: 5, counts: OutcomeCounts())
+    for (rate, text) in [
+      (1204.4, "1,204 per second, 1 s left"), (1, "1 per second, 5 s left"), (0.7, "0.7 per second, 8 s left"),
+      (0.125, "one every 8 s, 40 s left"), (0, ""),
+    ] {
+      progress.rate = rate
+      #expect(ProgressJSON(progress, texts).rateText == text)
+    }
   }
 
   @Test("without script: usual time zones, all of them with one button, and a rare one stays once it is chosen")

@@ -229,6 +229,7 @@ struct SchedulePageTests {
       let page = ScenePage(try await ben.get(target))
       #expect(page.text.contains("1 sent, 1 missed") && page.text.contains("The server was down or busy"))
       #expect(page.text.contains("21 Nov 2026, 12:00 Europe/Berlin (11:00 UTC)"))
+      #expect(page.text.contains("console · lin@example.com"), "as on the page of a push")
       let list = ScenePage(try await ben.get("/schedules"))
       #expect(list.links.contains(target) && list.text.contains("every day at 12:00, Europe/Berlin"))
       #expect(try await ben.post("\(target)/resume").location == target)

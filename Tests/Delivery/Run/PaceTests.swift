@@ -1,10 +1,11 @@
-import Delivery
 import Foundation
 import JSON
 import Providers
 import Model
 import Store
 import Testing
+
+@testable import Delivery
 
 @Suite("Fixed speed and fairness", .timeLimit(.minutes(2)))
 struct PaceTests {
@@ -64,6 +65,19 @@ struct PaceTests {
       }
       #expect(abs(scene.clock.now.timeIntervalSince(start) - 2.5) < 0.06)
     }
+  }
+
+  @Test("the speed shown is never above the set one, and stays while the answers are far apart")
+  func shownSpeed() {
+    var report = RunReport(now: Moment(wall: noon, steady: start), pace: 0.5)
+    var seen: [Double] = []
+    for (count, time) in [(0, 0.001), (1, 0.002), (1, 5), (1, 60)] {
+      report.note(count, Moment(wall: noon + time, steady: start + time))
+      let row = RunRow(state: .sending, target: 5)
+      seen.append(report.progress(row, nextDue: nil, trouble: nil, health: ProviderHealth()).rate)
+    }
+    // Nothing yet; 500 per second as measured; 2 in 5 seconds; one alone in its ten seconds.
+    #expect(seen == [0, 0.5, 0.4, 0.5])
   }
 
   @Test("a test push to a few phones does not wait behind a broadcast")
