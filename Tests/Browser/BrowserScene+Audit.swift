@@ -27,6 +27,16 @@ extension BrowserScene {
     #expect(found == [], "\(name), \(look.name)")
   }
 
+  /// Whether the tables that a selector finds are no wider than their place at 1280 px; false if it finds none.
+  func fits(_ selector: String) async throws -> Bool {
+    try await browser.pretend(width: 1280, dark: false)
+    let script = """
+      const tables = [...document.querySelectorAll(arguments[0])];
+      return tables.length > 0 && tables.every((one) => one.offsetWidth <= one.parentElement.clientWidth);
+      """
+    return try await browser.run(script: script, selector) as? Bool == true
+  }
+
   /// Shows a mail as a program for mails would, and looks at it; also without the style sheet, which some take out.
   ///
   /// What the browser shows afterwards is the mail whole.

@@ -59,7 +59,7 @@ extension AdministrationInBrowser {
         try await scene.press("Save")
         try await scene.sees("File saved. Its expiry is being watched.")
         #expect(try await kept(scene).count == before.count + 1)
-        try await scene.sees("29 of 365 days left")
+        try await scene.sees("Days left: 29 of 365")
         try await scene.open("/certificates")
         try await scene.browser.wait(for: "//tbody/tr[1]/td[3]/p[@class='strong amber'][normalize-space()='29 days']")
         try await scene.open("/")

@@ -129,6 +129,8 @@ extension AdministrationInBrowser {
         try await scene.audit("the log of what was sent")
         try await scene.open("/certificates/\(id)")
         try await scene.sees("lin@example.org")
+        let fits = try await scene.fits("main .sent .table")
+        #expect(fits, "it covers nothing of the other column")
       }
     }
   }

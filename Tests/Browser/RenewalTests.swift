@@ -25,6 +25,8 @@ extension AdministrationInBrowser {
         try await scene.fill("password", "open sesame")
         try await scene.press("Preview")
         try await scene.sees("Same topic and team. All devices stay reachable.")
+        let fits = try await scene.fits("main .table.compared")
+        #expect(fits, "nothing of the replacement is cut")
         try await scene.press("Test only")
         try await scene.sees("400 BadDeviceToken")
         try await scene.audit("a preview that was tried")

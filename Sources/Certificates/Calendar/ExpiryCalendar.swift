@@ -15,13 +15,21 @@ package struct ExpiryCalendar: Sendable {
   static let alarms = [30, 7]
   /// Seconds. Items that expired longer ago are omitted.
   static let memory: TimeInterval = 30 * 86_400
+  private let kindName: @Sendable (CertificateKind) -> String
+  private let environmentName: @Sendable (Environment) -> String
   private let worded: @Sendable (Problem) -> String
 
-  /// - Parameter worded: puts a sentence into the language of the calendar's owner.
+  /// - Parameters:
+  ///   - kindName: names a kind in the language of the calendar's owner, as `environmentName` names an environment.
+  ///   - worded: puts a sentence into that language.
   package init(
-    name: String, address: String?, worded: @escaping @Sendable (Problem) -> String = { $0.text }
+    name: String, address: String?,
+    kindName: @escaping @Sendable (CertificateKind) -> String = { $0.rawValue.replacing("_", with: " ") },
+    environmentName: @escaping @Sendable (Environment) -> String = { $0.rawValue },
+    worded: @escaping @Sendable (Problem) -> String = { $0.text }
   ) {
-    (self.name, self.address, self.worded) = (name, address, worded)
+    (self.name, self.address) = (name, address)
+    (self.kindName, self.environmentName, self.worded) = (kindName, environmentName, worded)
   }
 
   /// The feed, identical for a whole day in UTC.
@@ -48,9 +56,9 @@ package struct ExpiryCalendar: Sendable {
       guard let value, !value.isEmpty else { return nil }
       return worded(Problem("", code: code, sentence, [name: value.singleLine]))
     }
-    let environments = item.environments.map(\.rawValue).joined(separator: ", ")
+    let environments = item.environments.map(environmentName).joined(separator: ", ")
     let facts = [
-      fact(code: "calendar.kind", "Kind: {kind}", "kind", item.kind.rawValue.replacing("_", with: " ")),
+      fact(code: "calendar.kind", "Kind: {kind}", "kind", kindName(item.kind)),
       fact(code: "calendar.app", "App: {app}", "app", item.app),
       fact(code: "calendar.topics", "Topics: {topics}", "topics", item.topics.joined(separator: ", ")),
       fact(code: "calendar.environments", "Environments: {environments}", "environments", environments),

@@ -88,7 +88,9 @@ struct ActivityRow: View {
     .text("gap") { $0.did.hasSuffix("：") ? "" : " " },
     .text("subject") { $0.title },
     .optional("href") { $0.subject.href },
-    .optional("detail") { row in row.entry.entry.detail.map { ActivityDetail(json: $0, texts: row.texts).text } },
+    .optional("detail") { row in
+      row.entry.entry.detail.map { ActivityDetail(json: $0, action: row.entry.entry.action, texts: row.texts).text }
+    },
     .text("source") { $0.texts("activity.from.\($0.actor.source.rawValue)") },
     .optional("address") { $0.entry.entry.address },
     .view("at") { MomentView(date: $0.entry.at, now: $0.now) },
@@ -127,6 +129,7 @@ struct ActivityDetail {
   private static let longest = 80
 
   let json: JSONValue
+  let action: String
   let texts: Texts
 
   var text: String {
@@ -147,9 +150,12 @@ struct ActivityDetail {
     return texts.clauses(parts)
   }
 
-  /// A name that the language does not have stays as the export writes it.
+  /// A name that the language does not have stays as the export writes it. The same name may mean something else for
+  /// another kind of subject: `from` is the sender of a mail, and the former value of a device.
   private func labelled(_ name: String, _ value: String) -> String {
-    texts.labelled(texts.known("activity.fields.\(name)") ?? name, value)
+    let noun = action.prefix { $0 != "." }
+    let label = texts.known("activity.fields.\(noun)_\(name)") ?? texts.known("activity.fields.\(name)")
+    return texts.labelled(label ?? name, value)
   }
 
   private static func isNested(_ value: JSONValue) -> Bool {

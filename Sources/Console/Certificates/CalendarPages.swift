@@ -76,7 +76,9 @@ enum CalendarPages {
       await console.store.noteUse { try CalendarFeed.touch($0, user: feed.userID, now: now) }
     }
     let calendar = ExpiryCalendar(
-      name: texts("expiry.calendar_name"), address: console.configuration.address, worded: { texts.text($0) })
+      name: texts("expiry.calendar_name"), address: console.configuration.address,
+      kindName: { texts("certificates.kinds.\($0.rawValue)") }, environmentName: { $0.word(texts) },
+      worded: { texts.text($0) })
     let bytes = Array(calendar.text(report.findings.map(\.item), now: now).utf8)
     // Weak: the same tag stands for the compressed and the plain calendar.
     let tag = "W/\"\(Base64URL.encode(Digest.sha256(bytes).prefix(18)))\""

@@ -148,7 +148,7 @@ struct CertificateList {
     let topics = details.topics.joined(separator: ", ")
     let isReplaced = certificate.isReplaced && uses.isEmpty
     let about: [String?] = [
-      isReplaced ? texts("renewal.is_replaced") : nil, taken.map { ItemReminders.words($0, texts) },
+      taken.map { ItemReminders.words($0, texts) },
       texts("certificates.kinds.\(details.kind)"), mark,
       // Do not repeat topics that the name contains.
       details.name.contains(topics) ? nil : topics, details.appID.flatMap { id in apps.first { $0.id == id }?.name },
@@ -156,7 +156,7 @@ struct CertificateList {
     ]
     return ExpiryRow(
       href: "/certificates/\(certificate.id)", name: details.name, about: about.compactMap { $0 }, band: band,
-      state: texts("band.\(band.rawValue)"), notAfter: details.notAfter,
+      state: texts(isReplaced ? "renewal.is_replaced" : "band.\(band.rawValue)"), notAfter: details.notAfter,
       days: Expiry.daysLeft(notAfter: details.notAfter, now: now), isReplaced: isReplaced,
       usedBy: twoLines(
         uses.map { use in

@@ -147,10 +147,10 @@ struct ExpiryRow: View {
     .text("name") { $0.name },
     .text("about") { $0.about.filter { !$0.isEmpty }.joined(separator: " · ") },
     .flag("known") { $0.isKnown },
-    .text("tone") { $0.isKnown ? $0.band.tone : "" },
+    .text("tone") { $0.tone },
     // “Never” says it already.
-    .optional("state") { $0.isFailing || $0.isKnown && $0.days != nil ? $0.state : nil },
-    .text("state_tone") { $0.isFailing ? "red" : $0.band.tone },
+    .optional("state") { $0.isFailing || $0.isReplaced || $0.isKnown && $0.days != nil ? $0.state : nil },
+    .text("state_tone") { $0.isFailing ? "red" : $0.isReplaced ? "none" : $0.tone },
     .view("ends") { row in row.notAfter.map { MomentView(date: $0) } },
     // Nothing is left of what was never valid, though it ends on a later day.
     .view("left") { row in row.band == .expired ? nil : row.days.flatMap { $0 > 0 ? CountView(count: $0) : nil } },
@@ -163,7 +163,9 @@ struct ExpiryRow: View {
     .list("used_by") { $0.usedBy },
   ]
 
-  private var lane: RunwayView? { days.map { RunwayView(days: max(0, $0), tone: band.tone) } }
+  /// A replaced item raises no alarm, so it has no color.
+  private var tone: String { isKnown && !isReplaced ? band.tone : "" }
+  private var lane: RunwayView? { days.map { RunwayView(days: max(0, $0), tone: tone) } }
 }
 
 /// The remaining time, as a line from today to the expiry date.

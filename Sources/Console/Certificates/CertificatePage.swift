@@ -33,7 +33,8 @@ enum CertificatePage {
         certificate: certificate, uses: uses, apps: try App.all(database),
         renewal: try CertificateRenewal(database, certificate, isUsed: !uses.isEmpty, sealer: sealer),
         contents: try CertificateContents.find(database, certificate: id),
-        reminders: try ItemReminders(database, Renewable(certificate), now: now),
+        reminders: try ItemReminders(
+          database, Renewable(certificate), isReplaced: certificate.isReplaced && uses.isEmpty, now: now),
         planned: try Forecast.needs(database, now: now)[id] ?? .init())
     }
   }

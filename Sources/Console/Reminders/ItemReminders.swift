@@ -20,19 +20,22 @@ struct ItemReminders: Sendable {
   /// When each step is due; none for what never ends.
   private let due: [(step: ReminderLadder.Step, at: Date)]
   private let hasReceivers: Bool
+  /// Whether it was replaced and nothing sends with it: its reminders have stopped.
+  private let isReplaced: Bool
 
   /// An item without an end is never reminded about.
-  private var ends: Bool { item.notAfter != nil }
+  private var ends: Bool { item.notAfter != nil && !isReplaced }
 
-  init(_ database: Database, _ item: Renewable, now: Date) throws {
+  init(_ database: Database, _ item: Renewable, isReplaced: Bool = false, now: Date) throws {
     self.item = item
+    self.isReplaced = isReplaced
     log = try ReminderLog(database, itemKey: item.subject.key, limit: 20)
-    taken = try Acknowledgement.find(database, item.subject, now: now)
+    taken = isReplaced ? nil : try Acknowledgement.find(database, item.subject, now: now)
     hasReceivers = try Receiver.all(database).contains { $0.details.isActive }
     let settings = try ReminderSettings.load(database)
     sent = Set(try (Reminder.steps(database)[item.subject] ?? []).map(ReminderLadder.Step.init))
     var due: [(step: ReminderLadder.Step, at: Date)] = []
-    if let end = item.notAfter, end < Expiry.never {
+    if let end = item.notAfter, end < Expiry.never, !isReplaced {
       for step in settings.ladder.steps {
         let at = ReminderLadder.firstTime(step, notAfter: end, hour: settings.hour, zone: settings.zone)
         due.append((step, at))
@@ -40,7 +43,7 @@ struct ItemReminders: Sendable {
     }
     self.due = due
     coming = settings.ladder.coming(
-      notAfter: item.notAfter, now: now, sent: sent, hour: settings.hour, zone: settings.zone)
+      notAfter: isReplaced ? nil : item.notAfter, now: now, sent: sent, hour: settings.hour, zone: settings.zone)
   }
 
   /// While acknowledged: the date until which reminders are held back.
@@ -53,7 +56,10 @@ struct ItemReminders: Sendable {
     // The last of the held-back reminders goes out when the acknowledgement ends.
     let kept = quiet.map { quiet in coming.filter { $0.at < quiet } } ?? []
     let isOver = Expiry.band(notBefore: nil, notAfter: item.notAfter, now: page.now) == .expired
-    var nextText = texts(item.neverEnds ? "reminders.never" : "reminders.none")
+    var nextText = texts(
+      isReplaced
+        ? "reminders.replaced"
+        : item.neverEnds ? "reminders.never" : ends ? "reminders.none" : "reminders.not_seen")
     if let next = kept.last ?? coming.first {
       let at = kept.isEmpty ? next.at : quiet ?? next.at
       nextText = texts(
@@ -61,7 +67,7 @@ struct ItemReminders: Sendable {
         ["step": ReminderLog.step(next.step.rawValue, texts), "date": texts.minute(at)])
     }
     let said = [nextText] + (taken.map { [Self.words($0, texts)] } ?? [])
-    let suggestion = item.suggestion(now: page.now)
+    let suggestion = ends ? item.suggestion(now: page.now) : nil
     let mayChange = page.may(.operator)
     return RemindersView(
       key: item.subject.key, ladder: ladder(kept, said, page), next: nextText, hasNoReceiver: ends && !hasReceivers,

@@ -54,6 +54,15 @@ struct ExpiryCalendarTests {
     #expect(lines.contains { $0.hasPrefix("DESCRIPTION:Kind: apns certificate\\nApp: com.example.shop\\n") })
   }
 
+  @Test("kinds and environments are named in the owner's language")
+  func names() {
+    let calendar = ExpiryCalendar(
+      name: "证书", address: nil, kindName: { $0 == .apnsCertificate ? "APNs 证书" : "" },
+      environmentName: { $0 == .production ? "生产环境" : "" })
+    let lines = Self.lines(calendar.text([Self.item()], now: noon))
+    #expect(lines.contains { $0.contains("Kind: APNs 证书\\n") && $0.contains("Environments: 生产环境\\n") })
+  }
+
   @Test("what a stranger wrote is a text, and no line of the calendar")
   func escaping() throws {
     let lines = Self.lines(Self.text([Self.item("certificates/2", Self.hard)]))

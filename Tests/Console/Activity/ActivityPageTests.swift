@@ -111,9 +111,14 @@ struct ActivityPageTests {
   @Test("codes, times and environments of the log are said in words, names and values stay")
   func words() async throws {
     try await ConsoleScene.with { scene in
-      func text(_ json: JSONValue, _ code: String = "en") -> String {
-        ActivityDetail(json: json, texts: scene.console.locales[code]).text
+      func text(_ json: JSONValue, _ code: String = "en", action: String = "") -> String {
+        ActivityDetail(json: json, action: action, texts: scene.console.locales[code]).text
       }
+      #expect(text(["to": "ops@example.com"], "zh-Hans", action: "settings.mail_test") == "收件人：ops@example.com")
+      #expect(text(["from": "a", "to": "b"], "zh-Hans", action: "device.update") == "原：a，新：b")
+      #expect(text(["channel": "email"], "zh-Hans", action: "receiver.create") == "渠道：email")
+      #expect(text(["faults": 0], action: "database.check") == "faults in the database: 0")
+      #expect(text(["addresses": [], "scopes": ["read"]]) == "allowed addresses: –, permissions: read")
       #expect(text(["with": "password"], "zh-Hans") == "方式：密码")
       #expect(text(["reason": "wrong key pair"], "zh-Hans") == "原因：密钥对错误")
       #expect(text(["reason": "wrong key pair"]) == "reason: wrong key pair")

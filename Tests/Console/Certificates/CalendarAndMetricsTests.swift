@@ -34,6 +34,7 @@ struct CalendarAndMetricsTests {
       #expect(answer.status == 200 && answer.type == "text/calendar")
       #expect(answer.text.contains("SUMMARY:mail.example.com:443 expires\r\n"))
       #expect(answer.text.contains("URL:http://localhost:8080/hosts/1\r\n"))
+      #expect(answer.text.contains("DESCRIPTION:Kind: Host\\n"), "as the pages name it")
       let tag = try #require(answer.response.headers["ETag"])
       #expect(try await feed(scene, first, headers: ["If-None-Match": tag]).status == 304)
       scene.clock.advance(3600)

@@ -71,9 +71,13 @@ struct RenewalPageTests {
         try CertificateTracker.report($0, sealer: sealer, now: ConsoleScene.noon + 86_400 * 364)
       }
       #expect(report.findings.map(\.item.key) == ["certificates/2"], "the replaced one raises no alarms")
-      #expect(try await anna.get("/certificates/\(old)").text.contains("Replaced on"))
+      let replaced = ScenePage(try await anna.get("/certificates/\(old)"))
+      #expect(replaced.text.contains("Replaced on"))
+      #expect(replaced.text.contains("It was replaced, so no reminders are sent."), "as the switch has promised")
+      #expect(!replaced.forms.contains { $0.attributes["action"] == "/certificates/\(old)/acknowledge" })
       #expect(try await anna.get("/certificates/2").text.contains("Replaced"))
-      #expect(try await anna.get("/certificates").text.contains("Replaced"))
+      let list = try await anna.get("/certificates").text
+      #expect(list.contains("<span class=\"dot none\"></span>Replaced"), "without the color of its days")
 
       let question = try await anna.get("/certificates/\(old)/undo")
       #expect(question.status == 200 && question.text.contains("Switch back from"))
