@@ -165,7 +165,7 @@ extension PushProgress: JSONObject {
     json.member("repeated", repeats)
     json.member("circuit", CircuitAnswer(health))
     json.member("slowed_to", health.slowedTo)
-    json.member("rate", rate)
+    json.member("rate", Int(rate))
     json.member("seconds_left", secondsLeft)
   }
 }

@@ -164,6 +164,8 @@ struct ScheduleFormTests {
     ] {
       progress.rate = rate
       #expect(ProgressJSON(progress, texts).rateText == text)
+      let event = try JSONValue(parsing: Data(JSONWriter.bytes(of: progress)))
+      #expect(event["rate"] == .integer(Int64(rate)), "as the API's document says")
     }
   }
 
