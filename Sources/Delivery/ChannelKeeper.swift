@@ -50,8 +50,7 @@ package struct ChannelKeeper: Sendable {
   package func read(_ id: String, app: App, _ environment: Environment, now: Date) async throws -> Channel {
     guard case .policy(let policy) = try await ask(.read(id), app, environment) else { throw unreadable }
     return try await store.write { database in
-      try Channel.keep(
-        database, app: app.id, environment: environment, channel: id, policy: policy, by: nil, now: now)
+      try Channel.keep(database, app: app.id, environment: environment, channel: id, policy: policy, by: nil, now: now)
     }
   }
 

@@ -207,8 +207,7 @@ package final class CredentialRoutes: RouteFinder {
     do {
       let server = try ProxyServer(proxy.address)
       let password = try proxy.opened(store.sealer)
-      return ProxyRules(
-        always: ProxyServer(host: server.host, port: server.port, user: proxy.user, password: password))
+      return ProxyRules(always: ProxyServer(host: server.host, port: server.port, user: proxy.user, password: password))
     } catch let error where error is SealingError || error is SealingMismatch {
       throw NoRoute("The password of the credential's proxy cannot be decrypted. Enter it again on the app's page.")
     }

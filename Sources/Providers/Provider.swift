@@ -197,7 +197,5 @@ package struct ServiceRefusal: Error, Sendable, Hashable, CustomStringConvertibl
 /// All providers.
 package enum ProviderList {
   /// Add a new provider here, and a folder beside `APNs`.
-  package static let all: [any ProviderMaker] = [
-    APNsMaker(), FCMMaker(), JPushMaker(),
-  ]
+  package static let all: [any ProviderMaker] = [APNsMaker(), FCMMaker(), JPushMaker()]
 }

@@ -60,8 +60,7 @@ package struct CertificateSwitch: Sendable {
     let attempts = try await CredentialAttempt.all(
       store, credentials: renewal.uses.map(\.credentialID), details: renewal.details, material: renewal.material,
       attempt: attempt)
-    return Report(
-      renewal: renewal, attempts: attempts, outcome: Self.outcome(attempts, allowsUntried: allowsUntried))
+    return Report(renewal: renewal, attempts: attempts, outcome: Self.outcome(attempts, allowsUntried: allowsUntried))
   }
 
   /// A refusal counts even with `allowsUntried`.

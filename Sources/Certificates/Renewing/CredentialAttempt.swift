@@ -60,8 +60,7 @@ package struct CredentialAttempt: Sendable, Hashable {
     var attempts: [CredentialAttempt] = []
     for (credential, bundleID) in credentials {
       let trial = CredentialTrial(credential, bundleID: bundleID, details: details, material: material)
-      attempts.append(
-        CredentialAttempt(credential: credential, bundleID: bundleID, verdict: await attempt(trial)))
+      attempts.append(CredentialAttempt(credential: credential, bundleID: bundleID, verdict: await attempt(trial)))
     }
     return attempts
   }

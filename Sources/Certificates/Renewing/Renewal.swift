@@ -123,8 +123,7 @@ package struct Renewal: Sendable {
       "replaced_serial": .optional(old.details.serial), "credentials": .array(moved.map { .integer($0) }),
       "warnings": .array(findings.filter { $0.level == .warn }.map { .string($0.problem.code) }),
     ]
-    return Switched(
-      successor: try TrackedCertificate.get(database, id: successor.id), moved: moved, audited: audited)
+    return Switched(successor: try TrackedCertificate.get(database, id: successor.id), moved: moved, audited: audited)
   }
 
   // MARK: Between two requests of a browser

@@ -18,8 +18,7 @@ extension NewPush {
 
   /// One run of a schedule, created by the schedule's creator.
   init(_ draft: PushDraft, of schedule: Schedule) {
-    self.init(
-      draft.json.text(), app: schedule.appID, schedule.environment, source: .schedule, by: schedule.createdBy)
+    self.init(draft.json.text(), app: schedule.appID, schedule.environment, source: .schedule, by: schedule.createdBy)
     (title, body) = (schedule.title, schedule.body)
     pushType = draft.pushType
     searchTerms = Self.searchTerms(draft)

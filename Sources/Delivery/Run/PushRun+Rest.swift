@@ -109,8 +109,7 @@ extension PushRun {
       return look()
     }
     record(
-      RunResults(
-        results: waiting.map { result($0, ending.outcome(after: $0.waiting.last), legs[leg].provider) }),
+      RunResults(results: waiting.map { result($0, ending.outcome(after: $0.waiting.last), legs[leg].provider) }),
       .recordingRest)
   }
 

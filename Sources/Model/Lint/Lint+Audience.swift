@@ -21,8 +21,7 @@ extension Lint {
     var findings: [Finding] = []
     if draft.platforms != [.android] {
       let fix = changing(draft) { $0.platforms = [.android] }
-      findings.append(
-        Finding(severity: .error, problem: Problem("platforms", TopicMessage.platforms), fix: fix))
+      findings.append(Finding(severity: .error, problem: Problem("platforms", TopicMessage.platforms), fix: fix))
     }
     if draft.notification.badge?.isRelative == true {
       findings.append(Finding(severity: .error, problem: Problem("notification.badge", TopicMessage.badge)))

@@ -109,9 +109,7 @@ extension Lint {
     guard draft.options.priority == .normal, draft.notification.title != nil || draft.notification.body != nil else {
       return []
     }
-    return [
-      finding(.hint, "options.priority", .androidPriority, fix: changing(draft) { $0.options.priority = .high })
-    ]
+    return [finding(.hint, "options.priority", .androidPriority, fix: changing(draft) { $0.options.priority = .high })]
   }
 
   /// What JPush would refuse, and what it cannot carry.

@@ -62,8 +62,7 @@ final class AccessToken: RequestAuthorization {
     if !isGoogle { connections.connection.targets = connections.connection.proxies.targets }
     group = ClientGroup(
       loop: tools.loop,
-      endpoint: Endpoint(
-        host: host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port, tls: tls),
+      endpoint: Endpoint(host: host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port, tls: tls),
       configuration: connections, resolver: tools.resolver, handler: self)
   }
 

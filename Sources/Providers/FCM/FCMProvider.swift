@@ -158,8 +158,7 @@ private struct FCMPush: PreparedPush {
 
   init(provider: FCMProvider, push: ProviderPush) {
     (self.provider, self.push) = (provider, push)
-    messages = Variants(
-      push.draft.variants.map { ($0, FCMMessage($0, uid: push.uid, signature: push.signature)) })
+    messages = Variants(push.draft.variants.map { ($0, FCMMessage($0, uid: push.uid, signature: push.signature)) })
   }
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {

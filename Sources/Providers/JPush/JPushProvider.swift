@@ -24,8 +24,7 @@ package final class JPushProvider: LinkedProvider {
     tools.connections.connection.keepsFieldsOfSuccess = true
     let report = tools.report
     tools.report = { for part in rules.expand($0) { report(part) } }
-    link = ServiceLink(
-      rules, endpoint: try endpoint.endpoint(), authorization: BasicAuthorization(keys), tools: tools)
+    link = ServiceLink(rules, endpoint: try endpoint.endpoint(), authorization: BasicAuthorization(keys), tools: tools)
   }
 
   package func prepare(_ push: ProviderPush) -> any PreparedPush { JPushPush(provider: self, push: push) }
@@ -136,8 +135,7 @@ private struct JPushPush: PreparedPush {
 
   init(provider: JPushProvider, push: ProviderPush) {
     (self.provider, self.push) = (provider, push)
-    messages = Variants(
-      push.draft.variants.map { JPushMessage($0, uid: push.uid, signature: push.signature) })
+    messages = Variants(push.draft.variants.map { JPushMessage($0, uid: push.uid, signature: push.signature) })
   }
 
   /// A request has one text, so that devices in another language are in another one.

@@ -204,8 +204,7 @@ package final class JPushService: CallService {
     let id = nextMessage()
     let reached = phones.deliver(request.draft, message: id, isDry: isDry, now: now)
     guard reached.count > 0 else {
-      throw JPushError(
-        .noTarget, "cannot find user by this audience or has been inactive for more than 255 days")
+      throw JPushError(.noTarget, "cannot find user by this audience or has been inactive for more than 255 days")
     }
     let body: JSONValue = ["sendno": .string(String(request.sendno)), "msg_id": .string(String(id))]
     guard !isDry else { return body }
