@@ -126,9 +126,7 @@ package final class CredentialRoutes: RouteFinder {
   }
 
   /// Uses a connection of its own; see ``RouteFinder``.
-  package func ask(
-    _ operation: JPushOperation, app: Int64, environment: Model.Environment
-  ) async throws -> JSONValue {
+  package func ask(_ operation: JPushOperation, app: Int64, environment: Model.Environment) async throws -> JSONValue {
     let credential = try await credential(.jpush, app: app, environment)
     return try await JPushMaker().ask(
       operation, try await account(credential), try tools(credential, report: { _ in }, stateChanged: { _ in }))

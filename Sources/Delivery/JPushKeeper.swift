@@ -70,16 +70,13 @@ package struct JPushKeeper: Sendable {
     return Set((answer["tags"]?.array ?? []).compactMap(\.string)).sorted()
   }
 
-  package func isTagged(
-    _ tag: String, device: String, app: App, _ environment: Environment
-  ) async throws -> Bool {
+  package func isTagged(_ tag: String, device: String, app: App, _ environment: Environment) async throws -> Bool {
     try await ask(.isTagged(tag, device: device), app.id, environment)["result"] == true
   }
 
   /// Gives a tag to registration IDs, and takes it from others; at most 1000 each.
   package func change(
-    tag: String, added: [String], removed: [String], app: App, _ environment: Environment,
-    by author: KeeperAuthor
+    tag: String, added: [String], removed: [String], app: App, _ environment: Environment, by author: KeeperAuthor
   ) async throws {
     _ = try await ask(.changeTag(tag, added: added, removed: removed), app.id, environment)
     try await note(
@@ -121,16 +118,13 @@ package struct JPushKeeper: Sendable {
   // MARK: The activity log
 
   private func note(
-    _ action: String, _ app: App, _ environment: Environment, _ detail: [String: JSONValue],
-    _ author: KeeperAuthor
+    _ action: String, _ app: App, _ environment: Environment, _ detail: [String: JSONValue], _ author: KeeperAuthor
   ) async throws {
     let detail = detail.merging(["environment": .string(environment.rawValue)]) { $1 }
     try await note(action, "app \(app.bundleID)", .object(detail), author)
   }
 
-  private func note(
-    _ action: String, _ subject: String, _ detail: JSONValue, _ author: KeeperAuthor
-  ) async throws {
+  private func note(_ action: String, _ subject: String, _ detail: JSONValue, _ author: KeeperAuthor) async throws {
     let entry = NewAuditEntry(
       actor: author.actor, action: action, subject: subject, detail: detail, address: author.address)
     _ = try await store.write { try AuditEntry.add($0, entry, now: author.now) }

@@ -82,9 +82,7 @@ extension RouteFinder {
     throw NoRoute("JPush cannot be asked here.", .noCredential)
   }
   /// Always refused: there is no credential.
-  package func change(
-    _ batches: [TopicBatch], app: Int64, environment: Environment
-  ) async throws -> [[TopicResult]] {
+  package func change(_ batches: [TopicBatch], app: Int64, environment: Environment) async throws -> [[TopicResult]] {
     throw NoRoute("Topics cannot be managed here.", .noCredential)
   }
   /// Always nil.

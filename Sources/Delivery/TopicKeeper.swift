@@ -77,8 +77,7 @@ package struct TopicKeeper: Sendable {
     try AuditEntry.add(
       database,
       NewAuditEntry(
-        actor: author.actor, action: joins ? "topic.subscribe" : "topic.unsubscribe",
-        subject: "app \(app.bundleID)",
+        actor: author.actor, action: joins ? "topic.subscribe" : "topic.unsubscribe", subject: "app \(app.bundleID)",
         detail: [
           "environment": .string(environment.rawValue), "topic": .string(topic), "audience": audience.json,
           "change": .integer(change.id),

@@ -66,9 +66,7 @@ package struct ProviderPush: Sendable {
   package let draft: PushDraft
   /// The time to live counts from here.
   package let sentAt: Date
-  package init(
-    id: Int64, uid: String, signature: String? = nil, seed: UInt64, draft: PushDraft, sentAt: Date
-  ) {
+  package init(id: Int64, uid: String, signature: String? = nil, seed: UInt64, draft: PushDraft, sentAt: Date) {
     (self.id, self.uid, self.seed, self.draft, self.sentAt) = (id, uid, seed, draft, sentAt)
     self.signature = signature
   }

@@ -18,9 +18,7 @@ package struct ExpiryCalendar: Sendable {
   private let worded: @Sendable (Problem) -> String
 
   /// - Parameter worded: puts a sentence into the language of the calendar's owner.
-  package init(
-    name: String, address: String?, worded: @escaping @Sendable (Problem) -> String = { $0.text }
-  ) {
+  package init(name: String, address: String?, worded: @escaping @Sendable (Problem) -> String = { $0.text }) {
     (self.name, self.address, self.worded) = (name, address, worded)
   }
 

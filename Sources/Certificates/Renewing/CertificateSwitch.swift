@@ -41,9 +41,7 @@ package struct CertificateSwitch: Sendable {
   let attempt: @Sendable (CredentialTrial) async -> ProviderVerdict
 
   /// - Parameter attempt: makes one trial.
-  package init(
-    store: Store, attempt: @escaping @Sendable (CredentialTrial) async -> ProviderVerdict
-  ) {
+  package init(store: Store, attempt: @escaping @Sendable (CredentialTrial) async -> ProviderVerdict) {
     (self.store, self.attempt) = (store, attempt)
   }
 

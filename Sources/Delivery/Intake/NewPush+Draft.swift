@@ -95,8 +95,7 @@ extension Lint.Context {
       $0.provider == .jpush && $0.environment == environment && $0.state == .active
     }
     self.init(
-      aliasRule: app.rule, now: now, uid: NewPush.sampleID,
-      signature: NewPush.sampleSignature,
+      aliasRule: app.rule, now: now, uid: NewPush.sampleID, signature: NewPush.sampleSignature,
       credential: try CredentialScope.find(database, app: app.id, environment: environment),
       services: Set(credentials.map(\.provider)),
       jpush: draft.platforms.intersection(jpush.map(\.platform)))

@@ -78,8 +78,7 @@ package struct JPushContent {
       return
     }
     notification = android
-    payload =
-      ios.payload ?? (ios.notification == android ? nil : APNsPayload.payload(of: ios.notification, uid: nil))
+    payload = ios.payload ?? (ios.notification == android ? nil : APNsPayload.payload(of: ios.notification, uid: nil))
   }
 
   /// A `message` alone: the app is woken, and nothing is shown.

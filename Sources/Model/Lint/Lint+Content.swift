@@ -30,9 +30,7 @@ extension Lint {
     return findings
   }
 
-  private static func background(
-    _ draft: PushDraft, _ payload: APNsPayload, _ facts: APNsPayload.Facts
-  ) -> [Finding] {
+  private static func background(_ draft: PushDraft, _ payload: APNsPayload, _ facts: APNsPayload.Facts) -> [Finding] {
     let raw = draft.apns.payload != nil
     let field = raw ? "apns.payload" : "notification"
     var findings: [Finding] = []

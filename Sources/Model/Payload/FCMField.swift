@@ -80,8 +80,7 @@ package indirect enum FCMField: Sendable {
   }
 
   private static func read(
-    _ members: [String: JSONValue], _ fields: [String: FCMField], _ path: String,
-    _ violations: inout [Violation]
+    _ members: [String: JSONValue], _ fields: [String: FCMField], _ path: String, _ violations: inout [Violation]
   ) -> [String: JSONValue] {
     var result: [String: JSONValue] = [:]
     for (name, member) in members.sorted(by: { $0.key < $1.key }) {

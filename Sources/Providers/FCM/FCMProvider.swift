@@ -78,8 +78,7 @@ package final class FCMProvider: LinkedProvider {
   }
 
   private func send(
-    _ message: FCMMessage, push: Int64, to devices: [ProviderDevice], named: Int,
-    noting notes: (any DepartureNotes)?
+    _ message: FCMMessage, push: Int64, to devices: [ProviderDevice], named: Int, noting notes: (any DepartureNotes)?
   ) {
     let (body, gap) = Self.body(message.json)
     var batch = RequestBatchBuilder(

@@ -14,9 +14,7 @@ package final class JPushProvider: LinkedProvider {
   private let clock: @Sendable () -> Date
 
   /// - Throws: `TLSError` if the trust is unusable.
-  init(
-    _ keys: JPushKeyPair, environment: Model.Environment, endpoint: JPushEndpoint, _ tools: ProviderTools
-  ) throws {
+  init(_ keys: JPushKeyPair, environment: Model.Environment, endpoint: JPushEndpoint, _ tools: ProviderTools) throws {
     let rules = JPushRules()
     (self.rules, appKey, clock) = (rules, keys.appKey, tools.clock)
     isProduction = environment == .production

@@ -54,9 +54,7 @@ package final class JPushService: CallService {
   private let state: Mutex<State>
 
   /// - Parameter keys: master secrets by app key; empty: every pair is accepted.
-  init(
-    phones: PhoneBook, faults: FaultBox, keys: [String: String], now: @escaping @Sendable () -> Date, log: Logger?
-  ) {
+  init(phones: PhoneBook, faults: FaultBox, keys: [String: String], now: @escaping @Sendable () -> Date, log: Logger?) {
     (self.phones, self.faults, self.keys, self.now, self.log) = (phones, faults, keys, now, log)
     state = Mutex(State(lastMessage: Int64.random(in: 18_100_000_000...58_100_000_000)))
     faults.observe { [weak self] in self?.announceStreams($0) }

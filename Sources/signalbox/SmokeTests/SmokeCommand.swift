@@ -118,8 +118,7 @@ enum SmokeCommand {
   private static func line(_ one: SmokeDifference, _ io: CommandIO) -> Message {
     let reason = Reason.of(one.got)
     guard reason.isKnown else { return "\(singleLine(one.name)): expected \(one.expected), got \(one.got)." }
-    return
-      "\(singleLine(one.name)): expected \(one.expected), got \(one.got). \(io.cause(reason)) \(io.remedy(reason))"
+    return "\(singleLine(one.name)): expected \(one.expected), got \(one.got). \(io.cause(reason)) \(io.remedy(reason))"
   }
 
   private static func write(
