@@ -42,9 +42,7 @@ actor PushRunner {
   private var shared: [ProviderKind: Int64] = [:]
 
   init(_ id: Int64, tools: Tools, control: RunControl) {
-    self.id = id
-    self.tools = tools
-    self.control = control
+    (self.id, self.tools, self.control) = (id, tools, control)
     waker = Waker(sleep: tools.sleep, wake: { control.inbox.nudge() })
   }
 

@@ -67,10 +67,7 @@ final class AccessToken: RequestAuthorization {
   }
 
   func current(at now: Date) -> AuthorizationState {
-    if let refusal {
-      self.refusal = nil
-      return .refused(reason: refusal)
-    }
+    if let refusal = refusal.take() { return .refused(reason: refusal) }
     // After the clock was set back, the remaining life is unknown.
     if let text, now < expiresAt, now >= fetchedAt {
       if now >= renewAt { ask(now) }
@@ -78,10 +75,7 @@ final class AccessToken: RequestAuthorization {
     }
     text = nil
     ask(now)
-    if let refusal {
-      self.refusal = nil
-      return .refused(reason: refusal)
-    }
+    if let refusal = refusal.take() { return .refused(reason: refusal) }
     return .awaited(trouble: trouble)
   }
 
