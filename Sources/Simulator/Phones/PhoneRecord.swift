@@ -63,8 +63,7 @@ struct PhoneRecord {
     let changed = dirty.sorted().compactMap { history.notification($0) }
     defer {
       keptThrough = max(keptThrough, changed.last?.id ?? 0)
-      dirty = []
-      removed = []
+      (dirty, removed) = ([], [])
     }
     return .save(phone, notifications: changed, removed: removed)
   }
