@@ -27,7 +27,7 @@ package struct ChannelKeeper: Sendable {
       let channel = try Channel.keep(
         database, app: app.id, environment: environment, channel: id, policy: policy, name: name, by: author.actor,
         now: author.now)
-      try note(database, "create", id, app, environment, author)
+      try author.note(database, "channel.create", app, environment, ["channel": .string(id)])
       return channel
     }
   }
@@ -50,8 +50,7 @@ package struct ChannelKeeper: Sendable {
   package func read(_ id: String, app: App, _ environment: Environment, now: Date) async throws -> Channel {
     guard case .policy(let policy) = try await ask(.read(id), app, environment) else { throw unreadable }
     return try await store.write { database in
-      try Channel.keep(
-        database, app: app.id, environment: environment, channel: id, policy: policy, by: nil, now: now)
+      try Channel.keep(database, app: app.id, environment: environment, channel: id, policy: policy, by: nil, now: now)
     }
   }
 
@@ -69,23 +68,12 @@ package struct ChannelKeeper: Sendable {
     }
     try await store.write { database in
       try Channel.remove(database, app: app.id, environment: environment, channel: id)
-      try note(database, "delete", id, app, environment, author)
+      try author.note(database, "channel.delete", app, environment, ["channel": .string(id)])
     }
   }
 
   private var unreadable: ServiceRefusal {
     ServiceRefusal(status: 0, reason: OwnReason.unreadableAnswer.rawValue)
-  }
-
-  private func note(
-    _ database: Database, _ verb: String, _ id: String, _ app: App, _ environment: Environment, _ author: KeeperAuthor
-  ) throws {
-    try AuditEntry.add(
-      database,
-      NewAuditEntry(
-        actor: author.actor, action: "channel.\(verb)", subject: "app \(app.bundleID)",
-        detail: ["environment": .string(environment.rawValue), "channel": .string(id)], address: author.address),
-      now: author.now)
   }
 }
 
@@ -99,5 +87,13 @@ package struct KeeperAuthor: Sendable {
 
   package init(_ actor: String, from address: String? = nil, now: Date) {
     (self.actor, self.address, self.now) = (actor, address, now)
+  }
+
+  /// Adds an entry to the activity log, with the app as its subject.
+  func note(
+    _ database: Database, _ action: String, _ app: App, _ environment: Environment, _ detail: [String: JSONValue]
+  ) throws {
+    let detail = detail.merging(["environment": .string(environment.rawValue)]) { $1 }
+    try AuditEntry.add(database, by: actor, action, "app \(app.bundleID)", .object(detail), from: address, now: now)
   }
 }

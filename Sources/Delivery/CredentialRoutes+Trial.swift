@@ -8,8 +8,7 @@ extension CredentialRoutes {
 
   /// Opens a separate connection, sends one request and closes the connection. Takes at most 15 seconds.
   package func attempt(_ trial: CredentialTrial) async -> ProviderVerdict {
-    let (verdicts, hand) = AsyncStream.makeStream(
-      of: ProviderVerdict.self, bufferingPolicy: .bufferingOldest(1))
+    let (verdicts, hand) = AsyncStream.makeStream(of: ProviderVerdict.self, bufferingPolicy: .bufferingOldest(1))
     let provider: any Provider
     do {
       let maker = try maker(trial.credential.provider)

@@ -49,10 +49,7 @@ package final class CredentialRoutes: RouteFinder {
     proxies: ProxyRules = .none, connections: ClientGroupConfiguration = ClientGroupConfiguration(),
     clock: @escaping @Sendable () -> Date = { Date() }, log: Logger? = nil
   ) {
-    self.store = store
-    self.loop = loop
-    self.resolver = resolver
-    self.simulator = simulator
+    (self.store, self.loop, self.resolver, self.simulator) = (store, loop, resolver, simulator)
     (self.connections, self.proxies) = (connections, proxies)
     self.clock = clock
     self.log = log?.labelled("Delivery")
@@ -112,8 +109,7 @@ package final class CredentialRoutes: RouteFinder {
   package func ask(_ request: ChannelRequest, app: App, environment: Model.Environment) async throws -> ChannelReply {
     let credential = try await credential(.apns, app: app.id, environment)
     return try await APNsMaker().ask(
-      request, bundleID: app.bundleID, try await account(credential),
-      try tools(credential, report: { _ in }, stateChanged: { _ in }))
+      request, bundleID: app.bundleID, try await account(credential), try tools(credential))
   }
 
   /// Uses a connection of its own; see ``RouteFinder``.
@@ -121,17 +117,13 @@ package final class CredentialRoutes: RouteFinder {
     _ batches: [TopicBatch], app: Int64, environment: Model.Environment
   ) async throws -> [[TopicResult]] {
     let credential = try await credential(.fcm, app: app, environment)
-    return try await FCMMaker().change(
-      batches, try await account(credential), try tools(credential, report: { _ in }, stateChanged: { _ in }))
+    return try await FCMMaker().change(batches, try await account(credential), try tools(credential))
   }
 
   /// Uses a connection of its own; see ``RouteFinder``.
-  package func ask(
-    _ operation: JPushOperation, app: Int64, environment: Model.Environment
-  ) async throws -> JSONValue {
+  package func ask(_ operation: JPushOperation, app: Int64, environment: Model.Environment) async throws -> JSONValue {
     let credential = try await credential(.jpush, app: app, environment)
-    return try await JPushMaker().ask(
-      operation, try await account(credential), try tools(credential, report: { _ in }, stateChanged: { _ in }))
+    return try await JPushMaker().ask(operation, try await account(credential), try tools(credential))
   }
 
   /// What the credential's provider is holding back, and why.
@@ -182,8 +174,8 @@ package final class CredentialRoutes: RouteFinder {
   }
 
   func tools(
-    _ credential: Credential, report: @escaping @Sendable (SendReport) -> Void,
-    stateChanged: @escaping @Sendable (ProviderState) -> Void
+    _ credential: Credential, report: @escaping @Sendable (SendReport) -> Void = { _ in },
+    stateChanged: @escaping @Sendable (ProviderState) -> Void = { _ in }
   ) throws -> ProviderTools {
     var connections = connections
     connections.connection.proxies = try rules(credential)
@@ -207,8 +199,7 @@ package final class CredentialRoutes: RouteFinder {
     do {
       let server = try ProxyServer(proxy.address)
       let password = try proxy.opened(store.sealer)
-      return ProxyRules(
-        always: ProxyServer(host: server.host, port: server.port, user: proxy.user, password: password))
+      return ProxyRules(always: ProxyServer(host: server.host, port: server.port, user: proxy.user, password: password))
     } catch let error where error is SealingError || error is SealingMismatch {
       throw NoRoute("The password of the credential's proxy cannot be decrypted. Enter it again on the app's page.")
     }

@@ -57,8 +57,8 @@ extension DeliveryEngine {
       store: store, push: id, log: log, pause: pause, told: { self.note(id, storeTrouble: $0) })
     let tools = PushRunner.Tools(
       store: patient, routes: routes, clock: clock, steady: steady, sleep: sleep, policy: policy, shares: shares,
-      leaps: leaps,
-      trail: state.withLock { $0.trail }, log: log, report: { self.deliver($0) }, publish: { self.publish(id, $0) })
+      leaps: leaps, trail: state.withLock { $0.trail }, log: log, report: { self.deliver($0) },
+      publish: { self.publish(id, $0) })
     do {
       try await PushRunner(id, tools: tools, control: control).carryOut()
       state.withLock { $0.stopped[id] = nil }

@@ -74,11 +74,7 @@ package final class DeliveryEngine: Sendable {
     pause: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(1)) },
     sleep: (@Sendable (Date) async throws -> Void)? = nil, policy: RetryPolicy = RetryPolicy(), log: Logger
   ) {
-    self.store = store
-    self.routes = routes
-    self.clock = clock
-    self.pause = pause
-    self.policy = policy
+    (self.store, self.routes, self.clock, self.pause, self.policy) = (store, routes, clock, pause, policy)
     self.sleep =
       sleep ?? { date in
         try await Task.sleep(for: .seconds(min(1, max(0.001, date.timeIntervalSince(clock())))))

@@ -36,13 +36,15 @@ package struct JPushKeeper: Sendable {
     guard !before.isSame else { return before }
     guard before.problems.isEmpty else { throw Problems(before.problems) }
     func record(_ outcome: String) async throws {
-      try await note(
-        "device.jpush", "device \(device.id)",
-        [
-          "alias": before.hasOtherAlias ? .string(device.alias ?? "") : .null,
-          "added": .number(before.missingTags.count), "removed": .number(before.extraTags.count),
-          "outcome": .string(outcome),
-        ], author)
+      let detail: JSONValue = [
+        "alias": before.hasOtherAlias ? .string(device.alias ?? "") : .null,
+        "added": .number(before.missingTags.count), "removed": .number(before.extraTags.count),
+        "outcome": .string(outcome),
+      ]
+      try await store.write {
+        try AuditEntry.add(
+          $0, by: author.actor, "device.jpush", "device \(device.id)", detail, from: author.address, now: author.now)
+      }
     }
     do {
       for change in before.changes {
@@ -70,21 +72,20 @@ package struct JPushKeeper: Sendable {
     return Set((answer["tags"]?.array ?? []).compactMap(\.string)).sorted()
   }
 
-  package func isTagged(
-    _ tag: String, device: String, app: App, _ environment: Environment
-  ) async throws -> Bool {
+  package func isTagged(_ tag: String, device: String, app: App, _ environment: Environment) async throws -> Bool {
     try await ask(.isTagged(tag, device: device), app.id, environment)["result"] == true
   }
 
   /// Gives a tag to registration IDs, and takes it from others; at most 1000 each.
   package func change(
-    tag: String, added: [String], removed: [String], app: App, _ environment: Environment,
-    by author: KeeperAuthor
+    tag: String, added: [String], removed: [String], app: App, _ environment: Environment, by author: KeeperAuthor
   ) async throws {
     _ = try await ask(.changeTag(tag, added: added, removed: removed), app.id, environment)
-    try await note(
-      "jpush.tag", app, environment,
-      ["tag": .string(tag), "added": .number(added.count), "removed": .number(removed.count)], author)
+    try await store.write {
+      try author.note(
+        $0, "jpush.tag", app, environment,
+        ["tag": .string(tag), "added": .number(added.count), "removed": .number(removed.count)])
+    }
   }
 
   /// Takes an alias or a tag from all devices, or deletes a schedule, at JPush alone.
@@ -98,7 +99,9 @@ package struct JPushKeeper: Sendable {
       case .schedule: .removeSchedule(name)
       }
     _ = try await ask(operation, app.id, environment)
-    try await note("jpush.\(kind.rawValue)_remove", app, environment, [kind.rawValue: .string(name)], author)
+    try await store.write {
+      try author.note($0, "jpush.\(kind.rawValue)_remove", app, environment, [kind.rawValue: .string(name)])
+    }
   }
 
   package enum Removable: String, Sendable { case alias, tag, schedule }
@@ -116,23 +119,5 @@ package struct JPushKeeper: Sendable {
       if page >= answer["total_pages"]?.integer ?? 1 { break }
     }
     return found
-  }
-
-  // MARK: The activity log
-
-  private func note(
-    _ action: String, _ app: App, _ environment: Environment, _ detail: [String: JSONValue],
-    _ author: KeeperAuthor
-  ) async throws {
-    let detail = detail.merging(["environment": .string(environment.rawValue)]) { $1 }
-    try await note(action, "app \(app.bundleID)", .object(detail), author)
-  }
-
-  private func note(
-    _ action: String, _ subject: String, _ detail: JSONValue, _ author: KeeperAuthor
-  ) async throws {
-    let entry = NewAuditEntry(
-      actor: author.actor, action: action, subject: subject, detail: detail, address: author.address)
-    _ = try await store.write { try AuditEntry.add($0, entry, now: author.now) }
   }
 }

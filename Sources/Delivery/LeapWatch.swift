@@ -24,9 +24,7 @@ final class LeapWatch: Sendable {
 
   /// - Parameter steady: elapsed seconds since an arbitrary start; nil if the clock is never set.
   init(clock: @escaping @Sendable () -> Date, steady: (@Sendable () -> TimeInterval)?, log: Logger) {
-    self.clock = clock
-    self.steady = steady
-    self.log = log
+    (self.clock, self.steady, self.log) = (clock, steady, log)
     state = Mutex(State(offset: steady.map { clock().timeIntervalSince1970 - $0() } ?? 0))
   }
 

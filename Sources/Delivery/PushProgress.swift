@@ -26,20 +26,14 @@ package struct PushProgress: Sendable, Hashable {
   /// Outcomes per second over the last few seconds.
   package var rate: Double = 0
   package init(state: PushState, target: Int?, counts: OutcomeCounts) {
-    self.state = state
-    self.target = target
-    self.counts = counts
+    (self.state, self.target, self.counts) = (state, target, counts)
   }
 
   /// Progress as stored.
   ///
   /// - Parameter nextDue: when the first retry is due.
   package init(_ push: Push, nextDue: Date? = nil) {
-    self.init(state: push.state, target: push.target, counts: push.counts)
-    waiting = push.waiting
-    isSettling = push.isSettling
-    repeats = push.repeats
-    self.nextDue = nextDue
+    self.init(RunRow(push), nextDue: nextDue)
   }
 
   init(_ row: RunRow, nextDue: Date?) {

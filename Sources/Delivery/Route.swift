@@ -82,9 +82,7 @@ extension RouteFinder {
     throw NoRoute("JPush cannot be asked here.", .noCredential)
   }
   /// Always refused: there is no credential.
-  package func change(
-    _ batches: [TopicBatch], app: Int64, environment: Environment
-  ) async throws -> [[TopicResult]] {
+  package func change(_ batches: [TopicBatch], app: Int64, environment: Environment) async throws -> [[TopicResult]] {
     throw NoRoute("Topics cannot be managed here.", .noCredential)
   }
   /// Always nil.
@@ -99,8 +97,7 @@ package struct NoRoute: Error, Sendable, Hashable, CustomStringConvertible {
   /// The same reason, as the outcome of each device.
   package let reason: OwnReason
   package init(_ description: String, _ reason: OwnReason = .credentialUnusable) {
-    self.description = description
-    self.reason = reason
+    (self.description, self.reason) = (description, reason)
   }
 }
 
@@ -112,8 +109,7 @@ final class RouteLog: Sendable {
   private let told = Mutex<String?>(nil)
 
   init(_ credential: Credential, _ log: Logger?) {
-    self.credential = credential
-    self.log = log
+    (self.credential, self.log) = (credential, log)
   }
 
   func note(_ state: ProviderState) {

@@ -24,9 +24,7 @@ package struct SmokeRunner: Sendable {
     ///   - source: where the run was asked for.
     ///   - person: the person, or the token's owner; nil: none.
     ///   - address: the client's address; nil for this machine.
-    package init(
-      _ source: PushSource, by actor: String, person: Int64? = nil, from address: String? = nil
-    ) {
+    package init(_ source: PushSource, by actor: String, person: Int64? = nil, from address: String? = nil) {
       self.person = person
       (self.source, entry) = (source, NewAuditEntry(actor: actor, action: "", subject: "", address: address))
     }
@@ -52,8 +50,7 @@ package struct SmokeRunner: Sendable {
     let order = PushIntake.Order(
       draft, source: .smoke, by: starter.entry.actor, person: starter.person, from: starter.entry.address,
       now: now)
-    let once =
-      idempotency ?? Idempotency(actor: starter.entry.actor, key: nil, route: "smoke", content: [], now: now)
+    let once = idempotency ?? Idempotency(actor: starter.entry.actor, key: nil, route: "smoke", content: [], now: now)
     do {
       let answer = try await intake.take(order, once: once) { check in
         guard let count = check.reachable, count > SmokeExpectation.reachLimit else { return }

@@ -50,14 +50,9 @@ package struct TopicKeeper: Sendable {
       try TopicSubscription.keep(
         database, app: app.id, environment: environment, topic: batch.topic, joins: batch.joins, endings,
         askedAt: asked, now: now)
-      let entry = NewAuditEntry(
-        actor: author.actor, action: batch.joins ? "topic.subscribe" : "topic.unsubscribe",
-        subject: "app \(app.bundleID)",
-        detail: [
-          "environment": .string(environment.rawValue), "topic": .string(batch.topic),
-          "devices": .integer(Int64(batch.tokens.count)),
-        ], address: author.address)
-      try AuditEntry.add(database, entry, now: author.now)
+      try author.note(
+        database, batch.joins ? "topic.subscribe" : "topic.unsubscribe", app, environment,
+        ["topic": .string(batch.topic), "devices": .number(batch.tokens.count)])
     }
     return results
   }
@@ -74,15 +69,9 @@ package struct TopicKeeper: Sendable {
     let change = try TopicChange.create(
       database, app: app.id, environment: environment, topic: topic, joins: joins, audience: audience,
       by: author.actor, now: author.now)
-    try AuditEntry.add(
-      database,
-      NewAuditEntry(
-        actor: author.actor, action: joins ? "topic.subscribe" : "topic.unsubscribe",
-        subject: "app \(app.bundleID)",
-        detail: [
-          "environment": .string(environment.rawValue), "topic": .string(topic), "audience": audience.json,
-          "change": .integer(change.id),
-        ], address: author.address), now: author.now)
+    try author.note(
+      database, joins ? "topic.subscribe" : "topic.unsubscribe", app, environment,
+      ["topic": .string(topic), "audience": audience.json, "change": .integer(change.id)])
     return change
   }
 

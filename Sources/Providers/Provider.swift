@@ -66,9 +66,7 @@ package struct ProviderPush: Sendable {
   package let draft: PushDraft
   /// The time to live counts from here.
   package let sentAt: Date
-  package init(
-    id: Int64, uid: String, signature: String? = nil, seed: UInt64, draft: PushDraft, sentAt: Date
-  ) {
+  package init(id: Int64, uid: String, signature: String? = nil, seed: UInt64, draft: PushDraft, sentAt: Date) {
     (self.id, self.uid, self.seed, self.draft, self.sentAt) = (id, uid, seed, draft, sentAt)
     self.signature = signature
   }
@@ -197,7 +195,5 @@ package struct ServiceRefusal: Error, Sendable, Hashable, CustomStringConvertibl
 /// All providers.
 package enum ProviderList {
   /// Add a new provider here, and a folder beside `APNs`.
-  package static let all: [any ProviderMaker] = [
-    APNsMaker(), FCMMaker(), JPushMaker(),
-  ]
+  package static let all: [any ProviderMaker] = [APNsMaker(), FCMMaker(), JPushMaker()]
 }

@@ -26,9 +26,7 @@ package struct ProviderFailure: Sendable, Hashable, CustomStringConvertible {
   /// The beginning of the failure.
   package let since: Date
   package init(kind: Kind, reason: String, since: Date) {
-    self.kind = kind
-    self.reason = reason
-    self.since = since
+    (self.kind, self.reason, self.since) = (kind, reason, since)
   }
 
   package var description: String { reason }
@@ -54,12 +52,8 @@ package struct ProviderHealth: Sendable, Hashable {
     circuit: CircuitBreaker.State = .closed, limit: Int? = nil, stormShare: Double? = nil, stormAt: Date? = nil,
     lost: Int? = nil, clockLead: Int? = nil
   ) {
-    self.circuit = circuit
-    self.limit = limit
-    self.stormShare = stormShare
-    self.stormAt = stormAt
-    self.lost = lost
-    self.clockLead = clockLead
+    (self.circuit, self.limit, self.stormShare) = (circuit, limit, stormShare)
+    (self.stormAt, self.lost, self.clockLead) = (stormAt, lost, clockLead)
   }
 
   /// Whether the rate is reduced.
@@ -85,9 +79,7 @@ package struct RetryCause: Sendable, Hashable {
   /// The pause requested by the provider.
   package let retryAfter: Duration?
   package init(status: Int, reason: String, retryAfter: Duration? = nil) {
-    self.status = status
-    self.reason = reason
-    self.retryAfter = retryAfter
+    (self.status, self.reason, self.retryAfter) = (status, reason, retryAfter)
   }
 }
 

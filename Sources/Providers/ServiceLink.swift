@@ -78,6 +78,13 @@ package final class ServiceLink: @unchecked Sendable {
   /// From any thread.
   func submit(_ batch: RequestBatch) { group?.submit(batch) }
 
+  /// Submits one request that reaches nobody; its result is reported for push 0.
+  func ask(path: String, json body: [UInt8]) {
+    var batch = RequestBatchBuilder(template: .json, capacity: 1)
+    batch.append(id: 0, path: path, body: body)
+    submit(batch.build())
+  }
+
   /// From any thread; see ``Provider/cancel(push:)``.
   func cancel(push: Int64) {
     tools.loop.execute { [self] in
@@ -285,6 +292,10 @@ package final class ServiceLink: @unchecked Sendable {
     }
     if isNew { tools.stateChanged(state) }
   }
+}
+
+extension RequestTemplate {
+  static let json = RequestTemplate(fields: [HeaderField("content-type", "application/json")])
 }
 
 extension ServiceLink: ClientGroupHandler {

@@ -53,8 +53,7 @@ package struct DemoWorld: Sendable, Hashable {
       DemoPhone(
         name: "Margaret’s iPhone", model: "iPhone 17", environment: .production, alias: "usr_margaret",
         tags: ["vip"]),
-      DemoPhone(
-        name: "Alan’s iPhone", model: "iPhone 14", environment: .production, alias: "usr_alan", tags: []),
+      DemoPhone(name: "Alan’s iPhone", model: "iPhone 14", environment: .production, alias: "usr_alan", tags: []),
     ])
 
   /// Adds the phones, unless the book already has phones of the app.

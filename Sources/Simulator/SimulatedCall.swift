@@ -104,7 +104,6 @@ package struct SimulatedReply: Sendable, Hashable {
 
   /// All header fields, with names in lower case.
   package var fields: [(name: String, value: String)] {
-    [("content-type", contentType)] + (retryAfter.map { [("retry-after", "\($0)")] } ?? [])
-      + (limits?.fields ?? [])
+    [("content-type", contentType)] + (retryAfter.map { [("retry-after", "\($0)")] } ?? []) + (limits?.fields ?? [])
   }
 }

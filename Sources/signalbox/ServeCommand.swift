@@ -18,8 +18,7 @@ enum ServeCommand {
     showing: "127.0.0.1:8080"
   ) { text throws(BadValue) in
     guard let address = SocketAddress(text) else {
-      throw BadValue(
-        "is not an address with a port, e.g. 127.0.0.1:8080")
+      throw BadValue("is not an address with a port, e.g. 127.0.0.1:8080")
     }
     return address
   }.configuration
@@ -271,8 +270,7 @@ enum Resources {
   static func find(_ named: String?) throws -> String {
     if let named {
       guard holds(named) else {
-        throw CommandFailure(
-          "\(named) does not contain Templates and Public. Correct --resources.")
+        throw CommandFailure("\(named) does not contain Templates and Public. Correct --resources.")
       }
       return named
     }

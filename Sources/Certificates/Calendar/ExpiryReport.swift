@@ -49,8 +49,7 @@ package struct ExpiryReport: Sendable, Hashable {
   /// - Parameter planned: what uses each item, by its key.
   package init(
     _ items: [TrackedExpiry], unreadable: [Unreadable] = [], closed: [Unreadable] = [],
-    planned: [String: Forecast.Plan] = [:], now: Date,
-    within days: Int = Expiry.warningDays
+    planned: [String: Forecast.Plan] = [:], now: Date, within days: Int = Expiry.warningDays
   ) {
     checkedAt = now
     withinDays = days

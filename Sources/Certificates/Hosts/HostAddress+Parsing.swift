@@ -54,8 +54,7 @@ extension HostAddress {
     guard problems.isEmpty else { throw Problems(problems) }
     let start = startProtocol ?? meant?.start ?? number.flatMap { Self.ports[$0] } ?? .tls
     let usual = startProtocol == nil || startProtocol == meant?.start ? meant?.port ?? start.port : start.port
-    self.init(
-      host: host, port: number ?? usual, serverName: name.isEmpty ? nil : name, startProtocol: start)
+    self.init(host: host, port: number ?? usual, serverName: name.isEmpty ? nil : name, startProtocol: start)
   }
 
   /// Splits into the host and the digits of the port.

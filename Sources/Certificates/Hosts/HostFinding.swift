@@ -50,8 +50,7 @@ package struct HostFinding: Sendable, Hashable {
   private static func dates(_ seen: HostSighting, now: Date) -> [HostFinding] {
     var findings: [HostFinding] = []
     for link in seen.chain where Expiry.band(notBefore: nil, notAfter: link.notAfter, now: now) == .expired {
-      findings.append(
-        HostFinding(true, .expired, ["name": link.subject.singleLine, "date": link.notAfter.utcText]))
+      findings.append(HostFinding(true, .expired, ["name": link.subject.singleLine, "date": link.notAfter.utcText]))
     }
     if let notBefore = seen.notBefore, now < notBefore {
       findings.append(HostFinding(true, .notYetValid, ["date": notBefore.utcText]))

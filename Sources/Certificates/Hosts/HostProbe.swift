@@ -67,9 +67,7 @@ package struct HostProbe: Sendable {
     return try sighting(connection, address, place)
   }
 
-  private func places(
-    _ host: String, _ port: UInt16, _ proxy: ProxyServer?
-  ) throws(HostFailure) -> [SocketAddress] {
+  private func places(_ host: String, _ port: UInt16, _ proxy: ProxyServer?) throws(HostFailure) -> [SocketAddress] {
     do {
       return try Socket.resolve(host: host, port: port)
     } catch {
@@ -80,9 +78,7 @@ package struct HostProbe: Sendable {
   }
 
   /// - Parameter early: what the host has sent already.
-  private func begin(
-    _ start: HostAddress.StartProtocol, _ line: ProbeLine, _ early: [UInt8]
-  ) throws(HostFailure) {
+  private func begin(_ start: HostAddress.StartProtocol, _ line: ProbeLine, _ early: [UInt8]) throws(HostFailure) {
     var dialogue = StartTLSDialogue(start)
     var step = dialogue.first
     var early = early

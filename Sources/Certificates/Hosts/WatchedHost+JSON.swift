@@ -91,8 +91,7 @@ package struct HostCertificateAnswer: JSONObject, Sendable {
 extension WatchedHost {
   /// A band, or `unknown` before the first sighting.
   fileprivate func state(now: Date) -> String {
-    seen == nil
-      ? "unknown" : Expiry.band(notBefore: seen?.notBefore, notAfter: seen?.notAfter, now: now).rawValue
+    seen == nil ? "unknown" : Expiry.band(notBefore: seen?.notBefore, notAfter: seen?.notAfter, now: now).rawValue
   }
 }
 

@@ -30,8 +30,7 @@ extension CertificateFile {
       "kind": .string(kind.rawValue),
       "role": .optional(role?.rawValue),
       "name": .string(name),
-      "topics": .array(
-        topics.map { ["name": .string($0.name), "kinds": .array($0.kinds.map(JSONValue.string))] }),
+      "topics": .array(topics.map { ["name": .string($0.name), "kinds": .array($0.kinds.map(JSONValue.string))] }),
       "environments": .array(environments.map { .string($0.rawValue) }),
       "team_id": .optional(teamID),
       "key_id": .optional(keyID),

@@ -10,9 +10,7 @@ extension CertificateFile {
   /// - Parameters:
   ///   - keyID: the key ID entered with the file.
   ///   - translation: the language; nil: English.
-  package func lines(
-    now: Date, keyID given: String? = nil, in translation: (any Translation)? = nil
-  ) -> [String] {
+  package func lines(now: Date, keyID given: String? = nil, in translation: (any Translation)? = nil) -> [String] {
     func text(_ message: Message) -> String { message.text(in: translation) }
     var facts: [(label: Message, value: String?)] = [
       ("Kind", text(kind.words)),

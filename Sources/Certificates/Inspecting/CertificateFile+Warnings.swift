@@ -36,8 +36,7 @@ extension CertificateFile {
     var warnings: [FileWarning] = []
     let others = otherCertificates.filter { !$0.isAuthority && $0 != certificate }
     if !others.isEmpty {
-      warnings.append(
-        .severalCertificates(count: others.count + 1, taken: name, choice ?? .onlyWithKey))
+      warnings.append(.severalCertificates(count: others.count + 1, taken: name, choice ?? .onlyWithKey))
     }
     let apple = certificate.appleExtensions
     if apple.hasTopicList, apple.topics == nil { warnings.append(.topicListUnreadable) }

@@ -60,9 +60,7 @@ package enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable 
     return (role, named?.2 ?? (role == .other ? [] : [.development, .production]))
   }
 
-  private static func role(
-    _ apple: AppleExtensions, isMarked: Bool, named: CertificateRole?
-  ) -> CertificateRole {
+  private static func role(_ apple: AppleExtensions, isMarked: Bool, named: CertificateRole?) -> CertificateRole {
     if apple.isVoIP { return .voip }
     switch apple.signing {
     case .development: return .developmentSigning

@@ -127,8 +127,7 @@ extension FileProblem {
 
 extension ServiceAccountProblem {
   fileprivate var problem: Problem {
-    let remedy =
-      " Download a new key: Firebase console, Project settings, Service accounts, Generate new private key."
+    let remedy = " Download a new key: Firebase console, Project settings, Service accounts, Generate new private key."
     return switch self {
     case .missing(let name):
       Problem(

@@ -157,8 +157,7 @@ package enum CertificateTracker {
       // Its successor's expiry date counts, unless an app sends with the old certificate again.
       if certificate.isReplaced, uses[certificate.id] == nil { continue }
       guard let kind = CertificateKind(rawValue: details.kind) else {
-        unreadable.append(
-          ExpiryReport.Unreadable(name: details.name, reason: "its kind “\(details.kind)” is unknown"))
+        unreadable.append(ExpiryReport.Unreadable(name: details.name, reason: "its kind “\(details.kind)” is unknown"))
         continue
       }
       let app = details.appID.flatMap { apps[$0] } ?? uses[certificate.id]?.first?.bundleID
@@ -172,8 +171,7 @@ package enum CertificateTracker {
       "hosts", all: { try WatchedHost.all(database) }, find: { try WatchedHost.find(database, id: $0) })
     for host in hosts {
       if let blindness = HostFinding.blindness(host, now: now) {
-        unreadable.append(
-          ExpiryReport.Unreadable(key: host.key, name: host.name, blindness.problem))
+        unreadable.append(ExpiryReport.Unreadable(key: host.key, name: host.name, blindness.problem))
       }
       // The certificate seen last still counts.
       if let item = TrackedExpiry(host) { items.append(item) }

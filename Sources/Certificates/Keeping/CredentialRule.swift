@@ -50,8 +50,7 @@ package enum CredentialRule {
   ///   - certificate: nil for none; only the simulator works without one.
   ///   - endpoint: the service's word, `simulator`, or `host:port`.
   package static func problems(
-    _ app: App, _ environment: Environment, _ provider: ProviderKind, certificate: TrackedCertificate?,
-    endpoint: String
+    _ app: App, _ environment: Environment, _ provider: ProviderKind, certificate: TrackedCertificate?, endpoint: String
   ) -> [Problem] {
     var problems: [Problem] = []
     if let certificate {
@@ -77,9 +76,7 @@ package enum CredentialRule {
   /// text, which stands for the system's authorities.
   ///
   /// - Throws: a problem at `trust`.
-  package static func trust(
-    _ text: String, endpoint: String, _ provider: ProviderKind
-  ) throws(Problems) -> String? {
+  package static func trust(_ text: String, endpoint: String, _ provider: ProviderKind) throws(Problems) -> String? {
     guard text.utf8.contains(where: { $0 > 0x20 }) else { return nil }
     guard isHost(endpoint, provider) else {
       throw Problems([Problem("trust", CredentialMessage.trustNeedsHost)])
@@ -186,9 +183,7 @@ extension CredentialScope {
   }
 
   /// The scope of an app's key or certificate for an environment; nil if there is none, as for the simulator.
-  package static func find(
-    _ database: Database, app: Int64, environment: Environment
-  ) throws -> CredentialScope? {
+  package static func find(_ database: Database, app: Int64, environment: Environment) throws -> CredentialScope? {
     let credential = try Credential.find(database, app: app, provider: .apns, environment: environment)
     guard let id = credential?.certificateID, let kept = try TrackedCertificate.find(database, id: id) else {
       return nil

@@ -40,8 +40,7 @@ package struct SigningOrder: Sendable, Hashable {
     switch CertificateKind(rawValue: details.kind) {
     case .apnsCertificate, .voipCertificate, .appleCertificate:
       let topic = details.topics.first ?? uses.first?.bundleID ?? details.name
-      return .push(
-        topic: topic, certificate: certificate.id, app: details.appID ?? uses.first?.appID, email: email)
+      return .push(topic: topic, certificate: certificate.id, app: details.appID ?? uses.first?.appID, email: email)
     case .tlsCertificate:
       let own = details.publicPEM.flatMap { try? Certificate(pem: $0) }  // nil: the name is used
       return .host([own?.commonName ?? details.name], certificate: certificate.id)

@@ -22,9 +22,7 @@ package struct CertificateReturn: Sendable {
   /// Undoes the replacement, with an audit entry. Runs in the caller's transaction.
   ///
   /// - Returns: the credentials that moved back; nil if the certificate is no longer replaced.
-  package func commit(
-    _ database: Database, by actor: String, address: String? = nil, now: Date
-  ) throws -> [Int64]? {
+  package func commit(_ database: Database, by actor: String, address: String? = nil, now: Date) throws -> [Int64]? {
     guard let back = try TrackedCertificate.undoReplacement(database, id: old.id) else { return nil }
     try AuditEntry.add(
       database,

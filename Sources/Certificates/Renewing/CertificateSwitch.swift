@@ -41,9 +41,7 @@ package struct CertificateSwitch: Sendable {
   let attempt: @Sendable (CredentialTrial) async -> ProviderVerdict
 
   /// - Parameter attempt: makes one trial.
-  package init(
-    store: Store, attempt: @escaping @Sendable (CredentialTrial) async -> ProviderVerdict
-  ) {
+  package init(store: Store, attempt: @escaping @Sendable (CredentialTrial) async -> ProviderVerdict) {
     (self.store, self.attempt) = (store, attempt)
   }
 
@@ -60,8 +58,7 @@ package struct CertificateSwitch: Sendable {
     let attempts = try await CredentialAttempt.all(
       store, credentials: renewal.uses.map(\.credentialID), details: renewal.details, material: renewal.material,
       attempt: attempt)
-    return Report(
-      renewal: renewal, attempts: attempts, outcome: Self.outcome(attempts, allowsUntried: allowsUntried))
+    return Report(renewal: renewal, attempts: attempts, outcome: Self.outcome(attempts, allowsUntried: allowsUntried))
   }
 
   /// A refusal counts even with `allowsUntried`.

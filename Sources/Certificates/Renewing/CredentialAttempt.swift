@@ -21,8 +21,7 @@ package struct CredentialAttempt: Sendable, Hashable {
   ///
   /// - Returns: nil if nothing was tried.
   package static func binding(
-    _ credential: Credential, _ app: App, store: Store,
-    attempt: @Sendable (CredentialTrial) async -> ProviderVerdict
+    _ credential: Credential, _ app: App, store: Store, attempt: @Sendable (CredentialTrial) async -> ProviderVerdict
   ) async throws -> CredentialAttempt? {
     guard credential.provider != .apns, credential.place != .simulator, let id = credential.certificateID else {
       return nil
@@ -60,8 +59,7 @@ package struct CredentialAttempt: Sendable, Hashable {
     var attempts: [CredentialAttempt] = []
     for (credential, bundleID) in credentials {
       let trial = CredentialTrial(credential, bundleID: bundleID, details: details, material: material)
-      attempts.append(
-        CredentialAttempt(credential: credential, bundleID: bundleID, verdict: await attempt(trial)))
+      attempts.append(CredentialAttempt(credential: credential, bundleID: bundleID, verdict: await attempt(trial)))
     }
     return attempts
   }
@@ -126,9 +124,7 @@ package struct CredentialTrial: Sendable {
   package let material: [UInt8]
 
   /// - Parameter bundleID: the bundle ID of the credential's app.
-  package init(
-    _ credential: Credential, bundleID: String, details: TrackedCertificate.Details, material: [UInt8]
-  ) {
+  package init(_ credential: Credential, bundleID: String, details: TrackedCertificate.Details, material: [UInt8]) {
     self.credential = credential
     // A VoIP-only certificate does not cover the app's own topic.
     let isOwn = details.topics.isEmpty || details.topics.contains(bundleID)

@@ -59,8 +59,7 @@ package struct Renewal: Sendable {
     let hasKey = details.hasPrivateKey
     let isSame = details.sha256 != nil && details.sha256 == old.details.sha256
     let isFirstKey = isSame && hasKey && !old.details.hasPrivateKey
-    isRefill =
-      try isFirstKey || isSame && hasKey && Sealing.isClosed(database, in: "certificates", id: id, sealer)
+    isRefill = try isFirstKey || isSame && hasKey && Sealing.isClosed(database, in: "certificates", id: id, sealer)
     known = try details.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0) }?
       .first { $0.details.hasPrivateKey || !hasKey }
     // The notes of a file that is stored already stay unless new ones are given.
@@ -104,17 +103,14 @@ package struct Renewal: Sendable {
   /// Puts the file in place, in the caller's transaction.
   ///
   /// - Throws: `Problems` if ``isStopped``.
-  package func carryOut(
-    _ database: Database, sealer: any Sealer, by user: String, now: Date
-  ) throws -> Switched {
+  package func carryOut(_ database: Database, sealer: any Sealer, by user: String, now: Date) throws -> Switched {
     if isStopped { throw Problems(stops) }
     if isRefill {
       try TrackedCertificate.refill(
         database, id: old.id, material: material, publicPEM: details.publicPEM, sealer: sealer, now: now)
       return Switched(successor: old, moved: [], audited: ["refilled": true, "sha256": .optional(details.sha256)])
     }
-    let successor =
-      try known ?? CertificateTracker.keep(database, file, labels, sealer: sealer, by: user, now: now)
+    let successor = try known ?? CertificateTracker.keep(database, file, labels, sealer: sealer, by: user, now: now)
     if known != nil { try CertificateContents.update(database, certificate: successor.id, notes) }
     let moved = try TrackedCertificate.replace(database, id: old.id, by: successor.id, now: now)
     let audited: JSONValue = [
@@ -123,8 +119,7 @@ package struct Renewal: Sendable {
       "replaced_serial": .optional(old.details.serial), "credentials": .array(moved.map { .integer($0) }),
       "warnings": .array(findings.filter { $0.level == .warn }.map { .string($0.problem.code) }),
     ]
-    return Switched(
-      successor: try TrackedCertificate.get(database, id: successor.id), moved: moved, audited: audited)
+    return Switched(successor: try TrackedCertificate.get(database, id: successor.id), moved: moved, audited: audited)
   }
 
   // MARK: Between two requests of a browser
@@ -142,9 +137,7 @@ package struct Renewal: Sendable {
   /// Reads the result of ``content(original:)``.
   ///
   /// - Throws: `FileProblem`, `Problems`.
-  package init(
-    _ database: Database, replacing id: Int64, content: [UInt8], sealer: any Sealer, now: Date
-  ) throws {
+  package init(_ database: Database, replacing id: Int64, content: [UInt8], sealer: any Sealer, now: Date) throws {
     let members = try JSONValue(parsing: Data(content))
     let name = members["name"]?.string ?? ""
     let labels = CertificateTracker.Labels(

@@ -34,14 +34,12 @@ package struct RenewalCheck: Sendable {
     case (let one?, let other?) where one == other: return nil
     case (.apnsCertificate?, .apnsKey?), (.voipCertificate?, .apnsKey?): return RenewalFinding(.warn, .toKey)
     case (.apnsKey?, .apnsCertificate?), (.apnsKey?, .voipCertificate?):
-      return RenewalFinding(
-        .warn, .fromKey, ["date": new.notAfter?.day ?? "–", "topics": names(Set(new.topics.keys))])
+      return RenewalFinding(.warn, .fromKey, ["date": new.notAfter?.day ?? "–", "topics": names(Set(new.topics.keys))])
     // A certificate for all push types may replace one for VoIP: the topics decide. The other way round, the app's own
     // topic is lost.
     case (.voipCertificate?, .apnsCertificate?), (.apnsCertificate?, .voipCertificate?): return nil
     case (let one, let other):
-      return RenewalFinding(
-        .stop, .kind, ["old": one?.rawValue.spaced ?? "–", "new": other?.rawValue.spaced ?? "–"])
+      return RenewalFinding(.stop, .kind, ["old": one?.rawValue.spaced ?? "–", "new": other?.rawValue.spaced ?? "–"])
     }
   }
 
@@ -90,8 +88,7 @@ package struct RenewalCheck: Sendable {
   }
 
   private func stop(_ topic: String, _ count: Int) -> RenewalFinding {
-    RenewalFinding(
-      .stop, .topic, ["topic": topic, "topics": names(Set(new.topics.keys)), "count": "\(count)"])
+    RenewalFinding(.stop, .topic, ["topic": topic, "topics": names(Set(new.topics.keys)), "count": "\(count)"])
   }
 
   private func lost(_ before: Set<String>, _ after: Set<String>) -> [RenewalFinding] {

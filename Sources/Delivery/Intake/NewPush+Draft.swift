@@ -18,8 +18,7 @@ extension NewPush {
 
   /// One run of a schedule, created by the schedule's creator.
   init(_ draft: PushDraft, of schedule: Schedule) {
-    self.init(
-      draft.json.text(), app: schedule.appID, schedule.environment, source: .schedule, by: schedule.createdBy)
+    self.init(draft.json.text(), app: schedule.appID, schedule.environment, source: .schedule, by: schedule.createdBy)
     (title, body) = (schedule.title, schedule.body)
     pushType = draft.pushType
     searchTerms = Self.searchTerms(draft)
@@ -96,8 +95,7 @@ extension Lint.Context {
       $0.provider == .jpush && $0.environment == environment && $0.state == .active
     }
     self.init(
-      aliasRule: app.rule, now: now, uid: NewPush.sampleID,
-      signature: NewPush.sampleSignature,
+      aliasRule: app.rule, now: now, uid: NewPush.sampleID, signature: NewPush.sampleSignature,
       credential: try CredentialScope.find(database, app: app.id, environment: environment),
       services: Set(credentials.map(\.provider)),
       jpush: draft.platforms.intersection(jpush.map(\.platform)))

@@ -22,9 +22,7 @@ package struct PushValidation: Sendable, Hashable {
   package let reason: Reason?
 
   /// Services that can be asked, and how many devices one question names.
-  private static let services: [(kind: ProviderKind, devices: Int)] = [
-    (.fcm, 1), (.jpush, JPushMessage.deviceLimit),
-  ]
+  private static let services: [(kind: ProviderKind, devices: Int)] = [(.fcm, 1), (.jpush, JPushMessage.deviceLimit)]
 
   static func find(
     _ check: PushCheck, _ store: Store, _ routes: any RouteFinder, now: Date

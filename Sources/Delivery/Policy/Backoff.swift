@@ -9,8 +9,7 @@ package struct Backoff: Sendable, Hashable {
   package let longest: TimeInterval
 
   package init(first: TimeInterval, longest: TimeInterval) {
-    self.first = first
-    self.longest = longest
+    (self.first, self.longest) = (first, longest)
   }
 
   /// The service has problems: Apple asks for 15 minutes at least.

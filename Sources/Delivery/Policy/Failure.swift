@@ -71,10 +71,7 @@ extension RetryPolicy {
     /// Whether it was sent with a newly signed token already.
     package var isResigned: Bool
     package init(attempts: Int, firstAt: Date, deadline: Date? = nil, isResigned: Bool = false) {
-      self.attempts = attempts
-      self.firstAt = firstAt
-      self.deadline = deadline
-      self.isResigned = isResigned
+      (self.attempts, self.firstAt, self.deadline, self.isResigned) = (attempts, firstAt, deadline, isResigned)
     }
 
     func isOver(_ now: Date) -> Bool { deadline.map { $0 <= now } ?? false }

@@ -28,9 +28,7 @@ extension PushRun {
   mutating func readInterrupted() { ask(.store(.interrupted(limit: plan.pageSize)), .readingInterrupted) }
 
   mutating func recordInterrupted(_ due: [WaitingDelivery.Due]) {
-    if due.isEmpty {
-      return readUnanswered(leg: 0)
-    }
+    if due.isEmpty { return readUnanswered(leg: 0) }
     var batch = RunResults()
     for item in due {
       // It may have been sent again before the process ended.
@@ -109,8 +107,7 @@ extension PushRun {
       return look()
     }
     record(
-      RunResults(
-        results: waiting.map { result($0, ending.outcome(after: $0.waiting.last), legs[leg].provider) }),
+      RunResults(results: waiting.map { result($0, ending.outcome(after: $0.waiting.last), legs[leg].provider) }),
       .recordingRest)
   }
 

@@ -102,8 +102,8 @@ extension PushRun {
     let duration = Int(((world.now.steady - flight.askedAt) * 1000).rounded())
     return DeliveryResult(
       deviceID: device, platform: flight.reach.platform, provider: flight.reach.provider, outcome: outcome,
-      at: world.now.wall,
-      durationMilliseconds: wasAnswered ? max(0, duration) : 0, attempts: attempts, variant: flight.variant)
+      at: world.now.wall, durationMilliseconds: wasAnswered ? max(0, duration) : 0, attempts: attempts,
+      variant: flight.variant)
   }
 
   /// The result of a waiting device that is not sent to any more.

@@ -78,9 +78,7 @@ struct PushRun {
   private var actions: [RunAction] = []
 
   init(_ plan: RunPlan, _ row: RunRow, nextDue: Date?, world: RunWorld) {
-    self.plan = plan
-    self.row = row
-    self.world = world
+    (self.plan, self.row, self.world) = (plan, row, world)
     // Without devices, do not wait for a provider.
     legs = row.target == 0 ? [] : plan.providers.map { RunLeg($0, plan, row, nextDue: nextDue) }
     trail = plan.trail

@@ -42,8 +42,7 @@ extension PushRunner {
     do {
       draft = try PushDraft(json: try JSONValue(parsing: Data(push.draftJSON.utf8)))
     } catch {
-      let ending = RunEnding(
-        reason: .cancelled, state: .failed, error: "The push can no longer be read: \(error)")
+      let ending = RunEnding(reason: .cancelled, state: .failed, error: "The push can no longer be read: \(error)")
       let plan = plan(push, isStarted ? .closing(ending) : .finishing(ending))
       return Opened(
         plan: plan, row: RunRow(push), nextDue: nil, uid: push.uid, app: push.appID,

@@ -54,8 +54,7 @@ extension PushRunner {
           return try opened.filled($0, due)
         })
     case .allWaiting(let limit, let provider):
-      return .due(
-        try await store.read { try WaitingDelivery.all($0, push: id, provider: provider, limit: limit) })
+      return .due(try await store.read { try WaitingDelivery.all($0, push: id, provider: provider, limit: limit) })
     case .interrupted(let limit):
       return .due(try await store.read { try WaitingDelivery.interrupted($0, push: id, limit: limit) })
     }

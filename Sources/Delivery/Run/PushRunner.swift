@@ -42,9 +42,7 @@ actor PushRunner {
   private var shared: [ProviderKind: Int64] = [:]
 
   init(_ id: Int64, tools: Tools, control: RunControl) {
-    self.id = id
-    self.tools = tools
-    self.control = control
+    (self.id, self.tools, self.control) = (id, tools, control)
     waker = Waker(sleep: tools.sleep, wake: { control.inbox.nudge() })
   }
 
@@ -83,8 +81,7 @@ actor PushRunner {
     for (provider, way) in ways {
       let health = way.route.provider.health(at: now.wall)
       world.routes[provider] = RouteWorld(
-        share: tools.shares.share(
-          credential: way.route.credentialID, least: PushRun.pageSize, limit: health.limit),
+        share: tools.shares.share(credential: way.route.credentialID, least: PushRun.pageSize, limit: health.limit),
         health: health, provider: way.route.provider.state)
     }
     return world
@@ -107,8 +104,7 @@ actor PushRunner {
       case .reserve(let count): return .reserved(tools.trail?.take(atMost: count, for: id) ?? [])
       case .findRoute(let provider): return try await findRoute(opened, provider)
       case .store(let task):
-        return try await answer(
-          task, opened, credentials: ways.mapValues(\.route.credentialID), now: tools.clock())
+        return try await answer(task, opened, credentials: ways.mapValues(\.route.credentialID), now: tools.clock())
       case .wait(let date):
         if let date { waker.arm(date) } else { control.inbox.nudge() }
         return .results(await control.inbox.take())
@@ -149,8 +145,7 @@ actor PushRunner {
     let notes = places.flatMap { tools.trail?.notes(push: id, places: $0) }
     prepared.send(
       members.map {
-        ProviderDevice(
-          id: $0.id, token: $0.token, platform: $0.platform, badge: $0.badge, variant: $0.variant ?? 0)
+        ProviderDevice(id: $0.id, token: $0.token, platform: $0.platform, badge: $0.badge, variant: $0.variant ?? 0)
       }, noting: notes)
   }
 }

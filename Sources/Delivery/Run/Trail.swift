@@ -107,8 +107,7 @@ final class Trail: @unchecked Sendable {
       close(descriptor)
       return nil
     }
-    self.descriptor = descriptor
-    self.file = file
+    (self.descriptor, self.file) = (descriptor, file)
     database = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     self.memory = memory
     places = (memory + Self.start).bindMemory(to: Place.self, capacity: Self.capacity)
@@ -280,10 +279,7 @@ final class Trail: @unchecked Sendable {
     private let places: [Int32]
 
     init(_ trail: Trail, _ number: Int64, _ push: Int64, _ places: [Int32]) {
-      self.trail = trail
-      self.number = number
-      self.push = push
-      self.places = places
+      (self.trail, self.number, self.push, self.places) = (trail, number, push, places)
     }
 
     deinit { trail.drop(notes: number, places) }

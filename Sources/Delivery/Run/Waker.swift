@@ -14,8 +14,7 @@ final class Waker: Sendable {
   private let wake: @Sendable () -> Void
 
   init(sleep: @escaping @Sendable (Date) async throws -> Void, wake: @escaping @Sendable () -> Void) {
-    self.sleep = sleep
-    self.wake = wake
+    (self.sleep, self.wake) = (sleep, wake)
   }
 
   /// Calls back at `date`, unless an earlier call is already set.

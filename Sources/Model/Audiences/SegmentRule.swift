@@ -107,8 +107,7 @@ extension SegmentRule {
   package var json: JSONValue {
     var members: [String: JSONValue] = [:]
     if !platforms.isEmpty {
-      members["platforms"] = .array(
-        Platform.allCases.filter(platforms.contains).map { .string($0.rawValue) })
+      members["platforms"] = .array(Platform.allCases.filter(platforms.contains).map { .string($0.rawValue) })
     }
     if let environment { members["environment"] = .string(environment.rawValue) }
     for (name, list) in [

@@ -28,13 +28,11 @@ extension CallbackTable {
 
   private static let before7: [Row] = [
     // 1
-    Row(
-      arrival: [call(.receive)], banner: .no, icon: .notApplicable, calls: 1...1, sources: [.s003, .s004]),
+    Row(arrival: [call(.receive)], banner: .no, icon: .notApplicable, calls: 1...1, sources: [.s003, .s004]),
     // 2
     Row(tap: [call(.receive)], calls: 1...1, sources: [.s003], contradictions: [.c9], notes: [.modeIsNew]),
     // 3
-    Row(
-      tap: [launchWithPush], icon: .pushLost, calls: 1...1, sources: [.s001, .s004], notes: [.callHandlerYourself]),
+    Row(tap: [launchWithPush], icon: .pushLost, calls: 1...1, sources: [.s001, .s004], notes: [.callHandlerYourself]),
   ]
 
   private static let from7to9: [Row] = [
@@ -53,8 +51,7 @@ extension CallbackTable {
     // 8
     Row(tap: [call(.fetch)], calls: 1...1, sources: [.s001, .s004]),
     // 9
-    Row(
-      tap: [launchWithPush, call(.fetch)], icon: .pushLost, calls: 2...2, sources: [.s001, .s004]),
+    Row(tap: [launchWithPush, call(.fetch)], icon: .pushLost, calls: 2...2, sources: [.s001, .s004]),
     // 10
     Row(
       arrival: backgroundLaunch, tap: [launchWithPush, call(.fetch)], icon: .pushLost, calls: 2...3,
@@ -75,8 +72,7 @@ extension CallbackTable {
       arrival: [call(.fetch, .disputed), call(.present)], banner: .appDecides, tap: [call(.respond, .ifShown)],
       icon: .notApplicable, calls: 1...3, sources: [.s001, .s004], contradictions: [.c7]),
     // 14
-    Row(
-      arrival: [call(.fetch)], tap: [call(.respond)], icon: .nothingNew, calls: 2...2, sources: [.s001, .s004]),
+    Row(arrival: [call(.fetch)], tap: [call(.respond)], icon: .nothingNew, calls: 2...2, sources: [.s001, .s004]),
     // 15
     Row(tap: [call(.respond)], calls: 1...1, sources: [.s000, .s001, .s004], contradictions: [.c4]),
     // 16

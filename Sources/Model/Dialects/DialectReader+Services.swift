@@ -177,9 +177,7 @@ extension DialectReader {
   }
 
   /// What turns one object into the other when it is merged over it (RFC 7396).
-  private static func patch(
-    from old: [String: JSONValue], to new: [String: JSONValue]
-  ) -> [String: JSONValue] {
+  private static func patch(from old: [String: JSONValue], to new: [String: JSONValue]) -> [String: JSONValue] {
     var patch: [String: JSONValue] = [:]
     for key in Set(old.keys).union(new.keys) where old[key] != new[key] {
       if case .object(let before)? = old[key], case .object(let after)? = new[key] {

@@ -164,9 +164,7 @@ struct DialectReader {
     // These options change what Android gets, too: beside Android, a header of its own says the same.
     let isAlone = draft.platforms == [.ios]
     if isAlone { draft.options.collapseID = headers[APNsHeader.collapseID] }
-    if isAlone, let text = headers[APNsHeader.priority], let number = Int(text),
-      number != APNsPayload(draft).priority
-    {
+    if isAlone, let text = headers[APNsHeader.priority], let number = Int(text), number != APNsPayload(draft).priority {
       draft.options.priority = PushDraft.Priority.allCases.first { $0.apns == number }
     }
     take(expiration: headers[APNsHeader.expiration])

@@ -78,8 +78,7 @@ package struct JPushContent {
       return
     }
     notification = android
-    payload =
-      ios.payload ?? (ios.notification == android ? nil : APNsPayload.payload(of: ios.notification, uid: nil))
+    payload = ios.payload ?? (ios.notification == android ? nil : APNsPayload.payload(of: ios.notification, uid: nil))
   }
 
   /// A `message` alone: the app is woken, and nothing is shown.
@@ -114,8 +113,7 @@ package struct JPushContent {
   /// Nil if absent; JPush's documents show an empty one for none.
   private static func message(_ fields: JPushFields) throws(JPushError) -> JSONValue? {
     guard let value = fields["message"], value != [:] else { return nil }
-    let message = try JPushFields(
-      value, at: "message", known: ["msg_content", "title", "content_type", "extras"])
+    let message = try JPushFields(value, at: "message", known: ["msg_content", "title", "content_type", "extras"])
     guard message["msg_content"] != nil else {
       throw JPushError(.missing, "Missing parameter: message.msg_content", field: "message")
     }
@@ -147,9 +145,7 @@ package struct JPushContent {
       let plain = ["title", "subtitle", "body"]
       if members.allSatisfy({ plain.contains($0.key) && $0.value.string != nil }) {
         func text(_ name: String) -> String? { members[name]?.string.flatMap { $0.isEmpty ? nil : $0 } }
-        (notification.title, notification.subtitle, notification.body) = (
-          text("title"), text("subtitle"), text("body")
-        )
+        (notification.title, notification.subtitle, notification.body) = (text("title"), text("subtitle"), text("body"))
       } else {
         raw["alert"] = .object(members)
       }

@@ -23,8 +23,7 @@ struct JPushFields {
     for name in members.keys.sorted() where !known.contains(name) {
       let shown = path.isEmpty ? name : "\(path).\(name)"
       if let refusal = refused[name] { throw JPushError(refusal.code, "\(shown): \(refusal.why)", field: shown) }
-      throw JPushError(
-        .unknownKey, "\(shown.abbreviated(to: 100)) is not supported. Remove this key.", field: shown)
+      throw JPushError(.unknownKey, "\(shown.abbreviated(to: 100)) is not supported. Remove this key.", field: shown)
     }
   }
 

@@ -21,8 +21,7 @@ extension Lint {
     var findings: [Finding] = []
     if draft.platforms != [.android] {
       let fix = changing(draft) { $0.platforms = [.android] }
-      findings.append(
-        Finding(severity: .error, problem: Problem("platforms", TopicMessage.platforms), fix: fix))
+      findings.append(Finding(severity: .error, problem: Problem("platforms", TopicMessage.platforms), fix: fix))
     }
     if draft.notification.badge?.isRelative == true {
       findings.append(Finding(severity: .error, problem: Problem("notification.badge", TopicMessage.badge)))
@@ -55,9 +54,7 @@ extension Lint {
     return tags + aliases
   }
 
-  private static func missing(
-    _ draft: PushDraft, _ rule: Audience.Rule, _ missing: [String: String?]
-  ) -> [Finding] {
+  private static func missing(_ draft: PushDraft, _ rule: Audience.Rule, _ missing: [String: String?]) -> [Finding] {
     let kinds: [(name: String, tags: WritableKeyPath<Audience.Rule, [String]>)] = [
       ("tag", \.tag), ("tag_and", \.tagAnd), ("tag_not", \.tagNot),
     ]
@@ -76,9 +73,7 @@ extension Lint {
     }
   }
 
-  private static func aliases(
-    _ draft: PushDraft, _ rule: Audience.Rule, _ context: Context
-  ) -> [Finding] {
+  private static func aliases(_ draft: PushDraft, _ rule: Audience.Rule, _ context: Context) -> [Finding] {
     rule.alias.enumerated().compactMap { index, alias in
       // Where the alias itself must be corrected, its corrected form is the one proposal.
       guard let known = context.missingAliases[alias], context.aliasRule.suggestion(for: alias) == nil
@@ -94,9 +89,7 @@ extension Lint {
     }
   }
 
-  private static func segments(
-    _ draft: PushDraft, _ rule: Audience.Rule, _ missing: [String: String?]
-  ) -> [Finding] {
+  private static func segments(_ draft: PushDraft, _ rule: Audience.Rule, _ missing: [String: String?]) -> [Finding] {
     rule.segment.enumerated().compactMap { index, name in
       guard let known = missing[name] else { return nil }
       let field = "audience.segment[\(index)]"

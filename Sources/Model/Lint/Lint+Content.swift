@@ -30,9 +30,7 @@ extension Lint {
     return findings
   }
 
-  private static func background(
-    _ draft: PushDraft, _ payload: APNsPayload, _ facts: APNsPayload.Facts
-  ) -> [Finding] {
+  private static func background(_ draft: PushDraft, _ payload: APNsPayload, _ facts: APNsPayload.Facts) -> [Finding] {
     let raw = draft.apns.payload != nil
     let field = raw ? "apns.payload" : "notification"
     var findings: [Finding] = []
@@ -109,9 +107,7 @@ extension Lint {
     guard draft.options.priority == .normal, draft.notification.title != nil || draft.notification.body != nil else {
       return []
     }
-    return [
-      finding(.hint, "options.priority", .androidPriority, fix: changing(draft) { $0.options.priority = .high })
-    ]
+    return [finding(.hint, "options.priority", .androidPriority, fix: changing(draft) { $0.options.priority = .high })]
   }
 
   /// What JPush would refuse, and what it cannot carry.

@@ -49,9 +49,7 @@ extension Lint {
     }
     guard tooLarge.isEmpty, let size = sizes.first(where: { $0.provider == .apns && $0.bytes * 10 >= $0.limit * 9 })
     else { return tooLarge }
-    return [
-      localization(.hint, language, .nearLimit, ["size": String(size.bytes), "limit": String(size.limit)])
-    ]
+    return [localization(.hint, language, .nearLimit, ["size": String(size.bytes), "limit": String(size.limit)])]
   }
 
   private static func words(_ draft: PushDraft, _ localized: PushDraft, _ text: Localization) -> [Finding] {
@@ -65,8 +63,7 @@ extension Lint {
       ("title", usual.title, text.title), ("subtitle", usual.subtitle, text.subtitle), ("body", usual.body, text.body),
     ].filter { $0.1 != nil && $0.2 == nil }.map(\.0)
     if !missing.isEmpty {
-      findings.append(
-        localization(.warning, text.language, .partial, ["parts": missing.joined(separator: ", ")]))
+      findings.append(localization(.warning, text.language, .partial, ["parts": missing.joined(separator: ", ")]))
     }
     return findings
   }

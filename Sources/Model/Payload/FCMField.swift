@@ -72,8 +72,7 @@ package indirect enum FCMField: Sendable {
     case .object: return value.object == nil ? wrong("TYPE_MESSAGE") : value
     case .list(let element):
       guard let elements = value.array else { return wrong("TYPE_LIST") }
-      return .array(
-        elements.enumerated().compactMap { element.read($1, "\(path)[\($0)]", &violations) })
+      return .array(elements.enumerated().compactMap { element.read($1, "\(path)[\($0)]", &violations) })
     case .message(let fields):
       guard let members = value.object else { return wrong("TYPE_MESSAGE") }
       return .object(Self.read(members, fields, path, &violations))
@@ -81,8 +80,7 @@ package indirect enum FCMField: Sendable {
   }
 
   private static func read(
-    _ members: [String: JSONValue], _ fields: [String: FCMField], _ path: String,
-    _ violations: inout [Violation]
+    _ members: [String: JSONValue], _ fields: [String: FCMField], _ path: String, _ violations: inout [Violation]
   ) -> [String: JSONValue] {
     var result: [String: JSONValue] = [:]
     for (name, member) in members.sorted(by: { $0.key < $1.key }) {

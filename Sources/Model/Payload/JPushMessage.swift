@@ -70,9 +70,7 @@ package struct JPushMessage: Sendable, Hashable {
     return (.object(ios), aps.keys.filter { !(keys + flags + ["interruption-level"]).contains($0) }.sorted())
   }
 
-  private static func data(
-    _ notification: Notification, uid: String?, signature: String?
-  ) -> [String: JSONValue] {
+  private static func data(_ notification: Notification, uid: String?, signature: String?) -> [String: JSONValue] {
     var data = notification.extras
     if let link = notification.link { data[APNsPayload.linkKey] = .string(link) }
     if let image = notification.image { data[APNsPayload.imageKey] = .string(image) }
@@ -162,9 +160,7 @@ package struct JPushMessage: Sendable, Hashable {
     return problems
   }
 
-  private func tooLarge(
-    _ size: Int, _ limit: Int, _ platform: Platform, _ field: String, _ problems: inout [Problem]
-  ) {
+  private func tooLarge(_ size: Int, _ limit: Int, _ platform: Platform, _ field: String, _ problems: inout [Problem]) {
     guard size > limit else { return }
     problems.append(
       Problem(

@@ -14,9 +14,7 @@ package struct IDTokenRule: Sendable {
   /// When the person must have signed in at the provider at the earliest; nil: whenever.
   package let signedInSince: Date?
 
-  package init(
-    issuer: String, clientID: String, nonce: String, accessTokenHash: String?, signedInSince: Date? = nil
-  ) {
+  package init(issuer: String, clientID: String, nonce: String, accessTokenHash: String?, signedInSince: Date? = nil) {
     (self.issuer, self.clientID, self.nonce) = (issuer, clientID, nonce)
     (self.accessTokenHash, self.signedInSince) = (accessTokenHash, signedInSince)
   }

@@ -103,9 +103,7 @@ extension JSONFields {
   }
 
   /// A list of texts without duplicates; `check` returns a problem with one.
-  package func strings(
-    _ name: String, atMost limit: Int, check: (String) -> Problem? = { _ in nil }
-  ) -> [String] {
+  package func strings(_ name: String, atMost limit: Int, check: (String) -> Problem? = { _ in nil }) -> [String] {
     elements(name, atMost: limit) { text throws(Problem) in
       if text.isEmpty { throw Problem("", FieldMessage.empty) }
       if let problem = check(text) { throw problem }
@@ -114,9 +112,7 @@ extension JSONFields {
   }
 
   /// A list of texts converted by `parse`, without duplicate values.
-  package func elements<T: Hashable>(
-    _ name: String, atMost limit: Int, _ parse: (String) throws(Problem) -> T
-  ) -> [T] {
+  package func elements<T: Hashable>(_ name: String, atMost limit: Int, _ parse: (String) throws(Problem) -> T) -> [T] {
     values(name, atMost: limit) { element throws(Problem) in
       guard let text = element.string else {
         throw Problem("", FieldMessage.expected, ["expected": "string", "found": element.typeName])

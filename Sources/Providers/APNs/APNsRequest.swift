@@ -55,9 +55,7 @@ package struct APNsBatchBuilder: ~Copyable {
   /// - Parameters:
   ///   - push: comes back with the results.
   ///   - notes: learns which devices' requests leave.
-  package init(
-    push: Int64, request: APNsRequest, capacity: Int = 1000, notes: (any DepartureNotes)? = nil
-  ) {
+  package init(push: Int64, request: APNsRequest, capacity: Int = 1000, notes: (any DepartureNotes)? = nil) {
     requests = RequestBatchBuilder(
       template: request.template, tag: push, body: request.payload, gap: request.gap, capacity: capacity, notes: notes)
   }

@@ -71,8 +71,7 @@ extension ChannelRequest {
       fields.append(HeaderField(APNsHeader.channelID, channel))
     case .list: path = "/1/apps/\(bundleID)/all-channels"
     }
-    var batch = RequestBatchBuilder(
-      template: RequestTemplate(method: method, fields: fields), body: body, capacity: 1)
+    var batch = RequestBatchBuilder(template: RequestTemplate(method: method, fields: fields), body: body, capacity: 1)
     batch.append(id: 0, path: path)
     return batch.build()
   }

@@ -21,9 +21,7 @@ final class ProviderToken: RequestAuthorization {
   static let refreshPause: TimeInterval = 20 * 60
 
   init(key: PrivateKey, keyID: String, teamID: String) {
-    self.key = key
-    self.keyID = keyID
-    self.teamID = teamID
+    (self.key, self.keyID, self.teamID) = (key, keyID, teamID)
   }
 
   /// Unused: a token is signed at once.

@@ -62,16 +62,12 @@ final class AccessToken: RequestAuthorization {
     if !isGoogle { connections.connection.targets = connections.connection.proxies.targets }
     group = ClientGroup(
       loop: tools.loop,
-      endpoint: Endpoint(
-        host: host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port, tls: tls),
+      endpoint: Endpoint(host: host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port, tls: tls),
       configuration: connections, resolver: tools.resolver, handler: self)
   }
 
   func current(at now: Date) -> AuthorizationState {
-    if let refusal {
-      self.refusal = nil
-      return .refused(reason: refusal)
-    }
+    if let refusal = refusal.take() { return .refused(reason: refusal) }
     // After the clock was set back, the remaining life is unknown.
     if let text, now < expiresAt, now >= fetchedAt {
       if now >= renewAt { ask(now) }
@@ -79,10 +75,7 @@ final class AccessToken: RequestAuthorization {
     }
     text = nil
     ask(now)
-    if let refusal {
-      self.refusal = nil
-      return .refused(reason: refusal)
-    }
+    if let refusal = refusal.take() { return .refused(reason: refusal) }
     return .awaited(trouble: trouble)
   }
 

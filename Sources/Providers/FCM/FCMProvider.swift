@@ -31,11 +31,8 @@ package final class FCMProvider: LinkedProvider {
   /// A message to a topic that is only validated: it reaches nobody, and shows whether the service account may send for
   /// the project.
   package func probe(topic: String) {
-    var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
-    batch.append(
-      id: 0, path: path,
-      body: Array(#"{"validate_only":true,"message":{"topic":"signalbox","data":{"probe":"1"}}}"#.utf8))
-    link.submit(batch.build())
+    link.ask(
+      path: path, json: Array(#"{"validate_only":true,"message":{"topic":"signalbox","data":{"probe":"1"}}}"#.utf8))
   }
 
   package func validate(_ push: ProviderPush, _ devices: [ProviderDevice]) -> Int {
@@ -49,9 +46,7 @@ package final class FCMProvider: LinkedProvider {
     for variant in variants {
       let message = FCMMessage(variant, uid: push.uid, signature: push.signature).json.object ?? [:]
       let body: JSONValue = ["validate_only": true, "message": .object(message.merging(target) { $1 })]
-      var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
-      batch.append(id: 0, path: path, body: body.bytes)
-      link.submit(batch.build())
+      link.ask(path: path, json: body.bytes)
     }
     return variants.count
   }
@@ -68,7 +63,7 @@ package final class FCMProvider: LinkedProvider {
     let (token, count) = (Self.body(message.json).gap, body.gap ?? 0)
     let between = body.bytes[token..<count]
     var batch = RequestBatchBuilder(
-      template: Self.template, tag: push, body: Array(body.bytes[..<token] + body.bytes[count...]), gap: token,
+      template: .json, tag: push, body: Array(body.bytes[..<token] + body.bytes[count...]), gap: token,
       capacity: devices.count, notes: notes, keptAnswers: named)
     for device in devices {
       let number = badge.number(after: device.badge)
@@ -78,12 +73,11 @@ package final class FCMProvider: LinkedProvider {
   }
 
   private func send(
-    _ message: FCMMessage, push: Int64, to devices: [ProviderDevice], named: Int,
-    noting notes: (any DepartureNotes)?
+    _ message: FCMMessage, push: Int64, to devices: [ProviderDevice], named: Int, noting notes: (any DepartureNotes)?
   ) {
     let (body, gap) = Self.body(message.json)
     var batch = RequestBatchBuilder(
-      template: Self.template, tag: push, body: body, gap: gap, capacity: devices.count, notes: notes,
+      template: .json, tag: push, body: body, gap: gap, capacity: devices.count, notes: notes,
       keptAnswers: named)
     for device in devices { batch.append(id: device.id, path: path, body: Self.quotable(device.token)) }
     link.submit(batch.build())
@@ -96,15 +90,13 @@ package final class FCMProvider: LinkedProvider {
   ) {
     let body = JSONValue.object(["message": .object((message.json.object ?? [:]).merging(target) { $1 })])
     var batch = RequestBatchBuilder(
-      template: Self.template, tag: push, body: body.bytes, capacity: members.count, notes: notes,
+      template: .json, tag: push, body: body.bytes, capacity: members.count, notes: notes,
       keptAnswers: named)
     for member in members { batch.append(id: member.id, path: path) }
     link.submit(batch.build())
   }
 
   fileprivate func now() -> Date { clock() }
-
-  private static let template = RequestTemplate(fields: [HeaderField("content-type", "application/json")])
 
   /// The request's body without the token, and the token's place.
   static func body(_ message: JSONValue) -> (bytes: [UInt8], gap: Int) {
@@ -158,8 +150,7 @@ private struct FCMPush: PreparedPush {
 
   init(provider: FCMProvider, push: ProviderPush) {
     (self.provider, self.push) = (provider, push)
-    messages = Variants(
-      push.draft.variants.map { ($0, FCMMessage($0, uid: push.uid, signature: push.signature)) })
+    messages = Variants(push.draft.variants.map { ($0, FCMMessage($0, uid: push.uid, signature: push.signature)) })
   }
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {

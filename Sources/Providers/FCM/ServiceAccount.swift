@@ -20,9 +20,7 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
   /// Google creates 2048-bit keys.
   static let keyBits = 2048...8192
 
-  package init(
-    projectID: String, clientEmail: String, privateKeyID: String, tokenURI: String, key: PrivateKey
-  ) {
+  package init(projectID: String, clientEmail: String, privateKeyID: String, tokenURI: String, key: PrivateKey) {
     (self.projectID, self.clientEmail, self.privateKeyID) = (projectID, clientEmail, privateKeyID)
     (self.tokenURI, self.key) = (tokenURI, key)
   }

@@ -65,9 +65,7 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
   /// Why nothing more can be sent; nil: it can.
   private var trouble: String?
 
-  init(
-    _ batches: [TopicBatch], project: String, _ endpoint: Endpoint, _ token: AccessToken, _ tools: ProviderTools
-  ) {
+  init(_ batches: [TopicBatch], project: String, _ endpoint: Endpoint, _ token: AccessToken, _ tools: ProviderTools) {
     (self.batches, self.token, self.tools) = (batches, token, tools)
     path = "/v1/projects/\(FCMProvider.escaped(project: project))/registrations/"
     joins = batches.flatMap { batch in batch.tokens.map { _ in batch.joins } }

@@ -14,9 +14,7 @@ package final class JPushProvider: LinkedProvider {
   private let clock: @Sendable () -> Date
 
   /// - Throws: `TLSError` if the trust is unusable.
-  init(
-    _ keys: JPushKeyPair, environment: Model.Environment, endpoint: JPushEndpoint, _ tools: ProviderTools
-  ) throws {
+  init(_ keys: JPushKeyPair, environment: Model.Environment, endpoint: JPushEndpoint, _ tools: ProviderTools) throws {
     let rules = JPushRules()
     (self.rules, appKey, clock) = (rules, keys.appKey, tools.clock)
     isProduction = environment == .production
@@ -24,8 +22,7 @@ package final class JPushProvider: LinkedProvider {
     tools.connections.connection.keepsFieldsOfSuccess = true
     let report = tools.report
     tools.report = { for part in rules.expand($0) { report(part) } }
-    link = ServiceLink(
-      rules, endpoint: try endpoint.endpoint(), authorization: BasicAuthorization(keys), tools: tools)
+    link = ServiceLink(rules, endpoint: try endpoint.endpoint(), authorization: BasicAuthorization(keys), tools: tools)
   }
 
   package func prepare(_ push: ProviderPush) -> any PreparedPush { JPushPush(provider: self, push: push) }
@@ -36,9 +33,7 @@ package final class JPushProvider: LinkedProvider {
       "platform": "all", "audience": ["registration_id": ["0"]], "notification": ["alert": "Signalbox"],
       "options": ["apns_production": .bool(isProduction)],
     ]
-    var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
-    batch.append(id: 0, path: "/v3/push/validate", body: body.bytes)
-    link.submit(batch.build())
+    link.ask(path: "/v3/push/validate", json: body.bytes)
   }
 
   package func validate(_ push: ProviderPush, _ devices: [ProviderDevice]) -> Int {
@@ -48,11 +43,8 @@ package final class JPushProvider: LinkedProvider {
       let groups = Self.groups(Array(devices.indices), devices, message)
       for indices in groups {
         let (platforms, audience) = Self.receivers(indices.map { devices[$0] })
-        var batch = RequestBatchBuilder(template: Self.template, capacity: 1)
-        batch.append(
-          id: 0, path: "/v3/push/validate",
-          body: message.request(to: platforms, audience: audience, cid: nil).bytes)
-        link.submit(batch.build())
+        let body = message.request(to: platforms, audience: audience, cid: nil)
+        link.ask(path: "/v3/push/validate", json: body.bytes)
       }
       return count + groups.count
     }
@@ -95,7 +87,7 @@ package final class JPushProvider: LinkedProvider {
           to: platforms, audience: audience, cid: Self.cid(appKey, push, members), sendno: push.id,
           timeToLive: timeToLive)
         var batch = RequestBatchBuilder(
-          template: Self.template, tag: push.id, capacity: 1,
+          template: .json, tag: push.id, capacity: 1,
           notes: notes.map { GroupNotes($0, indices, members.map(\.id)) })
         batch.append(id: rules.begin(members.map(\.id)), path: "/v3/push", body: body.bytes)
         link.submit(batch.build())
@@ -104,8 +96,6 @@ package final class JPushProvider: LinkedProvider {
   }
 
   fileprivate func now() -> Date { clock() }
-
-  private static let template = RequestTemplate(fields: [HeaderField("content-type", "application/json")])
 
   /// The same for the same devices of a push: JPush answers a repetition within a day with the first answer, and sends
   /// nothing more (docs/protocols.md §4.2).
@@ -136,8 +126,7 @@ private struct JPushPush: PreparedPush {
 
   init(provider: JPushProvider, push: ProviderPush) {
     (self.provider, self.push) = (provider, push)
-    messages = Variants(
-      push.draft.variants.map { JPushMessage($0, uid: push.uid, signature: push.signature) })
+    messages = Variants(push.draft.variants.map { JPushMessage($0, uid: push.uid, signature: push.signature) })
   }
 
   /// A request has one text, so that devices in another language are in another one.

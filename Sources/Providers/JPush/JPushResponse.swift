@@ -75,14 +75,11 @@ final class JPushRules: ServiceRules {
   func reading(_ status: Int, _ detail: Answer.Detail?, now: Date) -> AnswerReading {
     let response = JPushResponse(status: status, body: detail?.body ?? [])
     let reason = response.reason
-    if response.isAboutCredential {
-      let outcome = Outcome.rejected(status: status, reason: reason, tokenInvalidSince: nil)
-      return AnswerReading(consequence: .stops, result: .outcome(outcome), reason: reason)
-    }
+    let outcome = SendResult.outcome(.rejected(status: status, reason: reason, tokenInvalidSince: nil))
+    if response.isAboutCredential { return AnswerReading(consequence: .stops, result: outcome, reason: reason) }
     let known = Reason.of(reason)
     guard known.retry == .later || !known.isKnown && (status == 429 || status >= 500) else {
-      let outcome = Outcome.rejected(status: status, reason: reason, tokenInvalidSince: nil)
-      return AnswerReading(consequence: .none, result: .outcome(outcome), reason: reason)
+      return AnswerReading(consequence: .none, result: outcome, reason: reason)
     }
     var wait: Duration?
     if status == 429 { wait = .seconds(Self.reset(detail) ?? Self.window) }

@@ -63,8 +63,7 @@ package struct StormGuard: Sendable, Hashable {
     } else if share < Self.calm {
       level = max(0, level - 1)
     }
-    self.answers = 0
-    self.refusals = 0
+    (self.answers, self.refusals) = (0, 0)
     begun = nil
   }
 

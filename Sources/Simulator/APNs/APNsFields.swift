@@ -41,11 +41,7 @@ struct APNsFields {
 
   /// The first of two values counts.
   private static func keep(_ value: String, in field: inout String?, _ hasRepeats: inout Bool) {
-    if field == nil {
-      field = value
-    } else {
-      hasRepeats = true
-    }
+    if field == nil { field = value } else { hasRepeats = true }
   }
 
   /// The given `apns-id`, if it is a UUID in canonical form. Apple's page asks for lower case, but its service accepts

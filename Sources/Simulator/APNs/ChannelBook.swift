@@ -233,18 +233,14 @@ extension APNsService {
       return ServerResponse(status: 201, fields: [HeaderField(APNsHeader.channelID, id, indexing: .never)])
     case .read(let app, let id):
       let policy = try channels.find(id, app: app, environment).policy
-      let json: JSONValue = [
-        "message-storage-policy": .integer(Int64(policy.rawValue)), "push-type": "LiveActivity",
-      ]
-      return ServerResponse(
-        status: 200, fields: [HeaderField("content-type", "application/json")], body: json.bytes)
+      let json: JSONValue = ["message-storage-policy": .integer(Int64(policy.rawValue)), "push-type": "LiveActivity"]
+      return ServerResponse(status: 200, fields: [HeaderField("content-type", "application/json")], body: json.bytes)
     case .delete(let app, let id):
       try channels.delete(id, app: app, environment)
       return ServerResponse(status: 204)
     case .list(let app):
       let json: JSONValue = ["channels": .array(channels.list(app: app, environment).map(JSONValue.string))]
-      return ServerResponse(
-        status: 200, fields: [HeaderField("content-type", "application/json")], body: json.bytes)
+      return ServerResponse(status: 200, fields: [HeaderField("content-type", "application/json")], body: json.bytes)
     case .send(let push):
       let channel = try channels.find(push.channel, app: push.app, environment)
       // "With No Message Stored, the only allowed expiration is 0" (docs/protocols.md §1.8).

@@ -64,9 +64,7 @@ package struct APNsKey: Sendable, Hashable {
   package var bundleIDs: Set<String>?
 
   /// Without restrictions the key is team-scoped, in Apple's terms.
-  package init(
-    team: String?, publicKey: PublicKey, environment: Environment? = nil, bundleIDs: Set<String>? = nil
-  ) {
+  package init(team: String?, publicKey: PublicKey, environment: Environment? = nil, bundleIDs: Set<String>? = nil) {
     (self.team, self.publicKey, self.environment, self.bundleIDs) = (team, publicKey, environment, bundleIDs)
   }
 }

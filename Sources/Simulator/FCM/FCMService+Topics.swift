@@ -20,11 +20,7 @@ extension FCMService {
     switch (call.method, call.path.count) {
     case ("POST", 6):
       let topic = try Self.topic(call.query["topic_name"] ?? call.query["topicName"] ?? "", "topic_name")
-      switch phones.subscribe(device, to: topic, now: now()) {
-      case .success(let since): return answer(topic, since: since)
-      case .failure(.exists): throw FCMError(status: 409, message: "Requested entity already exists.")
-      case .failure(let refusal): throw refusal.error
-      }
+      return answer(topic, since: try phones.subscribe(device, to: topic, now: now()).mapError { $0.error }.get())
     case ("GET", 6):
       let topics = try subscriptions(of: device)
       return SimulatedReply([
@@ -38,18 +34,11 @@ extension FCMService {
       let topic = try Self.topic(call.path[6], "name")
       if let since = try subscriptions(of: device)[topic] { return answer(topic, since: since) }
       guard Self.allowsMissing(call) else { throw Self.notSubscribed }
-      switch phones.subscribe(device, to: topic, now: now()) {
-      case .success(let since): return answer(topic, since: since)
-      case .failure(let refusal): throw refusal.error
-      }
+      return answer(topic, since: try phones.subscribe(device, to: topic, now: now()).mapError { $0.error }.get())
     case ("DELETE", 7):
-      switch phones.unsubscribe(device, from: call.path[6]) {
-      case .success(true): return SimulatedReply([:])
-      case .success(false):
-        guard Self.allowsMissing(call) else { throw Self.notSubscribed }
-        return SimulatedReply([:])
-      case .failure(let refusal): throw refusal.error
-      }
+      let wasSubscribed = try phones.unsubscribe(device, from: call.path[6]).mapError { $0.error }.get()
+      guard wasSubscribed || Self.allowsMissing(call) else { throw Self.notSubscribed }
+      return SimulatedReply([:])
     default: throw .unknownMethod
     }
   }
@@ -66,10 +55,7 @@ extension FCMService {
   }
 
   private func subscriptions(of device: String) throws(FCMError) -> [String: Date] {
-    switch phones.subscriptions(of: device) {
-    case .success(let topics): return topics
-    case .failure(let refusal): throw refusal.error
-    }
+    try phones.subscriptions(of: device).mapError { $0.error }.get()
   }
 
   private static func subscription(_ parent: String, _ topic: String, since date: Date) -> JSONValue {

@@ -78,9 +78,7 @@ extension FaultBox.State {
     }
   }
 
-  fileprivate mutating func decide(
-    _ number: Int, _ token: some StringProtocol, _ verdict: inout FaultBox.Verdict
-  ) {
+  fileprivate mutating func decide(_ number: Int, _ token: some StringProtocol, _ verdict: inout FaultBox.Verdict) {
     if let limit = faults.cutAfter, number >= limit { return verdict.action = .cut }
     if happens(faults.refusedShare) { return verdict.action = .refuse }
     for (index, answer) in faults.answers.enumerated() where applies(answer.scope, index, token) {

@@ -54,9 +54,7 @@ package final class JPushService: CallService {
   private let state: Mutex<State>
 
   /// - Parameter keys: master secrets by app key; empty: every pair is accepted.
-  init(
-    phones: PhoneBook, faults: FaultBox, keys: [String: String], now: @escaping @Sendable () -> Date, log: Logger?
-  ) {
+  init(phones: PhoneBook, faults: FaultBox, keys: [String: String], now: @escaping @Sendable () -> Date, log: Logger?) {
     (self.phones, self.faults, self.keys, self.now, self.log) = (phones, faults, keys, now, log)
     state = Mutex(State(lastMessage: Int64.random(in: 18_100_000_000...58_100_000_000)))
     faults.observe { [weak self] in self?.announceStreams($0) }
@@ -204,8 +202,7 @@ package final class JPushService: CallService {
     let id = nextMessage()
     let reached = phones.deliver(request.draft, message: id, isDry: isDry, now: now)
     guard reached.count > 0 else {
-      throw JPushError(
-        .noTarget, "cannot find user by this audience or has been inactive for more than 255 days")
+      throw JPushError(.noTarget, "cannot find user by this audience or has been inactive for more than 255 days")
     }
     let body: JSONValue = ["sendno": .string(String(request.sendno)), "msg_id": .string(String(id))]
     guard !isDry else { return body }

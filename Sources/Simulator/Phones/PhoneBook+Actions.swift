@@ -29,9 +29,7 @@ extension PhoneBook {
   ///
   /// - Throws: ``PhoneBookError``, for instance if it is an iPhone.
   @discardableResult
-  package func setDozing(
-    _ id: Int64, _ isDozing: Bool, now: Date = Date()
-  ) throws(PhoneBookError) -> SimulatedPhone {
+  package func setDozing(_ id: Int64, _ isDozing: Bool, now: Date = Date()) throws(PhoneBookError) -> SimulatedPhone {
     try change { (state: inout State) throws(PhoneBookError) in
       let index = try state.androidPhone(id)
       if isDozing, state.records.values[index].phone.appState == .foreground {

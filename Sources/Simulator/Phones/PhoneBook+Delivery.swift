@@ -7,9 +7,7 @@ extension PhoneBook {
   ///
   /// - Parameter environment: of the server that accepted it.
   /// - Returns: success also where APNs reports nothing: the phone is off, or the push has expired.
-  func deliver(
-    _ push: AcceptedPush, environment: Model.Environment, now: Date
-  ) -> Result<Void, APNsRejection> {
+  func deliver(_ push: AcceptedPush, environment: Model.Environment, now: Date) -> Result<Void, APNsRejection> {
     let result = state.withLock { $0.deliver(push, environment: environment, now: now, acceptsUnknownTokens) }
     if storage != nil { keepSoon() }
     return result

@@ -45,9 +45,7 @@ extension PhoneBook {
   ///   - id: JPush's number of the message.
   ///   - isDry: whether it is only checked.
   /// - Returns: the phones, and how many devices JPush took it for: unknown ones count if the book accepts them.
-  func deliver(
-    _ draft: PushDraft, message id: Int64, isDry: Bool, now: Date
-  ) -> (phones: Set<Int64>, count: Int) {
+  func deliver(_ draft: PushDraft, message id: Int64, isDry: Bool, now: Date) -> (phones: Set<Int64>, count: Int) {
     let payload = APNsPayload(draft)
     var members = payload.json.object ?? [:]
     members["_j_msgid"] = .integer(id)

@@ -56,9 +56,7 @@ package final class PhoneBook: Sendable {
   /// Loads the phone book of `storage`, where changes are saved.
   ///
   /// - Throws: the storage's error.
-  package static func open(
-    _ storage: any PhoneStorage, log: Logger? = nil
-  ) async throws -> PhoneBook {
+  package static func open(_ storage: any PhoneStorage, log: Logger? = nil) async throws -> PhoneBook {
     let kept = try await storage.load()
     var state = State()
     for phone in kept {

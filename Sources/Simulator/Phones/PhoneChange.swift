@@ -55,8 +55,7 @@ package enum PhoneBookError: Error, Sendable, Hashable, CustomStringConvertible 
     case .notAndroid(let phone):
       Problem("", code: "phone.not_android", "The phone “{name}” is not an Android phone.", ["name": phone])
     case .phoneIsOff(let phone):
-      Problem(
-        "", code: "phone.off", "The phone “{name}” is switched off. Switch it on first.", ["name": phone])
+      Problem("", code: "phone.off", "The phone “{name}” is switched off. Switch it on first.", ["name": phone])
     }
   }
 

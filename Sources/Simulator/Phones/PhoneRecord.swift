@@ -30,9 +30,7 @@ struct PhoneRecord {
   ///
   /// - Returns: its present state, and whether it is a repetition.
   mutating func receive(_ notification: ReceivedNotification) -> (notification: ReceivedNotification, isRepeat: Bool) {
-    if let id = history.id(apnsID: notification.apnsID),
-      let repeated = history.update(id, { $0.duplicates += 1 })
-    {
+    if let id = history.id(apnsID: notification.apnsID), let repeated = history.update(id, { $0.duplicates += 1 }) {
       dirty.insert(id)
       return (repeated, true)
     }
@@ -43,9 +41,7 @@ struct PhoneRecord {
   }
 
   /// - Returns: nil if there is no such notification.
-  mutating func update(
-    _ id: Int64, _ body: (inout ReceivedNotification) -> Void
-  ) -> ReceivedNotification? {
+  mutating func update(_ id: Int64, _ body: (inout ReceivedNotification) -> Void) -> ReceivedNotification? {
     guard let updated = history.update(id, body) else { return nil }
     dirty.insert(id)
     return updated
@@ -67,8 +63,7 @@ struct PhoneRecord {
     let changed = dirty.sorted().compactMap { history.notification($0) }
     defer {
       keptThrough = max(keptThrough, changed.last?.id ?? 0)
-      dirty = []
-      removed = []
+      (dirty, removed) = ([], [])
     }
     return .save(phone, notifications: changed, removed: removed)
   }

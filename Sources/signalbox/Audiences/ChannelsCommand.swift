@@ -114,8 +114,7 @@ enum ChannelsCommand {
 
   /// Runs `body` with an app's credentials, over connections of its own.
   static func routed<Result>(
-    _ values: Parsed, _ io: CommandIO, _ bundleID: String,
-    _ body: (CredentialRoutes, App, Store) async throws -> Result
+    _ values: Parsed, _ io: CommandIO, _ bundleID: String, _ body: (CredentialRoutes, App, Store) async throws -> Result
   ) async throws -> Result {
     let io = try io.proxied(values)
     let store = try DataDirectory(values, io).open(now: io.now())

@@ -61,9 +61,7 @@ enum CheckCertificatesCommand {
       isNagios: values[nagios], io: io)
   }
 
-  static func run(
-    data: String, days: Int, isJSON: Bool, isNagios: Bool = false, io: CommandIO = .standard
-  ) -> Int32 {
+  static func run(data: String, days: Int, isJSON: Bool, isNagios: Bool = false, io: CommandIO = .standard) -> Int32 {
     let directory = DataDirectory(data, environment: io.environment)
     let now = io.now()
     do {
@@ -109,9 +107,7 @@ enum CheckCertificatesCommand {
     }
   }
 
-  private static func fail(
-    _ error: any Error, _ directory: DataDirectory, isNagios: Bool, _ io: CommandIO
-  ) -> Int32 {
+  private static func fail(_ error: any Error, _ directory: DataDirectory, isNagios: Bool, _ io: CommandIO) -> Int32 {
     let isNamed = error is CommandFailure || "\(error)".contains(directory.database)
     let text: Message = isNamed ? "\(error)" : "\(directory.database): \(error)"
     if isNagios { io.print("CERTIFICATES UNKNOWN - \(singleLine(text.description))") }

@@ -48,9 +48,7 @@ enum InspectCommand {
   /// Reads and inspects a file, or standard input.
   ///
   /// - Throws: ``CommandFailure`` with path and remedy.
-  static func read(
-    path: String, password: String?, take: String? = nil, _ io: CommandIO
-  ) throws -> CertificateFile {
+  static func read(path: String, password: String?, take: String? = nil, _ io: CommandIO) throws -> CertificateFile {
     do {
       // One byte over the limit is enough to refuse the input.
       let (data, name) =

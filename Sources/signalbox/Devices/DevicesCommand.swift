@@ -127,8 +127,7 @@ enum DevicesCommand {
     try writeStore(values, io) { database in
       for id in wanted {
         if let device = try Device.find(database, id: id), try Device.delete(database, id: id, now: now) {
-          try audit(
-            database, "device.delete", "device \(id)", ["before": device.audited, "after": .null], now: now)
+          try audit(database, "device.delete", "device \(id)", ["before": device.audited, "after": .null], now: now)
         } else {
           missing.append(id)
         }

@@ -30,8 +30,7 @@ enum JPushCommand {
         "device", "Compare a device's alias and tags at JPush with those here.",
         discussion: "Exit code 1 if they differ.",
         parameters: place + [registrationID.parameter, align.parameter] + common, action: showDevice),
-      Command(
-        "schedules", "List the schedules at JPush.", parameters: place + common, action: listSchedules),
+      Command("schedules", "List the schedules at JPush.", parameters: place + common, action: listSchedules),
       Command("tags", "List the tags at JPush.", parameters: place + common, action: listTags),
       Command(
         "alias", "List the registration IDs of an alias at JPush.", parameters: place + [name.parameter] + common,
@@ -119,8 +118,7 @@ enum JPushCommand {
     _ values: Parsed, _ io: CommandIO, _ kind: JPushKeeper.Removable, _ name: String
   ) async throws -> Int32 {
     try await asking(values, io) { keeper, app, _ in
-      try await keeper.remove(
-        kind, name, app: app, values[environment], by: KeeperAuthor(commandActor, now: io.now()))
+      try await keeper.remove(kind, name, app: app, values[environment], by: KeeperAuthor(commandActor, now: io.now()))
     }
     return ExitCode.done
   }

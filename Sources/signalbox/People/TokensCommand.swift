@@ -56,8 +56,7 @@ enum TokensCommand {
           name.parameter, role.parameter, scopes.parameter, apps.parameter, addresses.parameter, user.parameter,
           expires.parameter,
         ] + common, action: add),
-      Command(
-        "remove", "Revoke a token.", parameters: [id.parameter, CommonOptions.data.parameter], action: remove),
+      Command("remove", "Revoke a token.", parameters: [id.parameter, CommonOptions.data.parameter], action: remove),
     ])
 
   private static let list: Action = { values, io in

@@ -258,9 +258,7 @@ enum SimulateCommand {
     return FCMServiceAccount(email: email, key: key.publicKey)
   }
 
-  private static func faultList(
-    _ name: String, _ help: String, _ server: SimulatedServer
-  ) -> Option<Faults> {
+  private static func faultList(_ name: String, _ help: String, _ server: SimulatedServer) -> Option<Faults> {
     Option<Faults>(name, "list", help, default: Faults(), showing: "") { text throws(BadValue) in
       do {
         return try Faults(parsing: text, for: server)

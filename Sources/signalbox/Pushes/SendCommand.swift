@@ -71,8 +71,7 @@ enum SendCommand {
   private static let allowEmptyAudience = Flag(
     "allow-empty-audience", "Accept an audience that has no active device now.")
   private static let dryRun = Flag("dry-run", "Check everything but send nothing.")
-  private static let wait = Flag(
-    "wait", "Wait until every device has an outcome, including retries.")
+  private static let wait = Flag("wait", "Wait until every device has an outcome, including retries.")
   private static let timeout = Option<Int?>(
     "timeout", "seconds",
     "The maximum time in seconds, with or without --wait (default: 600 with --wait, otherwise "
@@ -133,8 +132,7 @@ enum SendCommand {
     let sending = Sending(
       directory: directory, store: store, io: io, isWaiting: values[wait], limit: limit.map { .seconds($0) })
     let left = try await sending.carryOut(push.id, expected: count)
-    let report = try SendReportText(
-      store, left, expected: count, data: directory.path, isDryRun: draft.options.dryRun)
+    let report = try SendReportText(store, left, expected: count, data: directory.path, isDryRun: draft.options.dryRun)
     if values[CommonOptions.json] {
       io.print(report.prettyJSON)
     } else {

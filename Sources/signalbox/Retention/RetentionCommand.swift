@@ -84,7 +84,6 @@ enum RetentionCommand {
 
 extension RetentionPolicy {
   fileprivate var settings: [String: JSONValue] {
-    Dictionary(
-      uniqueKeysWithValues: Self.fields.map { ($0.name, JSONValue.integer(Int64(self[keyPath: $0.value]))) })
+    Dictionary(uniqueKeysWithValues: Self.fields.map { ($0.name, JSONValue.integer(Int64(self[keyPath: $0.value]))) })
   }
 }

@@ -33,8 +33,7 @@ extension CommandFailure {
       CommandFailure("\(error). The whole system has too many open files: raise fs.file-max with sysctl.")
     case _ where isAddress: CommandFailure(otherAddress)
     case EACCES, EPERM, EROFS:
-      CommandFailure(
-        "\(error). Check that this user can write to the data folder, or choose another one with --data.")
+      CommandFailure("\(error). Check that this user can write to the data folder, or choose another one with --data.")
     default: CommandFailure("\(error)")
     }
   }

@@ -124,8 +124,7 @@ struct CommandIO: Sendable {
   private func logLine(
     _ level: LogLevel, _ message: String, _ metadata: [(key: String, value: String)] = []
   ) -> String {
-    LogFormat.json.line(
-      LogEntry(time: now(), level: level, label: "signalbox", message: message, metadata: metadata))
+    LogFormat.json.line(LogEntry(time: now(), level: level, label: "signalbox", message: message, metadata: metadata))
   }
 
   /// Shows progress on one line; only on a terminal.

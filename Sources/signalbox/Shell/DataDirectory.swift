@@ -146,8 +146,7 @@ final class DataDirectory: Sendable {
       }
       let remains = remains
       guard remains.isEmpty else { throw lost(remains) }
-      throw CommandFailure(
-        "\(database) not found. Set the data folder with --data or SIGNALBOX_DATA.")
+      throw CommandFailure("\(database) not found. Set the data folder with --data or SIGNALBOX_DATA.")
     }
   }
 

@@ -45,8 +45,7 @@ extension Doctor {
       guard let key = try directory.storedKey() else { throw SealingMismatch.missing }
       password = try own.opened(key)
     }
-    return ProxyRules(
-      always: ProxyServer(host: place.host, port: place.port, user: own.user, password: password))
+    return ProxyRules(always: ProxyServer(host: place.host, port: place.port, user: own.user, password: password))
   }
 
   private func endpoints() -> [Server] {
@@ -88,8 +87,7 @@ extension Doctor {
         subject: subject, level: .error, message: "the password of its proxy cannot be decrypted: \(error)",
         remedy: "Enter it again: signalbox apps proxy.")
     } catch {
-      return Finding(
-        subject: subject, level: .error, message: "\(error)", remedy: "Fix the trusted certificates.")
+      return Finding(subject: subject, level: .error, message: "\(error)", remedy: "Fix the trusted certificates.")
     }
     switch outcome {
     case .failure(let failure):

@@ -83,8 +83,7 @@ extension Doctor {
         return Finding(
           subject: "trust store", level: .error, message: "\(Self.root) in \(path) has expired", remedy: remedy)
       }
-      return Finding(
-        subject: "trust store", level: .ok, message: "\(path) has the APNs root, \(Self.root)")
+      return Finding(subject: "trust store", level: .ok, message: "\(path) has the APNs root, \(Self.root)")
     } catch {
       return Finding(subject: "trust store", level: .error, message: "\(path): \(error)", remedy: remedy)
     }

@@ -205,9 +205,7 @@ enum RestoreCommand {
     let store = try directory.open(now: now)
     defer { store.close() }
     let (state, closed) = try store.readSync { database in
-      (
-        try Sealing.state(database, store.sealer), try TrackedCertificate.unreadable(database, sealer: store.sealer)
-      )
+      (try Sealing.state(database, store.sealer), try TrackedCertificate.unreadable(database, sealer: store.sealer))
     }
     guard state != .fits || !closed.isEmpty else { return }
     let closedNames = closed.map { singleLine($0.details.name) }.joined(separator: ", ")

@@ -35,8 +35,7 @@ enum RotateKeyCommand {
       io.say("Finished the interrupted rotation. \(directory.keyFile) is the new key.")
       return ExitCode.done
     }
-    return try values[lost]
-      ? beginAnew(directory, io) : rotate(directory, rotation, keep: values[keep], io)
+    return try values[lost] ? beginAnew(directory, io) : rotate(directory, rotation, keep: values[keep], io)
   }
 
   private static func rotate(

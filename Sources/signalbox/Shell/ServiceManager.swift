@@ -65,8 +65,7 @@ struct ServiceManager: Sendable {
     defer { close(descriptor) }
     let text = Array(lines.joined(separator: "\n").utf8)
     UnixAddress(socket)?.with { address, size in
-      _ = sendto(
-        descriptor, text, text.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), address, size)
+      _ = sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), address, size)
     }
   }
 }

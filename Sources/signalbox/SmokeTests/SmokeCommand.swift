@@ -84,8 +84,7 @@ enum SmokeCommand {
     let run = try await runner.start(test, .init(.cli, by: commandActor), now: io.now())
     guard run.state == .running, let push = run.push else { return run }
     let start = ContinuousClock.now
-    let sending = Sending(
-      directory: directory, store: store, io: io, isWaiting: true, limit: .seconds(limit))
+    let sending = Sending(directory: directory, store: store, io: io, isWaiting: true, limit: .seconds(limit))
     let left = try await sending.carryOut(push, expected: 0)
     // Without a server no receipt can come.
     let rest = left.isServed ? .seconds(limit) - (ContinuousClock.now - start) : .zero
@@ -119,8 +118,7 @@ enum SmokeCommand {
   private static func line(_ one: SmokeDifference, _ io: CommandIO) -> Message {
     let reason = Reason.of(one.got)
     guard reason.isKnown else { return "\(singleLine(one.name)): expected \(one.expected), got \(one.got)." }
-    return
-      "\(singleLine(one.name)): expected \(one.expected), got \(one.got). \(io.cause(reason)) \(io.remedy(reason))"
+    return "\(singleLine(one.name)): expected \(one.expected), got \(one.got). \(io.cause(reason)) \(io.remedy(reason))"
   }
 
   private static func write(
