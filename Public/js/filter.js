@@ -67,7 +67,7 @@ function answer(form) {
 function address(form) {
   const url = new URL(form.getAttribute('action') || location.href, location.href);
   const filled = [...new FormData(form)].filter(([, value]) => typeof value === 'string' && value !== '');
-  url.search = new URLSearchParams(filled).toString();
+  url.search = new URLSearchParams(filled);
   return url.href;
 }
 
@@ -87,7 +87,7 @@ async function replace(url, signal) {
 }
 
 function busy(yes) {
-  regions(document).forEach((region) => region.setAttribute('aria-busy', String(yes)));
+  regions(document).forEach((region) => region.setAttribute('aria-busy', yes));
 }
 
 start();

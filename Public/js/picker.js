@@ -70,7 +70,7 @@ function combobox(input, kind, typed, choose) {
   };
   const point = (index) => {
     active = index;
-    [...list.children].forEach((item, at) => item.setAttribute('aria-selected', String(at === index)));
+    [...list.children].forEach((item, at) => item.setAttribute('aria-selected', at === index));
     if (index < 0) return input.removeAttribute('aria-activedescendant');
     input.setAttribute('aria-activedescendant', list.children[index].id);
     list.children[index].scrollIntoView({ block: 'nearest' });
@@ -90,7 +90,7 @@ function combobox(input, kind, typed, choose) {
     if (signal.aborted || document.activeElement !== input) return;
     list.replaceChildren(...items.map((item, index) => option(item, `${list.id}-${index}`)));
     list.hidden = items.length === 0;
-    input.setAttribute('aria-expanded', String(items.length > 0));
+    input.setAttribute('aria-expanded', items.length > 0);
     point(-1);
   };
   const answer = debounced(() => { if (wanted) open(); }, 120);

@@ -122,7 +122,7 @@ function finish(url) {
   try {
     const times = Number(sessionStorage.getItem(key) ?? 0);
     if (times >= 3) return;
-    sessionStorage.setItem(key, String(times + 1));
+    sessionStorage.setItem(key, times + 1);
     setTimeout(reloadWhenIdle, times * 2000);
   } catch {
     // Without storage nobody counts: the numbers are right, the rows wait for the person's own reload.
