@@ -16,7 +16,9 @@ enum AppPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/apps") { page in try await index(page) }
     export.add(to: &routes)
-    routes.page(.get, "/apps/new", role: .operator) { page in newPage(page, Form(), FieldErrors()) }
+    routes.page(.get, "/apps/new", role: .operator) { page in
+      newPage(page, Form([(name: "bundle_id", value: page.query["bundle_id"] ?? "")]), FieldErrors())
+    }
     routes.page(.post, "/apps", role: .operator) { page in try await create(page) }
     routes.page(.get, "/apps/:id") { page in try await AppPage.show(page) }
     routes.page(.get, "/apps/:id/edit", role: .operator) { page in
