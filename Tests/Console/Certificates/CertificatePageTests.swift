@@ -100,6 +100,7 @@ struct CertificatePageTests {
           "/certificates", [Self.file(file, "other.p12"), .field("password", "secret"), .field("action", "look")]))
       let link = try #require(page.links.first { $0.hasPrefix("/apps/new") })
       #expect(ScenePage(try await anna.get(link)).values("bundle_id") == ["com.example.other"], "\(link)")
+      #expect(page.text.contains(" for com.example.other"), "it may have expired: no word of sending")
     }
   }
 
