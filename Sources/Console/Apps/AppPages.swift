@@ -16,7 +16,9 @@ enum AppPages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/apps", index)
     export.add(to: &routes)
-    routes.page(.get, "/apps/new", role: .operator) { page in newPage(page, Form(), FieldErrors()) }
+    routes.page(.get, "/apps/new", role: .operator) { page in
+      newPage(page, Form([(name: "bundle_id", value: page.query["bundle_id"] ?? "")]), FieldErrors())
+    }
     routes.page(.post, "/apps", role: .operator, create)
     routes.page(.get, "/apps/:id") { page in try await AppPage.show(page) }
     routes.page(.get, "/apps/:id/edit", role: .operator) { page in

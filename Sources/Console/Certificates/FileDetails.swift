@@ -99,7 +99,9 @@ struct FileDetails {
     case .jpushKeyPair: return texts("certificates.sentence_jpush", ["key": says["key_id"]?.string ?? "–"])
     default: break
     }
-    guard canSend else { return texts("certificates.sentence_watch", ["kind": name]) }
+    guard canSend, kind == .apnsKey || !topics.isEmpty else {
+      return texts("certificates.sentence_watch", ["kind": name])
+    }
     let shown =
       kind == .apnsKey
       ? texts("certificates.every_topic")

@@ -15,6 +15,8 @@ struct FileReach: Sendable {
   }
 
   let places: [Place]
+  /// Of the app that the file is for; nil if it names none.
+  let bundleID: String?
 
   /// Nil for a file that cannot send.
   init?(_ database: Database, _ file: CertificateFile, now: Date) throws {
@@ -22,6 +24,7 @@ struct FileReach: Sendable {
     var details = TrackedCertificate.Details(kind: file.kind.rawValue, name: file.name, fileName: "")
     (details.environments, details.topics) = (file.environments, file.topics.map(\.name))
     details.hasPrivateKey = true
+    bundleID = file.topics.first { $0.kinds.contains("app") }?.name
     let plan = try Forecast.all(database, now: now)
     places = try AppOverview.all(database).flatMap { overview in
       Environment.allCases.filter {
@@ -43,7 +46,7 @@ struct FileReach: Sendable {
         return FileReachRow(
           place: place, environment: place.environment.word(texts),
           current: CredentialState(credential, now: now).text(texts), planned: place.planned.words(texts))
-      })
+      }, bundleID: bundleID)
   }
 }
 
@@ -59,10 +62,15 @@ extension Forecast.Plan {
 /// For `certificates/_reach`.
 struct FileReachView: View {
   let places: [FileReachRow]
+  let bundleID: String?
 
   static let fields: [Field<Self>] = [
     .list("places") { $0.places },
     .flag("has_places") { !$0.places.isEmpty },
+    .text("new_app") { view in
+      let name = view.bundleID?.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+      return "/apps/new" + (name.map { "?bundle_id=\($0)" } ?? "")
+    },
   ]
 }
 

@@ -60,7 +60,11 @@ enum OverviewPage {
       incidentCounts = try Incident.counts(database, now: now)
       report = try CertificateTracker.report(database, sealer: sealer, now: now)
       late = Watchman.late(try CheckRun.all(database), now: now)
-      stuck = try ReminderMessage.pending(database).filter { $0.attempts >= RetryPause.alarming }
+      // One for each receiver: its messages fail for the same cause.
+      var receivers: Set<Int64?> = []
+      stuck = try ReminderMessage.pending(database).filter { message in
+        message.attempts >= RetryPause.alarming && receivers.insert(message.receiverID).inserted
+      }
       taken = try Acknowledgement.all(database, now: now)
       schedules = try ScheduleTrouble.all(database, now: now)
       firstRun = try FirstRun.find(database)

@@ -71,7 +71,7 @@ extension AboutPage {
           FactView(texts("about.database"), bytes),
           FactView(texts("about.schema"), schema(member("schema.json", "migrations"), texts)),
           FactView(texts("about.sqlite"), member("schema.json", "sqlite")?.string),
-        ].compactMap { $0 }, files: files.map(\.name),
+        ].compactMap { $0 }, files: SupportArchive.ownFiles + files.map(\.name),
         check: IntegrityView(
           report: report, since: page.console.integrity.since, texts: texts, now: page.now)))
   }
@@ -95,13 +95,16 @@ package enum SupportArchive {
     "signalbox-support-" + at.dayText
   }
 
+  /// The files that do not come from the database.
+  fileprivate static let ownFiles = ["about.json", "doctor.json"]
+
   /// - Parameter doctor: the findings of `signalbox doctor`.
   /// - Returns: nil if there is no memory.
   package static func make(
     _ files: [(name: String, json: JSONValue)], doctor: JSONValue, version: String, at: Date
   ) -> [UInt8]? {
     let about: JSONValue = ["version": .string(version), "created_at": JSONValue(written: at)]
-    let all = [("about.json", about), ("doctor.json", doctor)] + files.map { ($0.name, $0.json) }
+    let all = Array(zip(ownFiles, [about, doctor])) + files.map { ($0.name, $0.json) }
     return TarGzip.archive(all.map { (name: "\(name(at))/\($0.0)", bytes: Array($0.1.prettyJSON.utf8)) }, at: at)
   }
 }

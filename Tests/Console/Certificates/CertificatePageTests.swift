@@ -90,6 +90,20 @@ struct CertificatePageTests {
     }
   }
 
+  @Test("a file of an app that is not here leads to the form of a new app, with its bundle ID filled in")
+  func newApp() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      let file = try CertificateSamples.p12(topic: "com.example.other", days: 400)
+      let page = ScenePage(
+        try await anna.upload(
+          "/certificates", [Self.file(file, "other.p12"), .field("password", "secret"), .field("action", "look")]))
+      let link = try #require(page.links.first { $0.hasPrefix("/apps/new") })
+      #expect(ScenePage(try await anna.get(link)).values("bundle_id") == ["com.example.other"], "\(link)")
+      #expect(page.text.contains(" for com.example.other"), "it may have expired: no word of sending")
+    }
+  }
+
   @Test("what is still bound stays, and the page says where")
   func inUse() async throws {
     try await ConsoleScene.with { scene in

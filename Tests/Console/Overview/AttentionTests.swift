@@ -1,5 +1,6 @@
 import Console
 import Foundation
+import SQLite
 import Store
 import Testing
 
@@ -37,6 +38,27 @@ struct AttentionTests {
       #expect(expired < waiting)
       let lead = try #require(page.tags.first { $0.attributes["class"] == "lead" }?.text)
       #expect(lead.contains(rows[0].trimmingCharacters(in: ["."])), "\(lead)")
+    }
+  }
+
+  @Test("a receiver that takes no reminders is named once, however many wait for it")
+  func stuck() async throws {
+    try await ConsoleScene.with { scene in
+      let sealer = scene.store.sealer
+      try await scene.store.write { database in
+        let receiver = try Receiver.add(
+          database,
+          Receiver.Details(channel: .webhook, name: "Hook", target: "hook.example.com", language: "en", appID: nil),
+          Receiver.Secrets(address: "https://hook.example.com"), sealer: sealer, by: "anna", now: ConsoleScene.noon)
+        for uid in ["m1", "m2"] {
+          try ReminderMessage.add(database, uid: uid, to: receiver, reminders: [], now: ConsoleScene.noon)
+        }
+        try database.run("UPDATE reminder_messages SET attempts = 5")
+      }
+      var anna = try await scene.signIn(.admin)
+      let page = ScenePage(try await anna.get("/"))
+      let rows = page.tags.filter { $0.name == "h3" }.map(\.text).filter { $0.contains("hook.example.com") }
+      #expect(rows.count == 1, "\(rows)")
     }
   }
 }

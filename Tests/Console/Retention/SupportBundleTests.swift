@@ -45,6 +45,7 @@ struct SupportBundleTests {
       var anna = try await scene.signIn(.admin)
       let page = try await anna.get("/settings/about")
       #expect(page.status == 200 && page.text.contains("Signalbox "))
+      #expect(page.text.contains("<code>doctor.json</code>"), "the page names every file")
       let answer = try await anna.post("/settings/about/bundle")
       #expect(try await scene.audit("database.bundle").map(\.actor) == ["admin@example.com"])
       #expect(answer.status == 200 && answer.type == "application/gzip")
