@@ -73,8 +73,7 @@ package enum HostMessage: String, MessageSet {
     case .selfSigned: "The certificate is self-signed. Only clients configured to trust it accept the host."
     case .incomplete:
       "The chain ends at “{name}”, whose issuer is missing and not trusted by this machine. Configure the server to "
-        + "send "
-        + "its intermediate certificates. With a private certificate authority, this is expected."
+        + "send its intermediate certificates. With a private certificate authority, this is expected."
     case .unknownAuthority: "The chain ends at “{name}”, a root that this machine does not trust."
     case .invalidChain: "The certificate chain is invalid. Clients reject the host."
     }

@@ -82,8 +82,7 @@ extension FileProblem {
     default:
       Problem(
         "password", code: "file.password_needed",
-        "The file needs a password. Enter the one that was chosen when it was "
-          + "exported.")
+        "The file needs a password. Enter the one that was chosen when it was exported.")
     }
   }
 
