@@ -27,8 +27,7 @@ enum ServeCommand {
     "tls-certificate", "file", "A PEM file with the server's certificate chain. Turns on HTTPS."
   ).configuration
   private static let key = Option<String?>(
-    "tls-key", "file",
-    "A PEM file with the certificate's private key."
+    "tls-key", "file", "A PEM file with the certificate's private key."
   ).configuration
   private static let proxies = Option(
     repeated: "trusted-proxy", "cidr",
@@ -98,8 +97,7 @@ enum ServeCommand {
     "replicated", "Leave the checkpoints of the write-ahead log to Litestream, which replicates the database."
   ).configuration
   private static let standby = Option<String?>(
-    "standby", "url",
-    "Follow the replica at this URL with Litestream, and serve only after signalbox take-over."
+    "standby", "url", "Follow the replica at this URL with Litestream, and serve only after signalbox take-over."
   ).configuration
   private static let litestream = Option(
     "litestream", "file", "The path of the litestream program, for --standby.", default: "litestream"
@@ -113,10 +111,8 @@ enum ServeCommand {
       """,
     parameters: [
       CommonOptions.data.parameter, listen.parameter, demo.parameter, certificate.parameter, key.parameter,
-      proxies.parameter, publicAddress.parameter, connections.parameter, metricsOpen.parameter,
-      sessionIdle.parameter, tokenRate.parameter, addressRate.parameter, pageRate.parameter,
-      breachedPasswords.parameter,
-      insecure.parameter,
+      proxies.parameter, publicAddress.parameter, connections.parameter, metricsOpen.parameter, sessionIdle.parameter,
+      tokenRate.parameter, addressRate.parameter, pageRate.parameter, breachedPasswords.parameter, insecure.parameter,
       replicated.parameter, standby.parameter, litestream.parameter, CommonOptions.resources.parameter,
       CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, LogOptions.level.parameter,
       LogOptions.format.parameter,

@@ -48,10 +48,8 @@ enum SimulateCommand {
   ).configuration
   private static let teamID = Option<String?>("team-id", "id", "The team ID (default: any).").configuration
   private static let idleTimeout = Option(
-    "idle-timeout", "time",
-    "The idle time after which a connection is closed with "
-      + "IdleTimeout.", default: Duration.seconds(3600),
-    showing: "60min"
+    "idle-timeout", "time", "The idle time after which a connection is closed with IdleTimeout.",
+    default: Duration.seconds(3600), showing: "60min"
   ) { text throws(BadValue) in
     guard let time = TimeText.duration(text), time > .zero else {
       throw BadValue("is not a time of up to one hour, e.g. 500ms, 30s, or 10min")
@@ -68,8 +66,7 @@ enum SimulateCommand {
   private static let jpushFaults = faultList(
     "jpush-faults", "The errors of JPush to simulate, e.g. reason=1011,next=1 or status=429,retry=30.", .jpush)
   private static let unknown = Flag(
-    "accept-unknown-tokens",
-    "Accept pushes to tokens that belong to no phone."
+    "accept-unknown-tokens", "Accept pushes to tokens that belong to no phone."
   ).configuration
   private static let tokens = Option(
     repeated: "device", "token",
@@ -247,9 +244,7 @@ enum SimulateCommand {
 
   /// The only service account that gets access tokens.
   private static func knownAccount(_ path: String) throws -> FCMServiceAccount {
-    guard let content = FileManager.default.contents(atPath: path) else {
-      throw CommandFailure("Cannot read \(path).")
-    }
+    guard let content = FileManager.default.contents(atPath: path) else { throw CommandFailure("Cannot read \(path).") }
     // Not `ServiceAccount`, which requires a token URL with https: such a file names this simulator's.
     let json = try? JSONValue(parsing: content)
     guard let email = json?["client_email"]?.string, let text = json?["private_key"]?.string,

@@ -51,9 +51,7 @@ final class CommandTexts: Translation {
     }
   }
 
-  func sentence(_ key: String) -> String? {
-    sentences[key].flatMap(resolved)
-  }
+  func sentence(_ key: String) -> String? { sentences[key].flatMap(resolved) }
 
   private func resolved(_ text: String) -> String? {
     text.hasPrefix("@") ? texts.known(String(text.dropFirst())) : text
