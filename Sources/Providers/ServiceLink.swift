@@ -95,9 +95,7 @@ package final class ServiceLink: @unchecked Sendable {
   }
 
   /// From any thread; see ``Provider/reconnect()``.
-  func reconnect() {
-    tools.loop.execute { [self] in group?.replaceConnections() }
-  }
+  func reconnect() { tools.loop.execute { [self] in group?.replaceConnections() } }
 
   /// See ``Provider/stop()``.
   func stop() {

@@ -92,9 +92,7 @@ private struct PendingAnswer {
   init(server: SimulatedServer) { self.server = server }
 
   /// Whether the key must belong to the next answer.
-  func begins(anew key: String) -> Bool {
-    scope != nil || (key == "status" ? status != nil : reason != nil)
-  }
+  func begins(anew key: String) -> Bool { scope != nil || (key == "status" ? status != nil : reason != nil) }
 
   mutating func set(_ key: String, _ value: String) throws(FaultsError) {
     switch key {
