@@ -5,7 +5,7 @@ import Logging
 import Model
 import Reactor
 
-/// What the HTTP server of a service, or of a standby, is told.
+/// What the HTTP server of a service, or of a standby, and the console are told.
 extension Service {
   static func serverConfiguration(_ listen: SocketAddress, _ options: Options) throws -> ServerConfiguration {
     var configuration = ServerConfiguration(address: listen)
@@ -49,6 +49,25 @@ extension Service {
           "actor": entry.actor ?? "-", "request": entry.requestID,
         ])
     }
+    return configuration
+  }
+
+  static func consoleConfiguration(_ options: Options) -> Console.Configuration {
+    // The system may choose the port. Without a configured address, links use the one the browser requested.
+    var configuration = Console.Configuration(
+      templates: options.resources + "/Templates", publicFiles: options.resources + "/Public",
+      address: options.address, version: Signalbox.version)
+    configuration.trustedProxies = options.trustedProxies
+    configuration.isClearOnlyForProxies = options.isClearOnlyForProxies
+    configuration.passwordCost = options.passwordCost
+    configuration.undoSeconds = options.undoSeconds
+    configuration.isStrict = options.isStrict
+    configuration.proxies = options.proxies
+    configuration.isMetricsOpen = options.isMetricsOpen
+    configuration.diagnose = { Doctor.quick(options.data, options.proxies, now: options.clock()) }
+    configuration.sessionIdle = options.sessionIdle
+    (configuration.rates, configuration.pageRate) = (options.rates, options.pageRate)
+    configuration.breachedPasswords = options.breachedPasswords
     return configuration
   }
 

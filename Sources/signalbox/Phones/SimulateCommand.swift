@@ -99,35 +99,10 @@ enum SimulateCommand {
   ) { values, io in
     let log = LogOptions.logger(values)
     defer { log.flush(within: .seconds(1)) }
-    var configuration = PushSimulator.Configuration()
-    configuration.development = values[development]
-    configuration.production = values[production]
-    configuration.fcm = values[fcm]
-    configuration.jpush = values[jpush]
-    configuration.hostNames = values[names] + configuration.hostNames
-    configuration.authority = try values[authorityKey].map { try keptAuthority($0, now: io.now()) }
-    configuration.knownKeys = try knownKeys(values, io)
-    configuration.phones = PhoneBook(acceptsUnknownTokens: values[unknown])
-    configuration.serviceAccount = try values[serviceAccount].map { try knownAccount($0) }
-    configuration.faults = [
-      .development: values[faults], .production: values[faults], .fcm: values[fcmFaults],
-      .jpush: values[jpushFaults],
-    ]
-    configuration.idleTimeout = values[idleTimeout]
-    configuration.log = log
+    let configuration = try simulatorConfiguration(values, io, log)
     let stopped = StopSignal()
     let simulator = try PushSimulator(configuration: configuration)
-    for (index, device) in values[tokens].enumerated() {
-      let (text, token) = device
-      // FCM and JPush have one server for all builds.
-      let platform: Platform = token.bytes == Array(text.utf8) ? .android : .ios
-      for environment in platform == .ios ? Environment.allCases : [.production] {
-        try simulator.phones.add(
-          NewPhone(
-            name: "Phone \(index + 1)", platform: platform, environment: environment, topic: values[topic],
-            token: token))
-      }
-    }
+    try addPhones(values, to: simulator.phones)
     let pool = BlockingPool(name: "receipts", threads: 1)
     defer { pool.stop() }
     let reports = try values[receipts].map { try report($0, simulator.phones, pool, log) }
@@ -184,6 +159,43 @@ enum SimulateCommand {
     json.object { simulator.writeCounters(to: &$0) }
     io.print(json.text)
     return ExitCode.done
+  }
+
+  private static func simulatorConfiguration(
+    _ values: Parsed, _ io: CommandIO, _ log: Logger
+  ) throws -> PushSimulator.Configuration {
+    var configuration = PushSimulator.Configuration()
+    configuration.development = values[development]
+    configuration.production = values[production]
+    configuration.fcm = values[fcm]
+    configuration.jpush = values[jpush]
+    configuration.hostNames = values[names] + configuration.hostNames
+    configuration.authority = try values[authorityKey].map { try keptAuthority($0, now: io.now()) }
+    configuration.knownKeys = try knownKeys(values, io)
+    configuration.phones = PhoneBook(acceptsUnknownTokens: values[unknown])
+    configuration.serviceAccount = try values[serviceAccount].map { try knownAccount($0) }
+    configuration.faults = [
+      .development: values[faults], .production: values[faults], .fcm: values[fcmFaults],
+      .jpush: values[jpushFaults],
+    ]
+    configuration.idleTimeout = values[idleTimeout]
+    configuration.log = log
+    return configuration
+  }
+
+  /// Adds the phones of `--device`.
+  private static func addPhones(_ values: Parsed, to phones: PhoneBook) throws {
+    for (index, device) in values[tokens].enumerated() {
+      let (text, token) = device
+      // FCM and JPush have one server for all builds.
+      let platform: Platform = token.bytes == Array(text.utf8) ? .android : .ios
+      for environment in platform == .ios ? Environment.allCases : [.production] {
+        try phones.add(
+          NewPhone(
+            name: "Phone \(index + 1)", platform: platform, environment: environment, topic: values[topic],
+            token: token))
+      }
+    }
   }
 
   /// Lets phones report to an address until the task is cancelled.
