@@ -132,8 +132,7 @@ package final class ServiceLink: @unchecked Sendable {
     case .notProcessed:
       if let cancelReason { return .notSent(reason: cancelReason) }
       return .retry(RetryCause(status: 0, reason: unreachable.rawValue))
-    case .unknown(let cause):
-      return .outcome(.unknown(reason: cause.reason.rawValue))
+    case .unknown(let cause): return .outcome(.unknown(reason: cause.reason.rawValue))
     }
   }
 

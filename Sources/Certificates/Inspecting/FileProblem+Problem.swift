@@ -4,8 +4,7 @@ import Providers
 extension FileProblem {
   package var problem: Problem {
     switch self {
-    case .empty:
-      Problem("file", code: "file.empty", "The file is empty. Export or download it again.")
+    case .empty: Problem("file", code: "file.empty", "The file is empty. Export or download it again.")
     case .tooLarge(let bytes):
       Problem(
         "file", code: "file.too_large",
