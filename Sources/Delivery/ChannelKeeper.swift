@@ -72,9 +72,7 @@ package struct ChannelKeeper: Sendable {
     }
   }
 
-  private var unreadable: ServiceRefusal {
-    ServiceRefusal(status: 0, reason: OwnReason.unreadableAnswer.rawValue)
-  }
+  private var unreadable: ServiceRefusal { ServiceRefusal(status: 0, reason: OwnReason.unreadableAnswer.rawValue) }
 }
 
 /// Who changes something at a push service, and when, for the activity log. ``ChannelKeeper``, ``TopicKeeper`` and

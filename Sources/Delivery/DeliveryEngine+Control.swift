@@ -12,9 +12,7 @@ extension DeliveryEngine {
   /// - Returns: whether the push could still be canceled.
   package func cancel(_ id: Int64, by actor: String = "") async throws -> Bool {
     let now = clock()
-    let isStopped = try await store.write { database in
-      try Push.cancel(database, id: id, by: actor, now: now)
-    }
+    let isStopped = try await store.write { database in try Push.cancel(database, id: id, by: actor, now: now) }
     guard isStopped else { return false }
     order(.cancel, push: id)
     // The push may not be running; its devices still need outcomes.

@@ -132,9 +132,7 @@ extension DeliveryEngine {
     if let failure { throw failure }
   }
 
-  private func isNew(_ id: Int64) -> Bool {
-    state.withLock { $0.running[id] == nil && $0.stopped[id] == nil }
-  }
+  private func isNew(_ id: Int64) -> Bool { state.withLock { $0.running[id] == nil && $0.stopped[id] == nil } }
 
   /// Pushes that an error stopped and whose retry is due. Call once per poll.
   private func stoppedAndDue() -> [Int64] {

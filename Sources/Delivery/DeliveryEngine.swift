@@ -76,9 +76,7 @@ package final class DeliveryEngine: Sendable {
   ) {
     (self.store, self.routes, self.clock, self.pause, self.policy) = (store, routes, clock, pause, policy)
     self.sleep =
-      sleep ?? { date in
-        try await Task.sleep(for: .seconds(min(1, max(0.001, date.timeIntervalSince(clock())))))
-      }
+      sleep ?? { date in try await Task.sleep(for: .seconds(min(1, max(0.001, date.timeIntervalSince(clock()))))) }
     self.log = log.labelled("Delivery")
     self.steady = steady ?? { clock().timeIntervalSinceReferenceDate }
     leaps = LeapWatch(clock: clock, steady: steady, log: self.log)

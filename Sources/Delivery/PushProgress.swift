@@ -32,9 +32,7 @@ package struct PushProgress: Sendable, Hashable {
   /// Progress as stored.
   ///
   /// - Parameter nextDue: when the first retry is due.
-  package init(_ push: Push, nextDue: Date? = nil) {
-    self.init(RunRow(push), nextDue: nextDue)
-  }
+  package init(_ push: Push, nextDue: Date? = nil) { self.init(RunRow(push), nextDue: nextDue) }
 
   init(_ row: RunRow, nextDue: Date?) {
     self.init(state: row.state, target: row.target, counts: row.counts)

@@ -108,9 +108,7 @@ final class RouteLog: Sendable {
   /// The last logged failure; nil after a recovery.
   private let told = Mutex<String?>(nil)
 
-  init(_ credential: Credential, _ log: Logger?) {
-    (self.credential, self.log) = (credential, log)
-  }
+  init(_ credential: Credential, _ log: Logger?) { (self.credential, self.log) = (credential, log) }
 
   func note(_ state: ProviderState) {
     switch state {

@@ -25,9 +25,7 @@ package struct ProviderFailure: Sendable, Hashable, CustomStringConvertible {
   package let reason: String
   /// The beginning of the failure.
   package let since: Date
-  package init(kind: Kind, reason: String, since: Date) {
-    (self.kind, self.reason, self.since) = (kind, reason, since)
-  }
+  package init(kind: Kind, reason: String, since: Date) { (self.kind, self.reason, self.since) = (kind, reason, since) }
 
   package var description: String { reason }
 }

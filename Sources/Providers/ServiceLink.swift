@@ -95,9 +95,7 @@ package final class ServiceLink: @unchecked Sendable {
   }
 
   /// From any thread; see ``Provider/reconnect()``.
-  func reconnect() {
-    tools.loop.execute { [self] in group?.replaceConnections() }
-  }
+  func reconnect() { tools.loop.execute { [self] in group?.replaceConnections() } }
 
   /// See ``Provider/stop()``.
   func stop() {
@@ -134,8 +132,7 @@ package final class ServiceLink: @unchecked Sendable {
     case .notProcessed:
       if let cancelReason { return .notSent(reason: cancelReason) }
       return .retry(RetryCause(status: 0, reason: unreachable.rawValue))
-    case .unknown(let cause):
-      return .outcome(.unknown(reason: cause.reason.rawValue))
+    case .unknown(let cause): return .outcome(.unknown(reason: cause.reason.rawValue))
     }
   }
 

@@ -27,8 +27,7 @@ enum ServeCommand {
     "tls-certificate", "file", "A PEM file with the server's certificate chain. Turns on HTTPS."
   ).configuration
   private static let key = Option<String?>(
-    "tls-key", "file",
-    "A PEM file with the certificate's private key."
+    "tls-key", "file", "A PEM file with the certificate's private key."
   ).configuration
   private static let proxies = Option(
     repeated: "trusted-proxy", "cidr",
@@ -98,8 +97,7 @@ enum ServeCommand {
     "replicated", "Leave the checkpoints of the write-ahead log to Litestream, which replicates the database."
   ).configuration
   private static let standby = Option<String?>(
-    "standby", "url",
-    "Follow the replica at this URL with Litestream, and serve only after signalbox take-over."
+    "standby", "url", "Follow the replica at this URL with Litestream, and serve only after signalbox take-over."
   ).configuration
   private static let litestream = Option(
     "litestream", "file", "The path of the litestream program, for --standby.", default: "litestream"
@@ -113,10 +111,8 @@ enum ServeCommand {
       """,
     parameters: [
       CommonOptions.data.parameter, listen.parameter, demo.parameter, certificate.parameter, key.parameter,
-      proxies.parameter, publicAddress.parameter, connections.parameter, metricsOpen.parameter,
-      sessionIdle.parameter, tokenRate.parameter, addressRate.parameter, pageRate.parameter,
-      breachedPasswords.parameter,
-      insecure.parameter,
+      proxies.parameter, publicAddress.parameter, connections.parameter, metricsOpen.parameter, sessionIdle.parameter,
+      tokenRate.parameter, addressRate.parameter, pageRate.parameter, breachedPasswords.parameter, insecure.parameter,
       replicated.parameter, standby.parameter, litestream.parameter, CommonOptions.resources.parameter,
       CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, LogOptions.level.parameter,
       LogOptions.format.parameter,
@@ -137,31 +133,7 @@ enum ServeCommand {
         TLS proxy is in front; or --insecure in a network that you trust.
         """)
     }
-    var options = Service.Options()
-    options.data = DataDirectory(values, io, isReplicated: values[replicated])
-    options.listen = address
-    options.listener = manager.listener
-    options.isDemo = values[demo]
-    options.tls = try tls(certificate: values[certificate], key: values[key])
-    options.trustedProxies = values[proxies]
-    options.isClearOnlyForProxies = isClear && !values[insecure]
-    options.address = values[publicAddress]
-    options.isMetricsOpen = values[metricsOpen]
-    options.sessionIdle = TimeInterval(values[sessionIdle] * 60)
-    options.rates = (values[tokenRate], values[addressRate])
-    options.pageRate = values[pageRate]
-    options.breachedPasswords = try values[breachedPasswords].map { path in
-      do {
-        return try BreachedPasswords(path: path)
-      } catch {
-        throw CommandFailure("--breached-passwords: \(error)")
-      }
-    }
-    options.resources = try Resources.find(values[CommonOptions.resources])
-    options.undoSeconds = 5
-    options.proxies = io.proxies
-    options.steady = DeliveryEngine.steadyTime
-    options.log = LogOptions.logger(values)
+    var options = try serviceOptions(values, io, manager, address, isClear: isClear)
     // Gives the log's reader one second to take the rest; with SIGTERM the process ends even if nothing is reading.
     defer { options.log.flush(within: .seconds(1)) }
     options.maximumConnections = try connections(values[connections], options.log)
@@ -219,17 +191,7 @@ enum ServeCommand {
     }
     let watch = Task { await manager.watch { await service.turn() } }
     // Reads the whole file, so it must not delay the start.
-    Task { [log = options.log, path = options.data.database] in
-      let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-      guard size <= mostChecked else {
-        return log.info("the database is too large to be checked at the start; signalbox doctor checks it")
-      }
-      if let damage = await service.store.pool.damage().text {
-        log.error("the database was checked", ["error": damage])
-      } else {
-        log.info("the database was checked and is sound")
-      }
-    }
+    Task { [log = options.log, path = options.data.database] in await checkDatabase(service.store, path, log) }
     // If output failed, no one saw the URL or the first-start link, so the command stops at once.
     let failure = io.outputFailure() == nil ? await service.wait { await stopped.wait() } : nil
     reloads?.cancel()
@@ -238,6 +200,49 @@ enum ServeCommand {
     await service.stop()
     if let failure { io.complain("\(failure)") }
     return failure == nil ? ExitCode.done : ExitCode.failed
+  }
+
+  private static func serviceOptions(
+    _ values: Parsed, _ io: CommandIO, _ manager: ServiceManager, _ address: SocketAddress?, isClear: Bool
+  ) throws -> Service.Options {
+    var options = Service.Options()
+    options.data = DataDirectory(values, io, isReplicated: values[replicated])
+    options.listen = address
+    options.listener = manager.listener
+    options.isDemo = values[demo]
+    options.tls = try tls(certificate: values[certificate], key: values[key])
+    options.trustedProxies = values[proxies]
+    options.isClearOnlyForProxies = isClear && !values[insecure]
+    options.address = values[publicAddress]
+    options.isMetricsOpen = values[metricsOpen]
+    options.sessionIdle = TimeInterval(values[sessionIdle] * 60)
+    options.rates = (values[tokenRate], values[addressRate])
+    options.pageRate = values[pageRate]
+    options.breachedPasswords = try values[breachedPasswords].map { path in
+      do {
+        return try BreachedPasswords(path: path)
+      } catch {
+        throw CommandFailure("--breached-passwords: \(error)")
+      }
+    }
+    options.resources = try Resources.find(values[CommonOptions.resources])
+    options.undoSeconds = 5
+    options.proxies = io.proxies
+    options.steady = DeliveryEngine.steadyTime
+    options.log = LogOptions.logger(values)
+    return options
+  }
+
+  private static func checkDatabase(_ store: Store, _ path: String, _ log: Logger) async {
+    let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+    guard size <= mostChecked else {
+      return log.info("the database is too large to be checked at the start; signalbox doctor checks it")
+    }
+    if let damage = await store.pool.damage().text {
+      log.error("the database was checked", ["error": damage])
+    } else {
+      log.info("the database was checked and is sound")
+    }
   }
 
   /// The requested number of connections, reduced if the file descriptor limit does not allow it.

@@ -5,7 +5,7 @@ import Logging
 import Model
 import Reactor
 
-/// What the HTTP server of a service, or of a standby, is told.
+/// What the HTTP server of a service, or of a standby, and the console are told.
 extension Service {
   static func serverConfiguration(_ listen: SocketAddress, _ options: Options) throws -> ServerConfiguration {
     var configuration = ServerConfiguration(address: listen)
@@ -52,6 +52,25 @@ extension Service {
     return configuration
   }
 
+  static func consoleConfiguration(_ options: Options) -> Console.Configuration {
+    // The system may choose the port. Without a configured address, links use the one the browser requested.
+    var configuration = Console.Configuration(
+      templates: options.resources + "/Templates", publicFiles: options.resources + "/Public",
+      address: options.address, version: Signalbox.version)
+    configuration.trustedProxies = options.trustedProxies
+    configuration.isClearOnlyForProxies = options.isClearOnlyForProxies
+    configuration.passwordCost = options.passwordCost
+    configuration.undoSeconds = options.undoSeconds
+    configuration.isStrict = options.isStrict
+    configuration.proxies = options.proxies
+    configuration.isMetricsOpen = options.isMetricsOpen
+    configuration.diagnose = { Doctor.quick(options.data, options.proxies, now: options.clock()) }
+    configuration.sessionIdle = options.sessionIdle
+    (configuration.rates, configuration.pageRate) = (options.rates, options.pageRate)
+    configuration.breachedPasswords = options.breachedPasswords
+    return configuration
+  }
+
   /// The base URL of links in mails, unless `--address` sets it. A wildcard address is replaced by the host name.
   static func links(_ scheme: String, _ address: SocketAddress) -> String {
     let host = ["0.0.0.0", "::"].contains(address.host) ? ProcessInfo.processInfo.hostName : nil
@@ -68,7 +87,5 @@ extension Service {
 }
 
 extension Duration {
-  fileprivate var milliseconds: Int64 {
-    components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
-  }
+  fileprivate var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

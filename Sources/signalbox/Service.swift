@@ -126,24 +126,10 @@ final class Service: Sendable {
 
     let listen = options.listen ?? SocketAddress("127.0.0.1:8080")
     guard let listen else { throw CommandFailure("No listen address was given.") }
-    // The system may choose the port. Without a configured address, links use the one the browser requested.
     let scheme = options.tls == nil ? "http" : "https"
-    var configuration = Console.Configuration(
-      templates: options.resources + "/Templates", publicFiles: options.resources + "/Public",
-      address: options.address, version: Signalbox.version)
-    configuration.trustedProxies = options.trustedProxies
-    configuration.isClearOnlyForProxies = options.isClearOnlyForProxies
-    configuration.passwordCost = options.passwordCost
-    configuration.undoSeconds = options.undoSeconds
-    configuration.isStrict = options.isStrict
-    configuration.proxies = options.proxies
+    var configuration = Self.consoleConfiguration(options)
     let trimmer = Trimmer(store: store, clock: clock, log: log)
     configuration.retentionChanged = { trimmer.nudge() }
-    configuration.isMetricsOpen = options.isMetricsOpen
-    configuration.diagnose = { [options] in Doctor.quick(options.data, options.proxies, now: clock()) }
-    (configuration.sessionIdle, configuration.rates) = (options.sessionIdle, options.rates)
-    configuration.pageRate = options.pageRate
-    configuration.breachedPasswords = options.breachedPasswords
     let look = try options.look ?? HostWatch.look(HostProbe(proxies: options.proxies), on: probes)
     var configured = try Self.serverConfiguration(listen, options)
     configuration.connections = { [count = configured.connections] in count.current }

@@ -91,15 +91,10 @@ package struct ExpiryCalendar: Sendable {
   /// Stable for the same certificate in the same place; its successor gets another one.
   private static func uid(_ item: TrackedExpiry) -> String {
     let text = "\(item.key ?? item.name)\n\(item.sha256 ?? item.serial ?? "")"
-    return Digest.sha256(Array(text.utf8)).prefix(16).map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }.joined() + "@signalbox"
+    return Hexadecimal.encode(Digest.sha256(Array(text.utf8)).prefix(16)) + "@signalbox"
   }
 
-  private static func day(_ date: Date) -> String {
-    String(Timestamp.text(date).prefix(10).replacing("-", with: ""))
-  }
+  private static func day(_ date: Date) -> String { String(Timestamp.text(date).prefix(10).replacing("-", with: "")) }
 
   /// Escapes text (RFC 5545 §3.3.11).
   static func escaped(_ text: String) -> String {

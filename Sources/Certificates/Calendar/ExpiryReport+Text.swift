@@ -15,9 +15,7 @@ extension ExpiryReport {
       let text = "\(item.name): \(reason)" as Message
       return label.text(in: translation).padded(to: labelWidth) + text.text(in: translation).singleLine
     }
-    let shown = findings.filter {
-      includingFine || $0.band.needsSomebody || !$0.missed.isEmpty || !$0.pressing.isEmpty
-    }
+    let shown = findings.filter { includingFine || $0.band.needsSomebody || !$0.missed.isEmpty || !$0.pressing.isEmpty }
     return closed.map { line("LOCKED", $0) } + unreadable.map { line("UNKNOWN", $0) }
       + shown.map { $0.line(in: translation) }
   }
@@ -132,9 +130,7 @@ extension ExpiryReport {
     let parts = sorts.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }
     let text = parts.isEmpty ? "none expiring soon" : parts.joined(separator: ", ")
     // The ranges name the good values: at least this many whole days, and days are rounded down.
-    let least = findings.compactMap(\.daysLeft).min().map {
-      "days_left=\($0);\(withinDays):;\(Expiry.urgentDays):"
-    }
+    let least = findings.compactMap(\.daysLeft).min().map { "days_left=\($0);\(withinDays):;\(Expiry.urgentDays):" }
     let performance: [String?] = [
       least, "watched=\(findings.count);;;0", "soon=\(counts[.soon] ?? 0);0;;0", "urgent=\(counts[.urgent] ?? 0);;0;0",
       "expired=\(counts[.expired] ?? 0);;0;0", "unknown=\(unreadable.count);;;0",

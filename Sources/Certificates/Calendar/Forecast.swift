@@ -35,9 +35,7 @@ package enum Forecast {
     }
 
     /// Those of one use: an app, an environment and a provider.
-    package func of(_ use: TrackedCertificate.Use) -> Plan {
-      of(app: use.appID, use.environment, use.provider)
-    }
+    package func of(_ use: TrackedCertificate.Use) -> Plan { of(app: use.appID, use.environment, use.provider) }
 
     package func of(app: Int64, _ environment: Environment, _ provider: ProviderKind) -> Plan {
       func isItsOwn(_ item: some Planned) -> Bool {

@@ -30,15 +30,9 @@ package struct TrackedExpiry: Sendable, Hashable {
     environments: [Model.Environment] = [], serial: String? = nil, sha256: String? = nil, notBefore: Date? = nil,
     notAfter: Date? = nil, endingIssuer: String? = nil
   ) {
-    self.key = key
-    self.name = name.singleLine
-    (self.kind, self.app) = (kind, app)
-    self.topics = topics.map(\.singleLine)
-    self.environments = environments
-    self.serial = serial
-    self.sha256 = sha256
-    self.notBefore = notBefore
-    self.notAfter = notAfter
+    (self.key, self.kind, self.app, self.environments) = (key, kind, app, environments)
+    (self.serial, self.sha256, self.notBefore, self.notAfter) = (serial, sha256, notBefore, notAfter)
+    (self.name, self.topics) = (name.singleLine, topics.map(\.singleLine))
     self.endingIssuer = endingIssuer?.singleLine
   }
 
@@ -54,9 +48,7 @@ extension WatchedHost {
   package var key: String { "hosts/\(id)" }
 
   /// The address, and the requested server name if it differs.
-  package var name: String {
-    address.serverName == address.host ? "\(address)" : "\(address) (\(address.serverName))"
-  }
+  package var name: String { address.serverName == address.host ? "\(address)" : "\(address) (\(address.serverName))" }
 }
 
 extension TrackedExpiry {
@@ -64,7 +56,7 @@ extension TrackedExpiry {
   package init?(_ host: WatchedHost) {
     guard let seen = host.seen else { return nil }
     self.init(
-      key: host.key, name: host.name, kind: .host, topics: [], serial: seen.serial, sha256: seen.sha256,
+      key: host.key, name: host.name, kind: .host, serial: seen.serial, sha256: seen.sha256,
       notBefore: seen.notBefore, notAfter: seen.notAfter,
       endingIssuer: seen.ends.flatMap { $0 == seen.chain.first ? nil : $0.subject })
   }

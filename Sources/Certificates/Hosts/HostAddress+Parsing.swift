@@ -78,9 +78,7 @@ extension HostAddress {
   private static func problem(_ host: String) -> HostMessage? {
     guard !host.isEmpty else { return .missing }
     guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return .notASCII }
-    if host.contains(":") {
-      return SocketAddress(host: host, port: 0) == nil ? .host : nil
-    }
+    if host.contains(":") { return SocketAddress(host: host, port: 0) == nil ? .host : nil }
     let labels = host.split(separator: ".", omittingEmptySubsequences: false)
     let isName = labels.allSatisfy { label in
       (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")

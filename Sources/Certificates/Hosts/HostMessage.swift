@@ -58,8 +58,7 @@ package enum HostMessage: String, MessageSet {
     case .proxy: "The proxy did not connect to the host: {detail}. Check the proxy (--proxy, HTTPS_PROXY, NO_PROXY)."
     case .notTLS:
       "The host does not answer with TLS ({detail}). Check the port and protocol: 25 and 587 use SMTP with STARTTLS."
-    case .startTLSNotOffered:
-      "The host does not offer STARTTLS ({detail}). Turn it on there, or watch another port."
+    case .startTLSNotOffered: "The host does not offer STARTTLS ({detail}). Turn it on there, or watch another port."
     case .wrongProtocol: "The host does not speak the chosen protocol ({detail}). Choose another one."
     case .handshake: "The TLS handshake failed ({detail}). Check the server name and the TLS versions of the host."
     case .noCertificate: "The host presented no certificate."
@@ -73,8 +72,7 @@ package enum HostMessage: String, MessageSet {
     case .selfSigned: "The certificate is self-signed. Only clients configured to trust it accept the host."
     case .incomplete:
       "The chain ends at “{name}”, whose issuer is missing and not trusted by this machine. Configure the server to "
-        + "send "
-        + "its intermediate certificates. With a private certificate authority, this is expected."
+        + "send its intermediate certificates. With a private certificate authority, this is expected."
     case .unknownAuthority: "The chain ends at “{name}”, a root that this machine does not trust."
     case .invalidChain: "The certificate chain is invalid. Clients reject the host."
     }

@@ -137,9 +137,7 @@ extension HostFailure {
   init(_ problem: ProxyProblem) {
     self.init(.proxy, detail: Reason.combined(OwnReason(problem.code), after: problem.message))
   }
-}
 
-extension HostFailure {
   fileprivate init(_ refused: RefusedTarget) {
     switch refused.reason {
     case .linkLocal: self.init(.forbiddenAddress, detail: refused.address ?? refused.host)

@@ -57,8 +57,7 @@ final class ProbeLine {
       }
     } catch {
       switch error.code {
-      case .timeout:
-        throw HostFailure(ProxyProblem(.timedOut, "the proxy \(proxy.authority) did not answer in time"))
+      case .timeout: throw HostFailure(ProxyProblem(.timedOut, "the proxy \(proxy.authority) did not answer in time"))
       case .closed: throw HostFailure(tunnel.closed)
       default: throw error
       }

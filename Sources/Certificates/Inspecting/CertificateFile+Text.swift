@@ -49,9 +49,7 @@ extension CertificateFile {
     for other in otherCertificates.map(CertificateSummary.init) {
       facts.append((label: "Also holds", value: text("\(other.name), until \(other.notAfter.utcText)")))
     }
-    let lines = facts.compactMap { label, value in
-      value.map { text("\(label):").padded(to: 14) + $0.singleLine }
-    }
+    let lines = facts.compactMap { label, value in value.map { text("\(label):").padded(to: 14) + $0.singleLine } }
     return lines
       + warnings(now: now, keyID: given).map { text("Warning:").padded(to: 14) + text("\($0.problem)").singleLine }
   }

@@ -86,9 +86,7 @@ package struct CertificateFile: Sendable {
   /// Whether the file has the secret half: a private key, or the master secret of JPush's pair.
   package var hasPrivateKey: Bool { privateKey != nil || keyPair != nil }
   /// The secret to seal, or empty; clear it with ``PrivateKey/wipe(_:)``.
-  package var material: [UInt8] {
-    serviceAccount?.material ?? keyPair?.material ?? privateKey?.pkcs8PEMBytes ?? []
-  }
+  package var material: [UInt8] { serviceAccount?.material ?? keyPair?.material ?? privateKey?.pkcs8PEMBytes ?? [] }
   /// The first second of validity; nil for keys.
   package var notBefore: Date? { certificate?.notBefore ?? profile?.creationDate }
   /// The last second of validity; nil for keys.

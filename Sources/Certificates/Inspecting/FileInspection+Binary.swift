@@ -100,9 +100,7 @@ extension FileInspection {
     do {
       profile = try ProvisioningProfile(propertyList: message.content, isIntact: message.isIntact)
     } catch {
-      if message.content.holds("PayloadType") {
-        throw .notACertificateFile(.configurationProfile)
-      }
+      if message.content.holds("PayloadType") { throw .notACertificateFile(.configurationProfile) }
       throw .notAProfile(detail: error.description)
     }
     return CertificateFile(

@@ -56,7 +56,5 @@ extension Certificate {
 
 extension String {
   /// Upper case, without colons, blanks and leading zeros.
-  fileprivate var hexadecimalDigits: String {
-    String(uppercased().filter { !":  -".contains($0) }.drop { $0 == "0" })
-  }
+  fileprivate var hexadecimalDigits: String { String(uppercased().filter { !":  -".contains($0) }.drop { $0 == "0" }) }
 }

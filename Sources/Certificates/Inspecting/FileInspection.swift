@@ -40,14 +40,10 @@ struct FileInspection {
   private var isNamedLikeKey: Bool { fileName?.lowercased().hasSuffix(".p8") == true }
 
   /// The names of Apple's keys for in-app purchase and App Store Connect, which APNs refuses.
-  private var isNamedForOtherService: Bool {
-    id(behind: "SubscriptionKey_") != nil || id(behind: "ApiKey_") != nil
-  }
+  private var isNamedForOtherService: Bool { id(behind: "SubscriptionKey_") != nil || id(behind: "ApiKey_") != nil }
 
   /// From `AuthKey_ABC123DEFG.p8`, or `AuthKey_ABC123DEFG (1).p8`, a browser's second download.
-  private var keyID: String? {
-    id(behind: "AuthKey_") { !ASCII.isAlphanumeric($0) }
-  }
+  private var keyID: String? { id(behind: "AuthKey_") { !ASCII.isAlphanumeric($0) } }
 
   /// The first ID of Apple's that follows `word` in the file name.
   ///
@@ -73,9 +69,7 @@ struct FileInspection {
   }
 
   /// In Apple's certificates, the organizational unit is the team ID: 10 characters.
-  private func teamID(_ unit: String) -> String? {
-    Self.isID(unit.utf8) ? unit : nil
-  }
+  private func teamID(_ unit: String) -> String? { Self.isID(unit.utf8) ? unit : nil }
 
   /// If Apple's extension has a list of topics, it alone counts, even if unreadable. Otherwise the subject names the
   /// only topic.

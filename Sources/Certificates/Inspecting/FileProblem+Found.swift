@@ -70,8 +70,7 @@ extension FileProblem {
         "The lines -----BEGIN …----- and -----END …----- were changed: a program replaced their hyphens with other dashes."
       case .keystore: "This is a Java keystore."
       case .keychain: "This is an entire macOS keychain."
-      case .macCompanion:
-        "This is a metadata file (“._…”) that macOS adds to archives. The actual file is next to it."
+      case .macCompanion: "This is a metadata file (“._…”) that macOS adds to archives. The actual file is next to it."
       case .propertyList: "This is a property list, not a signed provisioning profile."
       case .sshKey: "This is an SSH key."
       case .pgpKey: "This is a PGP key or message."
@@ -85,8 +84,7 @@ extension FileProblem {
     private var remedy: String? {
       switch self {
       case .archive: "Unpack it and choose the file inside."
-      case .wordDocument:
-        "Save the certificate as plain text (.txt), or export the file again from its source."
+      case .wordDocument: "Save the certificate as plain text (.txt), or export the file again from its source."
       case .webPage: "Sign in to the Apple developer site in a browser and download the file again."
       case .mail: "Save the attachment and choose that."
       case .googleServices, .googleClient, .googleUser:
@@ -105,8 +103,7 @@ extension FileProblem {
       case .keychain: "Open it in Keychain Access, select the certificate with its key, and export them as .p12."
       case .macCompanion: "Choose the file with the same name but without the leading “._”."
       case .propertyList: "Download the .mobileprovision file from the Apple developer site."
-      case .app:
-        "Extract its profile: unzip -p App.ipa 'Payload/*/embedded.mobileprovision' > app.mobileprovision"
+      case .app: "Extract its profile: unzip -p App.ipa 'Payload/*/embedded.mobileprovision' > app.mobileprovision"
       case .deviceToken: "Add it under Devices."
       case .lossyToken: "Log the token in the app with {remedy}, then add it under Devices."
       case .readAsText: "Download or export it again and copy it as a binary file."

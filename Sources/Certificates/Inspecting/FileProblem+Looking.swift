@@ -39,9 +39,7 @@ extension FileProblem.Found {
   }
 
   /// Invalid UTF-8 has been replaced by U+FFFD.
-  private static func isReadAsText(_ bytes: [UInt8]) -> Bool {
-    Data(bytes).count(of: [0xEF, 0xBF, 0xBD]) >= 3
-  }
+  private static func isReadAsText(_ bytes: [UInt8]) -> Bool { Data(bytes).count(of: [0xEF, 0xBF, 0xBD]) >= 3 }
 
   /// Recognizes a text without PEM, JSON and Base64.
   init(_ text: FileText) {

@@ -4,8 +4,7 @@ import Providers
 extension FileProblem {
   package var problem: Problem {
     switch self {
-    case .empty:
-      Problem("file", code: "file.empty", "The file is empty. Export or download it again.")
+    case .empty: Problem("file", code: "file.empty", "The file is empty. Export or download it again.")
     case .tooLarge(let bytes):
       Problem(
         "file", code: "file.too_large",
@@ -82,8 +81,7 @@ extension FileProblem {
     default:
       Problem(
         "password", code: "file.password_needed",
-        "The file needs a password. Enter the one that was chosen when it was "
-          + "exported.")
+        "The file needs a password. Enter the one that was chosen when it was exported.")
     }
   }
 

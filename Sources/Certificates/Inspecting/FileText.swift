@@ -89,9 +89,7 @@ struct FileText {
     return !part(position, bytes.count).holds(UInt8(ascii: "-"))
   }
 
-  private func part(_ start: Int, _ end: Int) -> Data {
-    bytes[bytes.startIndex + start..<bytes.startIndex + end]
-  }
+  private func part(_ start: Int, _ end: Int) -> Data { bytes[bytes.startIndex + start..<bytes.startIndex + end] }
 
   private static func body(_ body: Data) -> Data {
     // Headers such as DEK-Info, and line ends written as two characters or in Unicode, need more than wrapping.

@@ -119,8 +119,7 @@ extension CertificateKind {
   /// The effect of an expiry, and the fix.
   fileprivate var afterEnd: String {
     switch self {
-    case .apnsCertificate, .voipCertificate, .apnsKey:
-      "APNs refuses it. Create a new one on the Apple developer site."
+    case .apnsCertificate, .voipCertificate, .apnsKey: "APNs refuses it. Create a new one on the Apple developer site."
     case .appleCertificate: "Apple no longer accepts it. Create a new one on the Apple developer site."
     case .provisioningProfile:
       "Builds made with it no longer launch, unless they came from the App Store. Regenerate the profile on the Apple "

@@ -50,9 +50,7 @@ package struct CertificateLabels: Sendable {
     try CertificateContents.update(database, certificate: certificate, notes)
     var after = self
     (after.madeBy, after.note) = (notes.madeBy, notes.note)
-    let entry = NewAuditEntry(
-      actor: audit.actor, action: audit.action, subject: audit.subject,
-      detail: ["before": try before.audited(database), "after": try after.audited(database)], address: audit.address)
+    let entry = audit.changing(try before.audited(database), to: try after.audited(database))
     try AuditEntry.add(database, entry, now: now)
   }
 

@@ -38,9 +38,8 @@ package enum CertificateTracker {
   ) throws -> TrackedCertificate {
     let (file, request) = try KeyFinder.joined(database, file, sealer: sealer)
     let details = try details(file, labels)
-    if let sha256 = details.sha256, let first = try TrackedCertificate.find(database, sha256: sha256).first,
-      first.details.hasPrivateKey || !details.hasPrivateKey
-    {
+    let first = try details.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first }
+    if let first, first.details.hasPrivateKey || !details.hasPrivateKey {
       throw Problems([
         Problem(
           "file", CertificateMessage.duplicate,
@@ -50,7 +49,7 @@ package enum CertificateTracker {
     let notes = try CertificateContents.Notes(madeBy: labels.madeBy, note: labels.note)
     var material = file.material
     defer { PrivateKey.wipe(&material) }
-    if let first = try details.sha256.flatMap({ try TrackedCertificate.find(database, sha256: $0).first }) {
+    if let first {
       try complete(database, first.id, file, details, notes, material, sealer: sealer, now: now)
       if let request { try SigningRequest.fulfil(database, id: request.id, by: first.id, sealer: sealer, now: now) }
       return try TrackedCertificate.get(database, id: first.id)
@@ -193,9 +192,7 @@ package enum CertificateTracker {
     let reason = ClosedReason(try Sealing.state(database, sealer), sealer)
     return try TrackedCertificate.all(database)
       .filter { ids.contains($0.id) && $0.details.hasPrivateKey && (!$0.isReplaced || uses[$0.id] != nil) }
-      .map {
-        ExpiryReport.Unreadable(key: "certificates/\($0.id)", name: $0.details.name, reason.problem)
-      }
+      .map { ExpiryReport.Unreadable(key: "certificates/\($0.id)", name: $0.details.name, reason.problem) }
   }
 }
 

@@ -78,9 +78,7 @@ package enum CredentialRule {
   /// - Throws: a problem at `trust`.
   package static func trust(_ text: String, endpoint: String, _ provider: ProviderKind) throws(Problems) -> String? {
     guard text.utf8.contains(where: { $0 > 0x20 }) else { return nil }
-    guard isHost(endpoint, provider) else {
-      throw Problems([Problem("trust", CredentialMessage.trustNeedsHost)])
-    }
+    guard isHost(endpoint, provider) else { throw Problems([Problem("trust", CredentialMessage.trustNeedsHost)]) }
     // The reason does not matter: the message says what belongs in the field.
     let certificates = text.utf8.count <= trustLimit ? try? Certificate.pemBundle(text) : nil
     guard let certificates, !certificates.isEmpty else {

@@ -8,7 +8,7 @@ package import Store
 package enum KeyFinder {
   /// SHA-256 of a public key's binary form, as signing requests store it, in lower-case hexadecimal.
   static func fingerprint(_ publicKey: Data) -> String {
-    Digest.sha256(Array(publicKey)).map { String(format: "%02x", $0) }.joined()
+    Hexadecimal.encode(Digest.sha256(Array(publicKey)))
   }
 
   /// Adds the key to the file if one is found here; otherwise returns the file unchanged.
@@ -19,17 +19,12 @@ package enum KeyFinder {
   ) throws -> (file: CertificateFile, request: SigningRequest?) {
     guard let certificate = file.certificate else { return (file, nil) }
     let fingerprint = fingerprint(certificate.publicKeyDER)
-    guard file.privateKey == nil else {
-      // The key was added before, for the preview.
-      let awaited = try Sealing.opened {
-        try SigningRequest.awaited(database, publicKeySHA256: fingerprint, sealer: sealer)
-      }
-      return (file, awaited?.request)
-    }
     // A key that does not open counts as none; a lost key file is reported elsewhere.
     let awaited = try Sealing.opened {
       try SigningRequest.awaited(database, publicKeySHA256: fingerprint, sealer: sealer)
     }
+    // The key was added before, for the preview.
+    guard file.privateKey == nil else { return (file, awaited?.request) }
     if let (request, bytes) = awaited, let key = key(bytes, for: certificate) {
       return (file.joined(with: key), request)
     }

@@ -24,14 +24,12 @@ package struct CertificateReturn: Sendable {
   /// - Returns: the credentials that moved back; nil if the certificate is no longer replaced.
   package func commit(_ database: Database, by actor: String, address: String? = nil, now: Date) throws -> [Int64]? {
     guard let back = try TrackedCertificate.undoReplacement(database, id: old.id) else { return nil }
+    let detail: JSONValue = [
+      "successor": .integer(successor), "credentials": .array(back.map { .integer($0) }),
+      "trials": JSONValue(written: attempts),
+    ]
     try AuditEntry.add(
-      database,
-      NewAuditEntry(
-        actor: actor, action: "certificate.undo", subject: "certificate \(old.id)",
-        detail: [
-          "successor": .integer(successor), "credentials": .array(back.map { .integer($0) }),
-          "trials": JSONValue(written: attempts),
-        ], address: address), now: now)
+      database, by: actor, "certificate.undo", "certificate \(old.id)", detail, from: address, now: now)
     return back
   }
 }

@@ -79,10 +79,8 @@ package struct CertificateSwitch: Sendable {
     var detail = switched.audited.object ?? [:]
     detail["trials"] = JSONValue(written: report.attempts)
     try AuditEntry.add(
-      database,
-      NewAuditEntry(
-        actor: actor, action: renewal.isRefill ? "certificate.refill" : "certificate.renew",
-        subject: "certificate \(renewal.old.id)", detail: .object(detail), address: address), now: now)
+      database, by: actor, renewal.isRefill ? "certificate.refill" : "certificate.renew",
+      "certificate \(renewal.old.id)", .object(detail), from: address, now: now)
     return switched
   }
 }

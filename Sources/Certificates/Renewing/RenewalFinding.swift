@@ -56,13 +56,11 @@ package enum RenewalMessage: String, MessageSet {
   package var english: String {
     switch self {
     case .sameFile: "This is the file you are replacing. Upload the new one."
-    case .kind:
-      "Its kind ({new}) differs from the current one ({old}). Upload it as a separate file."
+    case .kind: "Its kind ({new}) differs from the current one ({old}). Upload it as a separate file."
     case .toKey:
       "A key (.p8) replaces a certificate. It never expires, sends to every topic of its team, and signs a "
         + "token for each connection. Device tokens stay the same."
-    case .fromKey:
-      "A certificate replaces a key (.p8). It expires on {date} and sends only to {topics}."
+    case .fromKey: "A certificate replaces a key (.p8). It expires on {date} and sends only to {topics}."
     case .noKey:
       "The file has no private key, and no stored key matches. Upload the .p12 that contains both, or the .cer that "
         + "was issued for a signing request created here."

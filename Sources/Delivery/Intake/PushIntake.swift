@@ -122,10 +122,8 @@ package struct PushIntake: Sendable {
       new.approval = try approval(database, order, check)
       guard try Schedule.replace(database, id: schedule.id, with: new, now: order.now) else { return false }
       try AuditEntry.add(
-        database,
-        NewAuditEntry(
-          actor: order.creator, action: "schedule.update", subject: "schedule \(schedule.uid)",
-          detail: ["app": .string(check.app.bundleID)], address: order.address), now: order.now)
+        database, by: order.creator, "schedule.update", "schedule \(schedule.uid)",
+        ["app": .string(check.app.bundleID)], from: order.address, now: order.now)
       try also(database, try Schedule.get(database, id: schedule.id))
       return true
     }

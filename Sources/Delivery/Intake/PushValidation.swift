@@ -63,8 +63,7 @@ package struct PushValidation: Sendable, Hashable {
     switch result {
     case .outcome(.accepted): (.accepted, nil)
     case .outcome(.rejected(_, let reason, _)): (.refused, reason)
-    case .outcome(.unknown(let reason)), .outcome(.skipped(let reason)), .notSent(let reason):
-      (.undecided, reason)
+    case .outcome(.unknown(let reason)), .outcome(.skipped(let reason)), .notSent(let reason): (.undecided, reason)
     case .retry(let cause): (.undecided, cause.reason)
     }
   }

@@ -8,9 +8,7 @@ package struct Backoff: Sendable, Hashable {
   /// The limit in seconds.
   package let longest: TimeInterval
 
-  package init(first: TimeInterval, longest: TimeInterval) {
-    (self.first, self.longest) = (first, longest)
-  }
+  package init(first: TimeInterval, longest: TimeInterval) { (self.first, self.longest) = (first, longest) }
 
   /// The service has problems: Apple asks for 15 minutes at least.
   package static let service = Backoff(first: 15 * 60, longest: 4 * 3600)

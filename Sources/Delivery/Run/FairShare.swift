@@ -11,9 +11,7 @@ final class FairShare: Sendable {
 
   init(window: Int) { self.window = window }
 
-  func join(credential: Int64, push: Int64) {
-    pushes.withLock { _ = $0[credential, default: []].insert(push) }
-  }
+  func join(credential: Int64, push: Int64) { pushes.withLock { _ = $0[credential, default: []].insert(push) } }
 
   func leave(credential: Int64, push: Int64) {
     pushes.withLock { pushes in

@@ -134,8 +134,7 @@ struct PushRun {
     case (.members(let members), .readingRest(let leg)): recordRest(members, leg)
     case (.members(let members), .readingPage(let leg, let allowance)): handOut(members, leg, allowance)
     case (.due(let due), .readingInterrupted): recordInterrupted(due)
-    case (.due(let due), .readingDue(let leg, let allowance, let date)):
-      handOut(due, leg, allowance, at: date)
+    case (.due(let due), .readingDue(let leg, let allowance, let date)): handOut(due, leg, allowance, at: date)
     case (.due(let due), .readingWaiting(let leg)): recordWaiting(due, leg)
     case (.results(let items), _): take(items)
     case (.reserved, _), (.members, _), (.due, _), (.routeFound, _), (.routeMissing, _), (.nextDue, _):

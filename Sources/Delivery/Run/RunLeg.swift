@@ -97,7 +97,5 @@ extension PushRun {
   func route(_ leg: Int) -> RouteWorld { world.routes[legs[leg].provider] ?? RouteWorld(share: plan.window) }
 
   /// Whether a leg may still have something to send.
-  func hasWork(_ leg: Int) -> Bool {
-    !legs[leg].walk.isAtEnd || (row.waiting > 0 && legs[leg].nextDue != nil)
-  }
+  func hasWork(_ leg: Int) -> Bool { !legs[leg].walk.isAtEnd || (row.waiting > 0 && legs[leg].nextDue != nil) }
 }

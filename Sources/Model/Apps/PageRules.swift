@@ -63,9 +63,7 @@ package struct PageRules: Sendable, Hashable {
     self.rules = rules
   }
 
-  package var json: JSONValue {
-    ["rules": .array(rules.map(\.json))]
-  }
+  package var json: JSONValue { ["rules": .array(rules.map(\.json))] }
 
   /// What a tap on a push opens.
   package struct Target: Sendable, Hashable {

@@ -84,9 +84,7 @@ enum PlainName {
     if let control = name.unicodeScalars.first(where: { $0.properties.generalCategory == .control }) {
       return Problem("", NameMessage.controlCharacter, ["character": control.codePoint])
     }
-    if name.first?.isWhitespace == true || name.last?.isWhitespace == true {
-      return Problem("", NameMessage.blankEdge)
-    }
+    if name.first?.isWhitespace == true || name.last?.isWhitespace == true { return Problem("", NameMessage.blankEdge) }
     return nil
   }
 }
@@ -104,16 +102,12 @@ package enum TagRule {
     if tag.utf8.count > limit {
       return Problem("", NameMessage.tagTooLong, ["limit": String(limit), "count": String(tag.utf8.count)])
     }
-    return JPushName.firstForbidden(in: tag).map {
-      Problem("", NameMessage.tagCharacter, ["character": String($0)])
-    }
+    return JPushName.firstForbidden(in: tag).map { Problem("", NameMessage.tagCharacter, ["character": String($0)]) }
   }
 
   /// Checks all tags of a device; paths are `[0]`, `[1]`, ….
   package static func problems(with tags: [String], rule: AliasRule) -> [Problem] {
-    var problems = tags.enumerated().compactMap { index, tag in
-      problem(with: tag, rule: rule)?.under("[\(index)]")
-    }
+    var problems = tags.enumerated().compactMap { index, tag in problem(with: tag, rule: rule)?.under("[\(index)]") }
     let count = Set(tags).count
     if count > perDevice {
       problems.append(Problem("", NameMessage.tagsTooMany, ["limit": String(perDevice), "count": String(count)]))

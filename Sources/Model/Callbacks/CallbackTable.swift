@@ -8,9 +8,7 @@ package struct CallbackTable: Sendable, Hashable {
 
   package init(_ facts: APNsPayload.Facts) {
     cells = Generation.allCases.flatMap { generation in
-      State.allCases.flatMap { state in
-        [false, true].map { Cell(facts, generation, state, backgroundMode: $0) }
-      }
+      State.allCases.flatMap { state in [false, true].map { Cell(facts, generation, state, backgroundMode: $0) } }
     }
   }
 

@@ -269,9 +269,7 @@ extension DeviceToken {
   /// The notation for people: Firebase's and JPush's text, otherwise hexadecimal digits. ``init(parsing:platforms:)``
   /// reads both.
   package var text: String {
-    if isRegistrationID {
-      return String(decoding: bytes, as: UTF8.self)
-    }
+    if isRegistrationID { return String(decoding: bytes, as: UTF8.self) }
     // 32 random bytes of an APNs token never contain this word by chance.
     guard let text = String(validating: bytes, as: UTF8.self), text.contains(":APA91"),
       text.allSatisfy(Self.isFirebase)

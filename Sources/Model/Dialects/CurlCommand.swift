@@ -104,8 +104,7 @@ struct CurlCommand: Sendable {
         guard let end = rest.firstIndex(of: "'") else { throw Problem("", DialectMessage.curlQuote) }
         append(rest[..<end])
         rest = rest[rest.index(after: end)...]
-      case "\"":
-        append(try doubleQuoted(&rest))
+      case "\"": append(try doubleQuoted(&rest))
       case "\\":
         // A backslash at the end of a line joins it with the next one.
         guard let escaped = rest.popFirst(), !escaped.isNewline else { continue }

@@ -70,10 +70,8 @@ package struct DialectText: Sendable, Hashable {
       var members = APNsPayload(draft).json.object ?? [:]
       members[Dialect.bundleKey] = .string(draft.app)
       text = JSONValue.object(members).text(pretty: true)
-    case .fcm, .legacy:
-      text = Self.fcm(draft, token: token, sentAt: date).text(pretty: true)
-    case .jpush:
-      text = JPushText.json(draft).text(pretty: true)
+    case .fcm, .legacy: text = Self.fcm(draft, token: token, sentAt: date).text(pretty: true)
+    case .jpush: text = JPushText.json(draft).text(pretty: true)
     }
     addLosses(draft, hasToken: token != nil)
   }

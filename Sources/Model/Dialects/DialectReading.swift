@@ -57,9 +57,7 @@ package struct DialectReading: Sendable, Hashable {
   }
 
   /// The body of `POST /api/v1/pushes`, without what is ``missing``.
-  package var json: JSONValue {
-    .object((draft.json.object ?? [:]).filter { !missing.contains($0.key) })
-  }
+  package var json: JSONValue { .object((draft.json.object ?? [:]).filter { !missing.contains($0.key) }) }
 }
 
 /// The state of reading one text.

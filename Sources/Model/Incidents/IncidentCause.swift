@@ -109,7 +109,5 @@ package enum IncidentLimit {
   }
 
   /// Whether an incident that a person closed has grown enough to reopen: a fifth more devices, and at least 20.
-  package static func hasGrown(_ count: Int, since before: Int) -> Bool {
-    count >= before + max(devices, before / 5)
-  }
+  package static func hasGrown(_ count: Int, since before: Int) -> Bool { count >= before + max(devices, before / 5) }
 }

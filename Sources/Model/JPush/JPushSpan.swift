@@ -48,9 +48,7 @@ package struct JPushSpan: Sendable, Hashable {
   ///
   /// - Parameter platforms: what is counted in a step, by platform.
   package func json(_ platforms: (Step) -> [String: JSONValue]) -> JSONValue {
-    let items = steps.map { step in
-      JSONValue.object(platforms(step).merging(["time": .string(step.name)]) { $1 })
-    }
+    let items = steps.map { step in JSONValue.object(platforms(step).merging(["time": .string(step.name)]) { $1 }) }
     return [
       "time_unit": .string(unit.rawValue), "start": .string(start), "duration": .number(steps.count),
       "items": .array(items),

@@ -3,9 +3,7 @@ import Foundation
 
 extension Lint {
   /// The time of sending, and its duration.
-  static func times(_ draft: PushDraft, _ context: Context) -> [Finding] {
-    moments(draft, context) + speed(draft)
-  }
+  static func times(_ draft: PushDraft, _ context: Context) -> [Finding] { moments(draft, context) + speed(draft) }
 
   private static func moments(_ draft: PushDraft, _ context: Context) -> [Finding] {
     var findings: [Finding] = []

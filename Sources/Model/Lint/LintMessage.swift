@@ -52,8 +52,7 @@ package enum LintMessage: String, MessageSet {
     switch self {
     case .backgroundVisible:
       "A background push must not have an alert, badge, or sound. With {keys}, APNs refuses, delays, or drops it."
-    case .backgroundPriority:
-      "A background push must have normal priority (5). Apple: “Using priority 10 is an error”."
+    case .backgroundPriority: "A background push must have normal priority (5). Apple: “Using priority 10 is an error”."
     case .backgroundNotAvailable: "A background push without content-available does not wake the app and shows nothing."
     case .backgroundOften:
       "iOS throttles background pushes to two or three per hour, and delivers none after a force quit (Apple)."
@@ -75,8 +74,7 @@ package enum LintMessage: String, MessageSet {
     case .specialNotRaw: "The push type {type} needs its own payload. Put it in the raw JSON (apns.payload)."
     case .aliasForm:
       "JPush refuses the alias “{alias}” (code {result}): use at most 40 bytes and no “-”. The app's form of it is “{form}”."
-    case .scheduledOnce:
-      "With time_to_live 0, a scheduled push is lost on every device that is off at that moment."
+    case .scheduledOnce: "With time_to_live 0, a scheduled push is lost on every device that is off at that moment."
     case .sendAtPast: "This time is in the past. The push would be sent at once."
     case .sendAtTooLate:
       """

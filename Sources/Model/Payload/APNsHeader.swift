@@ -51,9 +51,7 @@ package enum APNsHeader {
     }
   }
 
-  private static func isSeconds(_ value: String) -> Bool {
-    value.utf8.allSatisfy(ASCII.isDigit) && Int64(value) != nil
-  }
+  private static func isSeconds(_ value: String) -> Bool { value.utf8.allSatisfy(ASCII.isDigit) && Int64(value) != nil }
 
   /// RFC 9110 §5.5, without obsolete bytes above 0x7e, and not empty.
   private static func isFieldValue(_ value: String) -> Bool {

@@ -44,13 +44,19 @@ extension APNsPayload {
     aps["interruption-level"] = notification.interruptionLevel.map { .string($0.rawValue) }
     if notification.contentAvailable { aps["content-available"] = 1 }
     if notification.mutableContent { aps["mutable-content"] = 1 }
-    var payload = notification.extras
-    if let link = notification.link { payload[linkKey] = .string(link) }
-    if let image = notification.image { payload[imageKey] = .string(image) }
-    if let uid { payload[idKey] = .string(uid) }
-    if let signature { payload[signatureKey] = .string(signature) }
+    var payload = data(of: notification, uid: uid, signature: signature)
     payload["aps"] = .object(aps)
     return .object(payload)
+  }
+
+  /// What the app receives beside `aps`.
+  static func data(of notification: Notification, uid: String?, signature: String?) -> [String: JSONValue] {
+    var data = notification.extras
+    if let link = notification.link { data[linkKey] = .string(link) }
+    if let image = notification.image { data[imageKey] = .string(image) }
+    if let uid { data[idKey] = .string(uid) }
+    if let signature { data[signatureKey] = .string(signature) }
+    return data
   }
 
   /// A body alone becomes the alert itself, which Apple allows and which is shorter.

@@ -73,9 +73,7 @@ package struct APNsPayload: Sendable, Hashable {
   package var badge: Badge? { json["aps"]?["badge"].flatMap { Badge(json: $0) } }
 
   /// The body for devices whose badge shall be a number.
-  package func body(badge: Int) -> [UInt8] {
-    Self.counted(json, badge).bytes
-  }
+  package func body(badge: Int) -> [UInt8] { Self.counted(json, badge).bytes }
 
   /// The payload of one device, whose badge is a number instead of a text such as `"+1"`.
   package static func counted(_ json: JSONValue, _ badge: Int) -> JSONValue {

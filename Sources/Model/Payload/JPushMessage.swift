@@ -34,7 +34,7 @@ package struct JPushMessage: Sendable, Hashable {
     let payload = APNsPayload(draft, uid: uid, signature: signature)
     (ios, lost) = Self.ios(payload.json)
     let notification = draft.notification
-    var data = Self.data(notification, uid: uid, signature: signature)
+    var data = APNsPayload.data(of: notification, uid: uid, signature: signature)
     // The app reads msg_content, so a message goes out as it came in through the JPush-compatible API.
     let own = JPushContent.message(in: data)
     if own != nil { data[JPushContent.messageKey] = nil }
@@ -68,15 +68,6 @@ package struct JPushMessage: Sendable, Hashable {
     }
     if !root.isEmpty { ios["extras"] = .object(root) }
     return (.object(ios), aps.keys.filter { !(keys + flags + ["interruption-level"]).contains($0) }.sorted())
-  }
-
-  private static func data(_ notification: Notification, uid: String?, signature: String?) -> [String: JSONValue] {
-    var data = notification.extras
-    if let link = notification.link { data[APNsPayload.linkKey] = .string(link) }
-    if let image = notification.image { data[APNsPayload.imageKey] = .string(image) }
-    if let uid { data[APNsPayload.idKey] = .string(uid) }
-    if let signature { data[APNsPayload.signatureKey] = .string(signature) }
-    return data
   }
 
   private static func android(_ draft: PushDraft, _ data: [String: JSONValue]) -> JSONValue {

@@ -153,8 +153,7 @@ package enum PasswordMessage: String, MessageSet {
     case .context:
       "Apart from digits, signs, and well-known words, this is the name “{word}”, which others know too. Choose another "
         + "one."
-    case .breached:
-      "This password was leaked by another service, and attackers will try it. Choose another one."
+    case .breached: "This password was leaked by another service, and attackers will try it. Choose another one."
     }
   }
 }

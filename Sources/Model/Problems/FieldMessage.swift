@@ -31,8 +31,7 @@ package enum FieldMessage: String, MessageSet {
     case .controlCharacter: "Must not contain the control character {character} (at position {position})."
     case .unknown: "Unknown field. Known fields: {known}."
     case .unknownSimilar: "Unknown field. Did you mean “{suggestion}”?"
-    case .notATime:
-      "Must be an RFC 3339 time with Z or an offset, e.g. 2026-12-01T09:00:00Z, not “{value}”."
+    case .notATime: "Must be an RFC 3339 time with Z or an offset, e.g. 2026-12-01T09:00:00Z, not “{value}”."
     case .notAnAddress: "Must be a URL that starts with https:// or http://, not “{value}”."
     }
   }

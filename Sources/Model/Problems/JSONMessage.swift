@@ -24,8 +24,7 @@ package enum JSONMessage: String, MessageSet {
     case .escape: "Line {line}, column {column}: invalid escape after a backslash."
     case .surrogate: "Line {line}, column {column}: \\u starts a surrogate pair whose other half is missing."
     case .encoding: "Line {line}, column {column}: invalid UTF-8."
-    case .number:
-      "Line {line}, column {column}: this number cannot be stored exactly. Use a smaller one, or a string."
+    case .number: "Line {line}, column {column}: this number cannot be stored exactly. Use a smaller one, or a string."
     case .numberOf:
       "{field}: this number cannot be stored exactly (line {line}, column {column}). Use a smaller one, or a string if "
         + "the field takes text."

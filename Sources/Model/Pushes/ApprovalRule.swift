@@ -38,8 +38,7 @@ package enum ApprovalMessage: String, MessageSet {
     switch self {
     case .notPermitted: "This account may not send to production. An admin can allow it in Settings › People."
     case .own: "You asked for this yourself. Someone else must approve or reject it; you can withdraw it."
-    case .nobody:
-      "This token belongs to no person, so it cannot approve as a second person. Use a personal token."
+    case .nobody: "This token belongs to no person, so it cannot approve as a second person. Use a personal token."
     case .decided: "{name} has already decided: {decision}. Nothing was changed."
     case .expired: "Nobody decided within {hours} hours, so it has expired. Send it again."
     case .none: "This does not need approval. Nothing was changed."

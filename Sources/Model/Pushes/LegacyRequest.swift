@@ -281,8 +281,7 @@ extension TopicCondition {
   private var alternatives: [String]? {
     switch self {
     case .topic(let name): [name]
-    case .either(let one, let other):
-      one.alternatives.flatMap { names in other.alternatives.map { names + $0 } }
+    case .either(let one, let other): one.alternatives.flatMap { names in other.alternatives.map { names + $0 } }
     case .not, .both: nil
     }
   }

@@ -114,8 +114,7 @@ package struct MessageTemplate: Sendable, Hashable {
 
   private static func places(in value: JSONValue) -> Set<String> {
     switch value {
-    case .string(let text):
-      Set(pieces(of: text).compactMap { if case .place(let name, _) = $0 { name } else { nil } })
+    case .string(let text): Set(pieces(of: text).compactMap { if case .place(let name, _) = $0 { name } else { nil } })
     case .array(let elements): elements.reduce(into: []) { $0.formUnion(places(in: $1)) }
     case .object(let members): members.values.reduce(into: []) { $0.formUnion(places(in: $1)) }
     case .null, .bool, .integer, .double: []

@@ -71,11 +71,8 @@ package struct PushDraft: Sendable, Hashable {
   package init(
     app: String, environment: Environment, platforms: Set<Platform>, audience: Audience, notification: Notification
   ) {
-    self.app = app
-    self.environment = environment
-    self.platforms = platforms
-    self.audience = audience
-    self.notification = notification
+    (self.app, self.environment, self.platforms) = (app, environment, platforms)
+    (self.audience, self.notification) = (audience, notification)
   }
 }
 

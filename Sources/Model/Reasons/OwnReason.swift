@@ -89,8 +89,7 @@ extension Reason {
           .never, .appDeveloper, "The device is parked because its token was refused earlier.",
           "On the device's page, move it to the other environment or reactivate it, or let the app register again."
         )
-      case .dryRun:
-        (.never, .nobody, "This was a dry run: nothing was sent.", "To send it, turn dry run off.")
+      case .dryRun: (.never, .nobody, "This was a dry run: nothing was sent.", "To send it, turn dry run off.")
       case .unreachable:
         (
           .later, .operations, "Signalbox could not connect to the push service.",

@@ -82,8 +82,7 @@ extension Reason {
     Reason(
       "ExpiredToken", .apns, 410, .never, .nobody, dead: true,
       cause: "The token has expired.",
-      remedy:
-        "No action needed: the device is retired until the app registers again."),
+      remedy: "No action needed: the device is retired until the app registers again."),
     Reason(
       "Unregistered", .apns, 410, .never, .nobody, dead: true,
       cause: "The app was removed from the device, or push was turned off for good.",
@@ -99,9 +98,7 @@ extension Reason {
     Reason(
       "TopicDisallowed", .apns, 400, .afterCredential, .operations,
       cause: "The key or certificate is not allowed to send to this topic.",
-      remedy:
-        "Check the credential's topics. Use one for this bundle ID and push type, or correct the bundle ID."
-    ),
+      remedy: "Check the credential's topics. Use one for this bundle ID and push type, or correct the bundle ID."),
     Reason(
       "BadCertificate", .apns, 403, .afterCredential, .operations,
       cause: "Apple refused the certificate: it is expired, revoked, or not a push certificate.",
@@ -120,8 +117,7 @@ extension Reason {
       remedy: "Check the key's permissions in the Apple developer account."),
     Reason(
       "InvalidProviderToken", .apns, 403, .afterCredential, .operations,
-      cause:
-        "Apple could not verify the signature: the key ID, team ID, and key do not match, or the key was revoked.",
+      cause: "Apple could not verify the signature: the key ID, team ID, and key do not match, or the key was revoked.",
       remedy: "Check the key ID and team ID in the Apple developer account, and upload the .p8 file again."),
     Reason(
       "MissingProviderToken", .apns, 403, .afterCredential, .operations,
@@ -180,8 +176,8 @@ extension Reason {
       remedy: "Create the channel in this environment, or send to the other environment."),
     Reason(
       "BadRequestParams", .apns, 400, .never, .operations,
-      cause: "APNs could not read the parameters of the "
-        + "request.", remedy: "Compare the request with Apple's documentation."),
+      cause: "APNs could not read the parameters of the request.",
+      remedy: "Compare the request with Apple's documentation."),
     Reason(
       "BadRequestPayload", .apns, 400, .never, .appDeveloper,
       cause: "APNs could not read the payload.", remedy: "Compare the payload with Apple's documentation."),

@@ -23,9 +23,7 @@ package struct JUnitReport: Sendable {
   private let startedAt: Date
   private let cases: [Case]
 
-  package init(startedAt: Date, _ cases: [Case]) {
-    (self.startedAt, self.cases) = (startedAt, cases)
-  }
+  package init(startedAt: Date, _ cases: [Case]) { (self.startedAt, self.cases) = (startedAt, cases) }
 
   package var text: String {
     let failures = cases.count { $0.failure != nil }

@@ -20,9 +20,7 @@ final class ProviderToken: RequestAuthorization {
   /// Seconds between two refreshes. Earlier ones get 429 TooManyProviderTokenUpdates.
   static let refreshPause: TimeInterval = 20 * 60
 
-  init(key: PrivateKey, keyID: String, teamID: String) {
-    (self.key, self.keyID, self.teamID) = (key, keyID, teamID)
-  }
+  init(key: PrivateKey, keyID: String, teamID: String) { (self.key, self.keyID, self.teamID) = (key, keyID, teamID) }
 
   /// Unused: a token is signed at once.
   var changed: () -> Void = {}

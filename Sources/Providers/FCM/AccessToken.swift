@@ -162,8 +162,7 @@ extension AccessToken: ClientGroupHandler {
       } else {
         refused(Self.reason(status, detail?.body ?? []), now)
       }
-    case .notProcessed, .unknown:
-      later("the token service \(group.endpoint.authority) does not answer", after: nil)
+    case .notProcessed, .unknown: later("the token service \(group.endpoint.authority) does not answer", after: nil)
     }
     // The next token is needed in an hour.
     group.replaceConnections()

@@ -38,9 +38,7 @@ package final class FCMProvider: LinkedProvider {
   package func validate(_ push: ProviderPush, _ devices: [ProviderDevice]) -> Int {
     let target =
       push.draft.audience.topicTarget
-      ?? devices.first.map {
-        ["token": .string(String(decoding: Self.quotable($0.token), as: UTF8.self))]
-      }
+      ?? devices.first.map { ["token": .string(String(decoding: Self.quotable($0.token), as: UTF8.self))] }
     guard let target else { return 0 }
     let variants = push.draft.audience.topicTarget == nil ? push.draft.variants : [push.draft]
     for variant in variants {
@@ -156,9 +154,7 @@ private struct FCMPush: PreparedPush {
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
     let left = push.timeLeft(at: provider.now())
     messages.send(to: devices, noting: notes) { variant, devices, notes in
-      let message = left.map {
-        FCMMessage(variant.draft, uid: push.uid, signature: push.signature, timeToLive: $0)
-      }
+      let message = left.map { FCMMessage(variant.draft, uid: push.uid, signature: push.signature, timeToLive: $0) }
       send(message ?? variant.message, to: devices, noting: notes)
     }
   }

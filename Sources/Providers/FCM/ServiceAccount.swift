@@ -35,9 +35,7 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
     projectID = try text("project_id")
     clientEmail = try text("client_email")
     privateKeyID = try text("private_key_id")
-    guard clientEmail.contains("@"), clientEmail.utf8.count <= 320 else {
-      throw .missing("client_email")
-    }
+    guard clientEmail.contains("@"), clientEmail.utf8.count <= 320 else { throw .missing("client_email") }
     tokenURI = json["token_uri"]?.string ?? Self.googleTokenURI
     guard tokenURI.hasPrefix("https://"), let address = URL(string: tokenURI), address.host != nil,
       (1...65_535).contains(address.port ?? 443)

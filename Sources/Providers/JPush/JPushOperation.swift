@@ -33,8 +33,7 @@ package enum JPushOperation: Sendable, Hashable {
     case .alias(let name): ("GET", "/v3/aliases/\(Self.escaped(name))", nil)
     case .removeAlias(let name): ("DELETE", "/v3/aliases/\(Self.escaped(name))", nil)
     case .tags: ("GET", "/v3/tags/", nil)
-    case .isTagged(let tag, let id):
-      ("GET", "/v3/tags/\(Self.escaped(tag))/registration_ids/\(Self.escaped(id))", nil)
+    case .isTagged(let tag, let id): ("GET", "/v3/tags/\(Self.escaped(tag))/registration_ids/\(Self.escaped(id))", nil)
     case .changeTag(let tag, let added, let removed):
       ("POST", "/v3/tags/\(Self.escaped(tag))", ["registration_ids": JPushDevice.Change.lists(added, removed)])
     case .removeTag(let tag): ("DELETE", "/v3/tags/\(Self.escaped(tag))", nil)

@@ -105,12 +105,8 @@ package final class JPushProvider: LinkedProvider {
     for number in [push.seed] + devices.map({ UInt64(bitPattern: $0.id) }) {
       withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
-    let digest = Digest.sha256(bytes).prefix(16).map { byte in
-      let text = String(byte, radix: 16)
-      return text.count == 1 ? "0\(text)" : text
-    }.joined()
     var uuid = ""
-    for (index, digit) in digest.enumerated() {
+    for (index, digit) in Hexadecimal.encode(Digest.sha256(bytes).prefix(16)).enumerated() {
       if [8, 12, 16, 20].contains(index) { uuid.append("-") }
       uuid.append(digit)
     }

@@ -144,9 +144,7 @@ final class APNsService: SimulatedService {
       }
     }
     let result = course.judgement.map { judgement in
-      judgement.flatMap { push in
-        phones.deliver(push, environment: environment, now: now()).map { push }
-      }
+      judgement.flatMap { push in phones.deliver(push, environment: environment, now: now()).map { push } }
     }
     guard let result, verdict.action != .keepSilent else { return }
     switch result {
@@ -258,9 +256,7 @@ final class APNsService: SimulatedService {
   }
 
   /// The sender's id, or a new one, because clients hang without (docs/protocols.md §1.7).
-  private static func id(of request: ServerRequest) -> String {
-    request.fields["apns-id"] ?? UUID().uuidString
-  }
+  private static func id(of request: ServerRequest) -> String { request.fields["apns-id"] ?? UUID().uuidString }
 
   private static func json(reason: String, timestamp: Date? = nil) -> [UInt8] {
     var json = JSONWriter()

@@ -20,8 +20,7 @@ extension APNsValidator {
     /// to a certificate.
     func opens(_ topic: APNsTopic, _ type: PushType?) -> Bool {
       switch self {
-      case .certificate(let certificate):
-        topic.suffixType != .location && certificate.topics.contains(topic.name)
+      case .certificate(let certificate): topic.suffixType != .location && certificate.topics.contains(topic.name)
       case .token(let token): type != .mdm && token.scope.bundleIDs?.contains(topic.bundleID) != false
       }
     }

@@ -40,9 +40,7 @@ struct ProviderToken: Sendable, Hashable {
   /// Key IDs and team IDs have 10 letters or digits (Apple, Establishing a token-based connection to APNs).
   private static func isIdentifier(_ text: String) -> Bool {
     text.utf8.count == 10
-      && text.utf8.allSatisfy {
-        (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0)
-      }
+      && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0) }
   }
 
   /// R and S, 32 bytes each (RFC 7518 §3.4).

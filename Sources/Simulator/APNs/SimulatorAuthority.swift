@@ -23,9 +23,7 @@ package enum SimulatorAuthority {
   /// Reads the output of ``text(_:)``.
   ///
   /// - Throws: as ``read(certificatePEM:keyPEM:)``.
-  package static func read(_ pem: String) throws -> CertificateAuthority {
-    try read(certificatePEM: pem, keyPEM: pem)
-  }
+  package static func read(_ pem: String) throws -> CertificateAuthority { try read(certificatePEM: pem, keyPEM: pem) }
 
   /// Reads a stored authority, so that clients' trust survives a restart.
   ///

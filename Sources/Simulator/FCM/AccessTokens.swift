@@ -85,9 +85,7 @@ final class AccessTokens: Sendable {
       scope.split(separator: " ").contains(where: Self.scopes.contains)
     else { return Self.refusal("invalid_scope", "Invalid OAuth scope or ID token audience provided.") }
     guard let account else { return nil }
-    guard issuer == account.email else {
-      return Self.refusal("invalid_grant", "Invalid grant: account not found")
-    }
+    guard issuer == account.email else { return Self.refusal("invalid_grant", "Invalid grant: account not found") }
     return token.isSigned(by: account.key) ? nil : Self.refusal("invalid_grant", "Invalid JWT Signature.")
   }
 

@@ -132,9 +132,7 @@ struct FCMMessage: Sendable, Hashable {
   }
 
   /// The value at a path of names, as `android.ttl`.
-  private func value(_ path: String) -> JSONValue? {
-    path.split(separator: ".").reduce(json) { $0?[String($1)] }
-  }
+  private func value(_ path: String) -> JSONValue? { path.split(separator: ".").reduce(json) { $0?[String($1)] } }
 
   // MARK: What an Android phone gets
 

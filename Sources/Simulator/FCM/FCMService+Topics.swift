@@ -121,9 +121,7 @@ extension FCMService {
       "application": .string(phone.topic), "platform": "ANDROID",
       "rel": [
         "topics": .object(
-          topics.mapValues { since in
-            ["addDate": .string(String(Timestamp.text(since).prefix(10)))]
-          })
+          topics.mapValues { since in ["addDate": .string(String(Timestamp.text(since).prefix(10)))] })
       ],
     ])
   }

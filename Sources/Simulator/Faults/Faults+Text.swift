@@ -92,9 +92,7 @@ private struct PendingAnswer {
   init(server: SimulatedServer) { self.server = server }
 
   /// Whether the key must belong to the next answer.
-  func begins(anew key: String) -> Bool {
-    scope != nil || (key == "status" ? status != nil : reason != nil)
-  }
+  func begins(anew key: String) -> Bool { scope != nil || (key == "status" ? status != nil : reason != nil) }
 
   mutating func set(_ key: String, _ value: String) throws(FaultsError) {
     switch key {
@@ -158,8 +156,7 @@ private struct PendingAnswer {
       case .development, .production:
         [410: "Unregistered", 429: "TooManyRequests", 503: "ServiceUnavailable", 403: "InvalidProviderToken"]
       case .fcm: [400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "SENDER_ID_MISMATCH", 404: "UNREGISTERED"]
-      case .jpush:
-        [400: "1011", 401: "1004", 403: "2003", 404: "1020", 500: "1000", 503: "1030"]
+      case .jpush: [400: "1011", 401: "1004", 403: "2003", 404: "1020", 500: "1000", 503: "1030"]
       }
     let reasons = Set(known.filter { $0.status == status }.map { String($0.code.dropFirst(prefix.count)) })
     guard let reason = usual[status] ?? (reasons.count == 1 ? reasons.first : nil) else {

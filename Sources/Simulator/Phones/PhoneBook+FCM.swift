@@ -87,9 +87,7 @@ extension PhoneBook {
 
   /// The topics of an app instance, with the times of the subscriptions.
   func subscriptions(of text: String) -> Result<[String: Date], FCMRefusal> {
-    state.withLock { state in
-      state.registered(text).map { state.records.values[$0].phone.android?.topics ?? [:] }
-    }
+    state.withLock { state in state.registered(text).map { state.records.values[$0].phone.android?.topics ?? [:] } }
   }
 
   /// - Returns: the time of the subscription.
@@ -133,9 +131,7 @@ extension PhoneBook.State {
 
   private func owner(_ text: String) -> PhoneBook.Owner? {
     let token = DeviceToken(bytes: Array(text.utf8))
-    return Environment.allCases.lazy.compactMap {
-      owners[PhoneBook.Address(token: token, environment: $0)]
-    }.first
+    return Environment.allCases.lazy.compactMap { owners[PhoneBook.Address(token: token, environment: $0)] }.first
   }
 
   /// The index of the phone that a registration token or an installation ID reaches.

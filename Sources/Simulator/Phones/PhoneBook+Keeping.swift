@@ -246,9 +246,7 @@ package struct KeptPhoneError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension JSONValue {
-  static func milliseconds(_ date: Date) -> JSONValue {
-    .integer(Int64((date.timeIntervalSince1970 * 1000).rounded()))
-  }
+  static func milliseconds(_ date: Date) -> JSONValue { .integer(Int64((date.timeIntervalSince1970 * 1000).rounded())) }
 
   var date: Date? { integer.map { Date(timeIntervalSince1970: Double($0) / 1000) } }
 }

@@ -161,9 +161,7 @@ package final class PhoneBook: Sendable {
 }
 
 extension SimulatedPhone {
-  func address(_ token: DeviceToken) -> PhoneBook.Address {
-    PhoneBook.Address(token: token, environment: environment)
-  }
+  func address(_ token: DeviceToken) -> PhoneBook.Address { PhoneBook.Address(token: token, environment: environment) }
 }
 
 extension PhoneBook.State {

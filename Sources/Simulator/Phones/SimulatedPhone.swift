@@ -43,9 +43,7 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   package var provider: ProviderKind { token.isRegistrationID ? .jpush : platform.ownProvider }
 
   /// As senders write it: FCM's or JPush's text, or hexadecimal digits.
-  package var tokenText: String {
-    provider == .apns ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self)
-  }
+  package var tokenText: String { provider == .apns ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self) }
 
   package enum State: Sendable, Hashable {
     case installed

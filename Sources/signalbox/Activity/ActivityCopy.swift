@@ -14,10 +14,7 @@ struct ActivityCopy: Sendable {
   let store: Store
   let log: Logger
 
-  init(_ store: Store, log: Logger) {
-    self.store = store
-    self.log = log.labelled("Activity")
-  }
+  init(_ store: Store, log: Logger) { (self.store, self.log) = (store, log.labelled("Activity")) }
 
   /// Copies until its task is cancelled. The store is asked when anything was committed.
   ///

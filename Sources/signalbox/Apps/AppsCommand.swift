@@ -61,10 +61,9 @@ enum AppsCommand {
     ])
 
   private static let setApproval: Action = { values, io in
-    let entry = NewAuditEntry(actor: commandActor, action: "", subject: "")
     try writeStore(values, io) { database in
       let app = try App.named(values[app], database)
-      _ = try App.setApproval(database, id: app.id, values[approval], by: entry, now: io.now())
+      _ = try App.setApproval(database, id: app.id, values[approval], by: commandEntry, now: io.now())
     }
     let setting: Message = values[approval] ? "on" : "off"
     io.say("Approval of pushes to production of \(values[app]): \(setting).")

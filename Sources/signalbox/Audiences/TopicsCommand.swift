@@ -187,9 +187,7 @@ enum TopicsCommand {
 
   private static let setRules: Action = { values, io in
     let (bundleID, chosen) = (values[app], Set(values[rules]))
-    guard chosen.isEmpty || !values[none] else {
-      throw CommandFailure.usage("--none cannot be combined with --rule.")
-    }
+    guard chosen.isEmpty || !values[none] else { throw CommandFailure.usage("--none cannot be combined with --rule.") }
     let isChange = values[none] || !chosen.isEmpty
     let now = io.now()
     let found = try writeStore(values, io) { database -> TopicRules in

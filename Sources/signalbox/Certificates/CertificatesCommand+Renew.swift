@@ -20,26 +20,21 @@ enum RenewalCommands {
   private static let replaced = Argument<Int64>(
     "id", "The ID of the certificate that was replaced, as shown by list.", parseID)
   private static let keyID = Option<String?>(
-    "key-id", "id",
-    "The key ID of a .p8, if its file name does not contain it.")
+    "key-id", "id", "The key ID of a .p8, if its file name does not contain it.")
   private static let teamID = Option<String?>(
-    "team-id", "id",
-    "The team ID of a .p8 (default: the team of the old one).")
+    "team-id", "id", "The team ID of a .p8 (default: the team of the old one).")
   private static let madeBy = Option<String?>(
-    "made-by", "apple-id",
-    "The Apple ID that created it (default: as for the old one).")
+    "made-by", "apple-id", "The Apple ID that created it (default: as for the old one).")
   private static let note = Option<String?>("note", "text", "A note (default: the note of the old one).")
   private static let dryRun = Flag("dry-run", "Check and test only; change nothing.")
   private static let untried = Flag("untried", "Continue even if the push service could not be reached for a test.")
   private static let app = Option<String?>(
-    "app", "bundle-id",
-    "Create a request for this app's push certificate (RSA 2048).")
+    "app", "bundle-id", "Create a request for this app's push certificate (RSA 2048).")
   private static let hosts = Option(
     repeated: "host", "name",
     "Create a request for this host's TLS certificate. Repeatable.")
   private static let renews = Option<Int64?>(
-    "renews", "id",
-    "Create a request for a replacement of this certificate.", parseID)
+    "renews", "id", "Create a request for a replacement of this certificate.", parseID)
   private static let algorithm = Option<SigningRequest.Algorithm?>(
     "algorithm", "name", "With --host: the key type, rsa-2048 or p-256.",
     parseWord(or: BadValue("is not rsa-2048 or p-256")))
@@ -51,10 +46,8 @@ enum RenewalCommands {
       "renew", "Switch to a replacement after testing it with the push service. The old one is kept for 30 days.",
       parameters: [
         id.parameter, file.parameter, keyID.parameter, teamID.parameter, madeBy.parameter, note.parameter,
-        dryRun.parameter, untried.parameter,
-        CommonOptions.password.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
-        CommonOptions.data.parameter,
-        CommonOptions.json.parameter,
+        dryRun.parameter, untried.parameter, CommonOptions.password.parameter, CommonOptions.proxy.parameter,
+        CommonOptions.allowTarget.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
       ], action: renew),
     Command(
       "undo", "Switch back to a replaced certificate after testing it with the push service.",

@@ -26,8 +26,7 @@ enum CertificatesCommand {
   private static let trust = Option<String?>(
     "trust", "file", "With --endpoint host:port: a PEM file with the CA certificates to trust.")
   private static let keyID = Option<String?>(
-    "key-id", "id",
-    "The key ID of a .p8, if its file name does not contain it.")
+    "key-id", "id", "The key ID of a .p8, if its file name does not contain it.")
   private static let teamID = Option<String?>("team-id", "id", "The team ID of a .p8.")
   private static let madeBy = Option<String?>("made-by", "apple-id", "The Apple ID that created it and can renew it.")
   private static let note = Option<String?>("note", "text", "A note.")

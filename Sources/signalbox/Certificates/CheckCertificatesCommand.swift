@@ -24,8 +24,7 @@ enum CheckCertificatesCommand {
 
   private static let noProbe = Flag(
     "no-probe",
-    "Skip checking watched hosts and use the last results. By default, results older than an hour are "
-      + "refreshed.")
+    "Skip checking watched hosts and use the last results. By default, results older than an hour are refreshed.")
 
   static let command = Command<Action>(
     "check-certificates", "Check when certificates, keys, profiles, and hosts expire. For cron.",
@@ -35,9 +34,9 @@ enum CheckCertificatesCommand {
       a reminder could not be sent.
       """,
     parameters: [
-      CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter,
-      noProbe.parameter, notify.parameter, address.parameter, CommonOptions.resources.parameter,
-      CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
+      CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter, noProbe.parameter,
+      notify.parameter, address.parameter, CommonOptions.resources.parameter, CommonOptions.proxy.parameter,
+      CommonOptions.allowTarget.parameter,
     ]
   ) { values, io in
     guard !values[nagios] || !values[CommonOptions.json] else {
@@ -137,9 +136,7 @@ enum CheckCertificatesCommand {
         clock: io.now, within: days)
       // The worker looks at dates alone.
       let (sealer, now) = (store.sealer, io.now())
-      let report = try await store.read {
-        try CertificateTracker.report($0, sealer: sealer, now: now, within: days)
-      }
+      let report = try await store.read { try CertificateTracker.report($0, sealer: sealer, now: now, within: days) }
       tell(report, isJSON: isJSON, isNagios: isNagios, io)
       for message in look.elsewhere { io.note("reminder waiting: \(singleLine(io.recorded(message)))") }
       for failure in look.failures { io.complain("reminder not sent: \(singleLine(io.recorded(failure)))") }

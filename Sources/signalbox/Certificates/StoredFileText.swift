@@ -18,9 +18,7 @@ struct StoredFileText {
 
   func lines(_ io: CommandIO, now: Date) -> [String] {
     let facts: Facts = place(io) + file(io) + life(io, now: now) + people(io)
-    return facts.compactMap { label, value in
-      value.map { io.text("\(label):").padded(to: 14) + singleLine($0) }
-    }
+    return facts.compactMap { label, value in value.map { io.text("\(label):").padded(to: 14) + singleLine($0) } }
   }
 
   private func list(_ names: [String], _ io: CommandIO) -> String? { names.isEmpty ? nil : io.list(names) }

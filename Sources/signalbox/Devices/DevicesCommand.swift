@@ -12,8 +12,7 @@ enum DevicesCommand {
   private static let alias = Option<String?>("alias", "name", "Only devices with this alias.")
   private static let token = Option<String?>("token", "hexadecimal", "Only devices whose token starts with this.")
   private static let registrationID = Option<String?>(
-    "registration-id", "id",
-    "Only the device with this registration ID.")
+    "registration-id", "id", "Only the device with this registration ID.")
   private static let platform = Option<Platform?>(
     "platform", "platform", "Only this platform: ios or android.", Platform.parse
   ).among(Platform.names)
@@ -26,8 +25,7 @@ enum DevicesCommand {
     return state
   }.among(DeviceState.allCases.map(\.name))
   private static let limit = Option(
-    "limit", "number",
-    "The maximum number of devices; 0 for all.", default: 100, showing: "100"
+    "limit", "number", "The maximum number of devices; 0 for all.", default: 100, showing: "100"
   ) {
     text throws(BadValue) in
     guard let number = Int(text), number >= 0 else { throw BadValue("is not a number of at least 0") }

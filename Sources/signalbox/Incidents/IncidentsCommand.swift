@@ -80,8 +80,7 @@ enum IncidentsCommand {
     let found = try writeStore(values, io) { database in
       let before = try answer(database, values[id], now: now)
       do {
-        try change.carryOut(
-          database, id: before.incident.id, by: NewAuditEntry(actor: commandActor, action: "", subject: ""), now: now)
+        try change.carryOut(database, id: before.incident.id, by: commandEntry, now: now)
       } catch let problems as Problems {
         throw CommandFailure.usage("\(io.sentences(problems.all.map { io.text("\($0.withoutField)") }))")
       }

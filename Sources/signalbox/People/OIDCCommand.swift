@@ -21,9 +21,7 @@ enum OIDCCommand {
         }),
       Command(
         "off", "Turn it off. People sign in with passwords and passkeys.", parameters: data,
-        action: { values, io in
-          try change(values, io, "Single sign-on is off.") { $0.isOn = false }
-        }),
+        action: { values, io in try change(values, io, "Single sign-on is off.") { $0.isOn = false } }),
       Command(
         "on", "Turn it back on with the saved settings.", parameters: data,
         action: { values, io in try change(values, io, "Single sign-on is on.") { $0.isOn = true } }),

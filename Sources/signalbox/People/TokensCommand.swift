@@ -100,8 +100,7 @@ enum TokensCommand {
     let (answer, secret) = try writeStore(values, io, creating: true) { database in
       for app in form.apps ?? [] { _ = try App.named(app, database) }
       let owner = try values[user].map { try active($0, database).id }
-      let added = try form.add(
-        database, user: owner, audit: NewAuditEntry(actor: commandActor, action: "", subject: ""), now: now)
+      let added = try form.add(database, user: owner, audit: commandEntry, now: now)
       return (try TokenAnswer(database, added.token, now: now, secret: added.secret), added.secret)
     }
     if values[CommonOptions.json] {
@@ -116,9 +115,7 @@ enum TokensCommand {
   /// A person who can sign in.
   private static func active(_ name: String, _ database: Database) throws -> User {
     let user = try UsersCommand.named(name, database)
-    guard user.state != .disabled else {
-      throw CommandFailure("User \(name) is disabled. See: signalbox users enable")
-    }
+    guard user.state != .disabled else { throw CommandFailure("User \(name) is disabled. See: signalbox users enable") }
     return user
   }
 

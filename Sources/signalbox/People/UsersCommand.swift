@@ -95,7 +95,7 @@ enum UsersCommand {
 
   private static let require: Action = { values, io in
     let rule = SecondStepRule(reach: values[who], trustsProvider: values[provider])
-    try writeStore(values, io) { try rule.save($0, audit: entry, now: io.now()) }
+    try writeStore(values, io) { try rule.save($0, audit: commandEntry, now: io.now()) }
     io.say("Two-step verification is required of \(io.word(rule.reach.rawValue, "people.required_of.")).")
     return ExitCode.done
   }
@@ -103,7 +103,7 @@ enum UsersCommand {
   private static let add: Action = { values, io in
     let token = try writeStore(values, io, creating: true) { database in
       try telling {
-        try Person.invite(database, name: values[name], role: values[role], audit: entry, now: io.now()).token
+        try Person.invite(database, name: values[name], role: values[role], audit: commandEntry, now: io.now()).token
       }
     }
     tell(token, values, io)
@@ -113,7 +113,7 @@ enum UsersCommand {
   private static let link: Action = { values, io in
     let token = try writeStore(values, io) { database in
       let person = try Person.get(database, id: try named(values[name], database).id)
-      return try telling { try person.link(database, audit: entry, now: io.now()) }
+      return try telling { try person.link(database, audit: commandEntry, now: io.now()) }
     }
     tell(token, values, io)
     return ExitCode.done
@@ -125,13 +125,11 @@ enum UsersCommand {
   ) throws -> Int32 {
     try writeStore(values, io) { database in
       let user = try named(values[name], database)
-      try telling { try change.apply(database, to: user.id, by: nil, audit: entry, now: io.now()) }
+      try telling { try change.apply(database, to: user.id, by: nil, audit: commandEntry, now: io.now()) }
     }
     io.say(done(values[name]))
     return ExitCode.done
   }
-
-  private static let entry = NewAuditEntry(actor: commandActor, action: "", subject: "")
 
   /// Reports what a rule refuses as a failure of the command.
   private static func telling<Value>(_ body: () throws -> Value) throws -> Value {

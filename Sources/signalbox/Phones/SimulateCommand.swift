@@ -48,10 +48,8 @@ enum SimulateCommand {
   ).configuration
   private static let teamID = Option<String?>("team-id", "id", "The team ID (default: any).").configuration
   private static let idleTimeout = Option(
-    "idle-timeout", "time",
-    "The idle time after which a connection is closed with "
-      + "IdleTimeout.", default: Duration.seconds(3600),
-    showing: "60min"
+    "idle-timeout", "time", "The idle time after which a connection is closed with IdleTimeout.",
+    default: Duration.seconds(3600), showing: "60min"
   ) { text throws(BadValue) in
     guard let time = TimeText.duration(text), time > .zero else {
       throw BadValue("is not a time of up to one hour, e.g. 500ms, 30s, or 10min")
@@ -68,8 +66,7 @@ enum SimulateCommand {
   private static let jpushFaults = faultList(
     "jpush-faults", "The errors of JPush to simulate, e.g. reason=1011,next=1 or status=429,retry=30.", .jpush)
   private static let unknown = Flag(
-    "accept-unknown-tokens",
-    "Accept pushes to tokens that belong to no phone."
+    "accept-unknown-tokens", "Accept pushes to tokens that belong to no phone."
   ).configuration
   private static let tokens = Option(
     repeated: "device", "token",
@@ -102,35 +99,10 @@ enum SimulateCommand {
   ) { values, io in
     let log = LogOptions.logger(values)
     defer { log.flush(within: .seconds(1)) }
-    var configuration = PushSimulator.Configuration()
-    configuration.development = values[development]
-    configuration.production = values[production]
-    configuration.fcm = values[fcm]
-    configuration.jpush = values[jpush]
-    configuration.hostNames = values[names] + configuration.hostNames
-    configuration.authority = try values[authorityKey].map { try keptAuthority($0, now: io.now()) }
-    configuration.knownKeys = try knownKeys(values, io)
-    configuration.phones = PhoneBook(acceptsUnknownTokens: values[unknown])
-    configuration.serviceAccount = try values[serviceAccount].map { try knownAccount($0) }
-    configuration.faults = [
-      .development: values[faults], .production: values[faults], .fcm: values[fcmFaults],
-      .jpush: values[jpushFaults],
-    ]
-    configuration.idleTimeout = values[idleTimeout]
-    configuration.log = log
+    let configuration = try simulatorConfiguration(values, io, log)
     let stopped = StopSignal()
     let simulator = try PushSimulator(configuration: configuration)
-    for (index, device) in values[tokens].enumerated() {
-      let (text, token) = device
-      // FCM and JPush have one server for all builds.
-      let platform: Platform = token.bytes == Array(text.utf8) ? .android : .ios
-      for environment in platform == .ios ? Environment.allCases : [.production] {
-        try simulator.phones.add(
-          NewPhone(
-            name: "Phone \(index + 1)", platform: platform, environment: environment, topic: values[topic],
-            token: token))
-      }
-    }
+    try addPhones(values, to: simulator.phones)
     let pool = BlockingPool(name: "receipts", threads: 1)
     defer { pool.stop() }
     let reports = try values[receipts].map { try report($0, simulator.phones, pool, log) }
@@ -187,6 +159,43 @@ enum SimulateCommand {
     json.object { simulator.writeCounters(to: &$0) }
     io.print(json.text)
     return ExitCode.done
+  }
+
+  private static func simulatorConfiguration(
+    _ values: Parsed, _ io: CommandIO, _ log: Logger
+  ) throws -> PushSimulator.Configuration {
+    var configuration = PushSimulator.Configuration()
+    configuration.development = values[development]
+    configuration.production = values[production]
+    configuration.fcm = values[fcm]
+    configuration.jpush = values[jpush]
+    configuration.hostNames = values[names] + configuration.hostNames
+    configuration.authority = try values[authorityKey].map { try keptAuthority($0, now: io.now()) }
+    configuration.knownKeys = try knownKeys(values, io)
+    configuration.phones = PhoneBook(acceptsUnknownTokens: values[unknown])
+    configuration.serviceAccount = try values[serviceAccount].map { try knownAccount($0) }
+    configuration.faults = [
+      .development: values[faults], .production: values[faults], .fcm: values[fcmFaults],
+      .jpush: values[jpushFaults],
+    ]
+    configuration.idleTimeout = values[idleTimeout]
+    configuration.log = log
+    return configuration
+  }
+
+  /// Adds the phones of `--device`.
+  private static func addPhones(_ values: Parsed, to phones: PhoneBook) throws {
+    for (index, device) in values[tokens].enumerated() {
+      let (text, token) = device
+      // FCM and JPush have one server for all builds.
+      let platform: Platform = token.bytes == Array(text.utf8) ? .android : .ios
+      for environment in platform == .ios ? Environment.allCases : [.production] {
+        try phones.add(
+          NewPhone(
+            name: "Phone \(index + 1)", platform: platform, environment: environment, topic: values[topic],
+            token: token))
+      }
+    }
   }
 
   /// Lets phones report to an address until the task is cancelled.
@@ -247,9 +256,7 @@ enum SimulateCommand {
 
   /// The only service account that gets access tokens.
   private static func knownAccount(_ path: String) throws -> FCMServiceAccount {
-    guard let content = FileManager.default.contents(atPath: path) else {
-      throw CommandFailure("Cannot read \(path).")
-    }
+    guard let content = FileManager.default.contents(atPath: path) else { throw CommandFailure("Cannot read \(path).") }
     // Not `ServiceAccount`, which requires a token URL with https: such a file names this simulator's.
     let json = try? JSONValue(parsing: content)
     guard let email = json?["client_email"]?.string, let text = json?["private_key"]?.string,

@@ -59,8 +59,7 @@ enum SendCommand {
     "high", "normal", "low",
   ])
   private static let collapseID = Option<String?>(
-    "collapse-id", "id",
-    "The collapse ID. Replaces an earlier push with the same ID.")
+    "collapse-id", "id", "The collapse ID. Replaces an earlier push with the same ID.")
   private static let pushType = Option<String?>("push-type", "type", "The push type, e.g. alert or background.")
   private static let at = Option<String?>(
     "at", "time", "When to send, e.g. 2026-12-01T09:00:00Z (default: now). With --every: the start.")
@@ -74,9 +73,7 @@ enum SendCommand {
   private static let wait = Flag("wait", "Wait until every device has an outcome, including retries.")
   private static let timeout = Option<Int?>(
     "timeout", "seconds",
-    "The maximum time in seconds, with or without --wait (default: 600 with --wait, otherwise "
-      + "no limit).",
-    parseNumber)
+    "The maximum time in seconds, with or without --wait (default: 600 with --wait, otherwise no limit).", parseNumber)
 
   static let command = Command<Action>(
     "send", "Send a push.",
@@ -90,16 +87,14 @@ enum SendCommand {
       continues with them: the running server or the next one started with this data folder. 64: wrong usage.
       """,
     parameters: [
-      app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter,
-      aliases.parameter, registrationIDs.parameter, segments.parameter, channel.parameter, topic.parameter,
-      condition.parameter, broadcast.parameter, template.parameter, values.parameter, title.parameter,
-      subtitle.parameter, body.parameter, LocalizeOption.option.parameter, LocalizeOption.file.parameter,
-      badge.parameter, sound.parameter,
+      app.parameter, environment.parameter, platforms.parameter, devices.parameter, tags.parameter, aliases.parameter,
+      registrationIDs.parameter, segments.parameter, channel.parameter, topic.parameter, condition.parameter,
+      broadcast.parameter, template.parameter, values.parameter, title.parameter, subtitle.parameter, body.parameter,
+      LocalizeOption.option.parameter, LocalizeOption.file.parameter, badge.parameter, sound.parameter,
       payload.parameter, android.parameter, timeToLive.parameter, priority.parameter, collapseID.parameter,
-      pushType.parameter, at.parameter, rate.parameter, spread.parameter,
-      atMostOnce.parameter, allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter,
-      CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.data.parameter,
-      CommonOptions.json.parameter,
+      pushType.parameter, at.parameter, rate.parameter, spread.parameter, atMostOnce.parameter,
+      allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter, CommonOptions.proxy.parameter,
+      CommonOptions.allowTarget.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
     ] + RepeatOptions.parameters
   ) { values, io in
     let io = try io.proxied(values)

@@ -112,9 +112,7 @@ struct SendReportText: JSONObject {
     return Message(count: target, one: "\(total) of 1 device", other: "\(total) of \(target) devices")
   }
 
-  private func headline(_ io: CommandIO) -> Message {
-    isDryRun ? dryHeadline(io) : sendingHeadline(io)
-  }
+  private func headline(_ io: CommandIO) -> Message { isDryRun ? dryHeadline(io) : sendingHeadline(io) }
 
   private func dryHeadline(_ io: CommandIO) -> Message {
     switch push.state {

@@ -3,7 +3,6 @@ import Foundation
 import Logging
 import Providers
 import Model
-import Reactor
 import Store
 import Synchronization
 import Text
@@ -45,7 +44,9 @@ struct Sending {
       if try directory.lock(.shared) {
         defer { directory.unlock() }
         // A server may have held the folder until now.
-        if try await find(id).state == .queued { try await deliver(id) }
+        if try await find(id).state == .queued {
+          try await withRoutes(store, io) { await deliver(id, over: $0) }
+        }
         return Left(push: try await find(id), isServed: false)
       }
       let present = store.changeMark
@@ -64,11 +65,7 @@ struct Sending {
     return try await store.read { try Push.get($0, id: id) }
   }
 
-  private func deliver(_ id: Int64) async throws {
-    Socket.ignoreBrokenPipeSignal()
-    let loop = try EventLoop(name: "delivery")
-    let pool = BlockingPool(name: "blocking", threads: 1)
-    let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, proxies: io.proxies, clock: io.now)
+  private func deliver(_ id: Int64, over routes: CredentialRoutes) async {
     let watched = WatchedRoutes(routes)
     let engine = DeliveryEngine(
       store: store, routes: watched, clock: io.now,
@@ -96,9 +93,6 @@ struct Sending {
     }
     for await _ in ended {}
     watch.cancel()
-    routes.stop()
-    loop.stop()
-    pool.stop()
   }
 
   /// Reports why nothing is being sent as soon as that is known; returns when the push has to be left.

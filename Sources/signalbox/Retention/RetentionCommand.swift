@@ -43,9 +43,7 @@ enum RetentionCommand {
 
   private static let set: Action = { values, io in
     let now = io.now()
-    let chosen = zip(RetentionPolicy.fields, days).compactMap { field, option in
-      values[option].map { (field, $0) }
-    }
+    let chosen = zip(RetentionPolicy.fields, days).compactMap { field, option in values[option].map { (field, $0) } }
     guard !chosen.isEmpty else { throw CommandFailure.usage("Set at least one period, e.g. --deliveries 30d.") }
     let (policy, due) = try writeStore(values, io) { database in
       let before = try RetentionPolicy.find(database)

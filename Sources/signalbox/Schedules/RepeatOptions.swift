@@ -18,8 +18,7 @@ enum RepeatOptions {
     "time-zone", "name", "With --every: the time zone, e.g. Europe/Berlin (default: UTC).")
   private static let until = Option<String?>("until", "time", "With --every: the end. No run is later than this.")
   private static let count = Option<Int?>(
-    "count", "number",
-    "With --every: the number of runs.", SendCommand.parseNumber)
+    "count", "number", "With --every: the number of runs.", SendCommand.parseNumber)
 
   static let parameters = [
     every.parameter, interval.parameter, weekdays.parameter, day.parameter, clock.parameter, zone.parameter,

@@ -53,9 +53,7 @@ enum BackupCommand {
     }
     try NamedFile.mustBeNew(destination)
     do {
-      try pool.backup(to: destination) { progress in
-        io.progress("\(progress.done * 100 / max(1, progress.total)) %")
-      }
+      try pool.backup(to: destination) { progress in io.progress("\(progress.done * 100 / max(1, progress.total)) %") }
     } catch let error as SQLiteError where error.code == .cannotOpen {
       let reason = error.message.replacing(": \(destination).partial", with: "").replacing(": \(destination)", with: "")
       throw CommandFailure(

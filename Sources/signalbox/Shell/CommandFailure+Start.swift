@@ -29,8 +29,7 @@ extension CommandFailure {
         \(error). Raise this process's limit of open files to 1024 or more: ulimit -n 1024, or LimitNOFILE=1024 in the \
         systemd unit.
         """)
-    case ENFILE:
-      CommandFailure("\(error). The whole system has too many open files: raise fs.file-max with sysctl.")
+    case ENFILE: CommandFailure("\(error). The whole system has too many open files: raise fs.file-max with sysctl.")
     case _ where isAddress: CommandFailure(otherAddress)
     case EACCES, EPERM, EROFS:
       CommandFailure("\(error). Check that this user can write to the data folder, or choose another one with --data.")

@@ -158,9 +158,7 @@ struct CommandFailure: Error, CustomStringConvertible {
   var description: String { message.description }
 
   /// The arguments can be parsed, but ask for something impossible.
-  static func usage(_ message: Message) -> CommandFailure {
-    CommandFailure(message, exitCode: ExitCode.usage)
-  }
+  static func usage(_ message: Message) -> CommandFailure { CommandFailure(message, exitCode: ExitCode.usage) }
 }
 
 /// Rows under headings, in aligned columns, for a terminal.

@@ -51,9 +51,7 @@ final class CommandTexts: Translation {
     }
   }
 
-  func sentence(_ key: String) -> String? {
-    sentences[key].flatMap(resolved)
-  }
+  func sentence(_ key: String) -> String? { sentences[key].flatMap(resolved) }
 
   private func resolved(_ text: String) -> String? {
     text.hasPrefix("@") ? texts.known(String(text.dropFirst())) : text
@@ -81,8 +79,7 @@ final class CommandTexts: Translation {
       Message("line \(line.line): ").text(in: self)
         + line.problems.dropLast().map { text($0).withoutFullStop + "；" }.joined()
         + (line.problems.last.map { text($0) } ?? "")
-    case let refusal as ServiceRefusal where Reason.of(refusal.reason).isKnown:
-      text(of: Reason.of(refusal.reason))
+    case let refusal as ServiceRefusal where Reason.of(refusal.reason).isKnown: text(of: Reason.of(refusal.reason))
     case let reason as Reason: "\(reason.code)：\(texts.cause(reason))\(texts.remedy(reason))"
     case let environment as Environment: texts.known("words.\(environment.rawValue)")
     case let word as PageWord: texts.known(word.key)

@@ -51,12 +51,10 @@ extension CommandIO {
   /// - Throws: ``CommandFailure``, which does not show the setting: it may hold a password.
   func proxied(_ values: Parsed) throws -> CommandIO {
     var copy = self
-    do throws(ProxyRules.BadSetting) {
+    do {
       copy.proxies = try ProxyRules(option: values[CommonOptions.proxy], environment: environment)
+      copy.proxies.targets = try TargetList(values[CommonOptions.allowTarget])
     } catch {
-      throw CommandFailure.usage("\(error)")
-    }
-    do { copy.proxies.targets = try TargetList(values[CommonOptions.allowTarget]) } catch {
       throw CommandFailure.usage("\(error)")
     }
     return copy
@@ -212,6 +210,9 @@ func writeStore<Result>(
 
 /// Who runs this command, for the activity log.
 let commandActor = actorName(of: getuid())
+
+/// The base of an entry whose action and subject the change itself knows.
+let commandEntry = NewAuditEntry(actor: commandActor, action: "", subject: "")
 
 /// A system's user in the activity log: `cli` and the name.
 func actorName(of user: uid_t) -> String { "cli \(systemName(of: user))" }

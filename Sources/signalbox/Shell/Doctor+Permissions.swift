@@ -14,9 +14,7 @@ extension Doctor {
       return Finding(
         subject: "data", level: .error, message: "\(path) is not a folder", remedy: "Choose another one with --data.")
     }
-    guard access(path, R_OK | W_OK | X_OK) == 0 else {
-      return Self.unwritable("data", path)
-    }
+    guard access(path, R_OK | W_OK | X_OK) == 0 else { return Self.unwritable("data", path) }
     guard mode & 0o077 == 0 else {
       return Finding(
         subject: "data", level: .warning, message: "other users can read \(path) (mode \(Self.octal(mode)))",

@@ -90,8 +90,7 @@ struct Doctor {
       guard directory.exists else {
         return Finding(
           subject: "secret.key", level: .ok,
-          message:
-            "does not exist yet; it is created with the database")
+          message: "does not exist yet; it is created with the database")
       }
       return Finding(
         subject: "secret.key", level: .error, message: "\(directory.keyFile) is missing",
@@ -118,8 +117,7 @@ struct Doctor {
       findings.append(
         Finding(
           subject: "database", level: .warning,
-          message:
-            "other users can read \(directory.database) (mode \(Self.octal(mode)))",
+          message: "other users can read \(directory.database) (mode \(Self.octal(mode)))",
           remedy: "chmod 600 \(directory.database)"))
     }
     guard access(directory.database, R_OK | W_OK) == 0 else {

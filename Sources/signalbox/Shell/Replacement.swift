@@ -77,9 +77,7 @@ extension DataDirectory {
     let replacement = Replacement(directory: self)
     guard replacement.pending != nil else { return }
     let wasHeld = isHeld
-    guard try lock() else {
-      throw CommandFailure("A backup is being restored in \(path). Try again when it is done.")
-    }
+    guard try lock() else { throw CommandFailure("A backup is being restored in \(path). Try again when it is done.") }
     defer { if !wasHeld { unlock() } }
     try replacement.finish()
   }

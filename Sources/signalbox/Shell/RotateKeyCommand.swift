@@ -99,8 +99,7 @@ enum RotateKeyCommand {
       guard try Sealing.state(database, key) != .fits else { return nil }
       try Sealing.beginAnew(database, key, now: now)
       try audit(database, "key.begin_anew", "secret.key", ["key": .string(key.identifier)], now: now)
-      let ids = try Sealing.closed(database, in: "certificates", key)
-      return try TrackedCertificate.all(database).filter { ids.contains($0.id) && $0.details.hasPrivateKey }
+      return try TrackedCertificate.unreadable(database, sealer: key)
     }
     guard let closed else {
       throw CommandFailure("\(directory.keyFile) matches this database. Nothing is lost, and nothing was changed.")

@@ -36,8 +36,7 @@ enum SelfDescription {
         (
           "SIGNALBOX_…",
           "Options whose description names a variable can be set with it. These are the options that configure the "
-            + "program, "
-            + "not those that choose what to send or delete."
+            + "program, not those that choose what to send or delete."
         ),
         ("SIGNALBOX_SECRET_KEY_FILE", "The path of the key file (default: secret.key in the data folder)."),
         (

@@ -22,9 +22,7 @@ struct ServiceManager: Sendable {
     // An empty one counts as missing, as at sd_notify.
     socket = environment["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
     let isMeant = environment["WATCHDOG_PID"].map { $0 == "\(processID)" } ?? true
-    watchdog = environment["WATCHDOG_USEC"].flatMap(Int.init).flatMap {
-      isMeant && $0 > 0 ? .microseconds($0) : nil
-    }
+    watchdog = environment["WATCHDOG_USEC"].flatMap(Int.init).flatMap { isMeant && $0 > 0 ? .microseconds($0) : nil }
     let isListener = environment["LISTEN_PID"] == "\(processID)"
     let count = isListener ? environment["LISTEN_FDS"].flatMap(Int.init) ?? 0 : 0
     guard count <= 1 else {

@@ -98,9 +98,7 @@ final class TLSRenewal: Sendable {
   }
 
   /// Reloads the files even if they seem unchanged.
-  func reload() async throws {
-    try await pool.run { [self] in read(files.stamp) }
-  }
+  func reload() async throws { try await pool.run { [self] in read(files.stamp) } }
 
   /// Reloads changed files once they are the same in two checks: certificate and key are written one after the other.
   private func look() {
