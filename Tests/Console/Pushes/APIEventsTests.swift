@@ -32,6 +32,14 @@ struct APIEventsTests {
     await server.stop(within: .seconds(5))
   }
 
+  /// A viewer's request for the events of a push.
+  private func request(_ scene: ConsoleScene, _ uid: String) -> String {
+    """
+    GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+    Authorization: \(scene.authorization(.viewer))\r\n\r\n
+    """
+  }
+
   private func events(_ text: String) throws -> [JSONValue] {
     try text.components(separatedBy: "\n").filter { $0.hasPrefix("data: ") }.map {
       try JSONValue(parsing: Data($0.dropFirst(6).utf8))
@@ -47,10 +55,7 @@ struct APIEventsTests {
       scene.provider.answer { _ in nil }
       let uid = try await scene.send(Self.draft)
       try await serve(scene) { address in
-        let request = """
-          GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-          Authorization: \(scene.authorization(.viewer))\r\n\r\n
-          """
+        let request = request(scene, uid)
         let text = try await EventClient.read(address, request) {
           // The first event has come, so the stream began before the answers.
           scene.provider.answer { _ in .outcome(.accepted) }
@@ -76,10 +81,7 @@ struct APIEventsTests {
       draft["send_at"] = .string(Timestamp.text(ConsoleScene.noon + 60))
       let uid = try await scene.send(.object(draft))
       try await serve(scene) { address in
-        let request = """
-          GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-          Authorization: \(scene.authorization(.viewer))\r\n\r\n
-          """
+        let request = request(scene, uid)
         let push = try #require(try await scene.store.read { try Push.find($0, uid: uid) })
         let engine = scene.engine
         let text = try await EventClient.read(address, request) {
@@ -147,10 +149,7 @@ struct APIEventsTests {
       let uid = try await scene.send(Self.draft)
       _ = try await scene.finished(uid)
       try await serve(scene) { address in
-        let request = """
-          GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-          Authorization: \(scene.authorization(.viewer))\r\n\r\n
-          """
+        let request = request(scene, uid)
         let events = try events(try await EventClient.read(address, request) {})
         #expect(events.count == 1 && events.first?["state"] == "finished")
       }
