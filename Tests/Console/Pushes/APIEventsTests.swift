@@ -13,11 +13,6 @@ import Testing
 /// Events need a connection: a server on a free port of this machine.
 @Suite("API: events of a push")
 struct APIEventsTests {
-  private static let draft: JSONValue = [
-    "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
-    "notification": ["body": "World"],
-  ]
-
   /// Serves a scene while `body` runs.
   private func serve(_ scene: ConsoleScene, _ body: (SocketAddress) async throws -> Void) async throws {
     let address = try #require(SocketAddress("127.0.0.1:0"))
@@ -53,7 +48,7 @@ struct APIEventsTests {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(10, of: try await scene.addApp())
       scene.provider.answer { _ in nil }
-      let uid = try await scene.send(Self.draft)
+      let uid = try await scene.send(ConsoleScene.draftJSON)
       try await serve(scene) { address in
         let request = request(scene, uid)
         let text = try await EventClient.read(address, request) {
@@ -77,7 +72,7 @@ struct APIEventsTests {
   func waiting() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(3, of: try await scene.addApp())
-      guard case .object(var draft) = Self.draft else { return }
+      guard case .object(var draft) = ConsoleScene.draftJSON else { return }
       draft["send_at"] = .string(Timestamp.text(ConsoleScene.noon + 60))
       let uid = try await scene.send(.object(draft))
       try await serve(scene) { address in
@@ -107,7 +102,7 @@ struct APIEventsTests {
     try await ConsoleScene.with(streamPause: pause) { scene in
       try await scene.addDevices(3, of: try await scene.addApp())
       let anna = try await scene.signIn(.viewer, name: "anna@example.com")
-      guard case .object(var draft) = Self.draft else { return }
+      guard case .object(var draft) = ConsoleScene.draftJSON else { return }
       draft["send_at"] = .string(Timestamp.text(ConsoleScene.noon + 60))
       let uid = try await scene.send(.object(draft))
       try await serve(scene) { address in
@@ -146,7 +141,7 @@ struct APIEventsTests {
   func over() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(3, of: try await scene.addApp())
-      let uid = try await scene.send(Self.draft)
+      let uid = try await scene.send(ConsoleScene.draftJSON)
       _ = try await scene.finished(uid)
       try await serve(scene) { address in
         let request = request(scene, uid)
