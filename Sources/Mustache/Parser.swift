@@ -40,22 +40,16 @@ struct Parser {
     while let tag = try nextTag() {
       switch tag.kind {
       case UInt8(ascii: "!"):
-        let line = standalone(tag)
-        take(textUpTo: line?.lowerBound ?? tag.start, into: &nodes)
-        resume(after: tag, line)
+        pass(tag, into: &nodes)
       case UInt8(ascii: "="):
-        let line = standalone(tag)
-        take(textUpTo: line?.lowerBound ?? tag.start, into: &nodes)
+        pass(tag, into: &nodes)
         try setDelimiters(tag)
-        resume(after: tag, line)
       case UInt8(ascii: "#"), UInt8(ascii: "^"):
         nodes.append(try section(tag, &nodes))
       case UInt8(ascii: ">"):
-        let line = standalone(tag)
-        take(textUpTo: line?.lowerBound ?? tag.start, into: &nodes)
+        let line = pass(tag, into: &nodes)
         let indent = line.map { Array(source[$0.lowerBound..<tag.start]) } ?? []
         nodes.append(.partial(try reference(tag, indent: indent, isStandalone: line != nil)))
-        resume(after: tag, line)
       case UInt8(ascii: "<"):
         nodes.append(try parent(tag, &nodes))
       case UInt8(ascii: "$"):
@@ -95,17 +89,13 @@ struct Parser {
       // The parent's own tags decide whether it is alone on its line; text between them is ignored.
       textStart = tag.end
     } else {
-      let line = standalone(tag)
-      take(textUpTo: line?.lowerBound ?? tag.start, into: &nodes)
-      resume(after: tag, line)
+      pass(tag, into: &nodes)
     }
     return nodes
   }
 
   private mutating func section(_ tag: Tag, _ nodes: inout [Node]) throws(TemplateError) -> Node {
-    let line = standalone(tag)
-    take(textUpTo: line?.lowerBound ?? tag.start, into: &nodes)
-    resume(after: tag, line)
+    pass(tag, into: &nodes)
     let delimiters = delimiters
     let place = place(tag.start)
     let (inner, end) = try self.nodes(until: .section(name: tag.content, place))
@@ -118,11 +108,9 @@ struct Parser {
   private mutating func parent(_ tag: Tag, _ nodes: inout [Node]) throws(TemplateError) -> Node {
     let place = place(tag.start)
     let lineStart = startOfLine(tag.start)
-    let (inner, end) = try {
-      (parser: inout Parser) throws(TemplateError) in
-      parser.resumeText(before: tag, into: &nodes, lineStart: lineStart)
-      return try parser.nodes(until: .parent(name: tag.content, place))
-    }(&self)
+    take(textUpTo: tag.start, into: &nodes)
+    resume(after: tag, nil)
+    let (inner, end) = try self.nodes(until: .parent(name: tag.content, place))
     var blocks: [Node.Block] = []
     for case .block(let block) in inner { blocks.append(block) }
     let after = endOfLine(end.end)
@@ -136,11 +124,6 @@ struct Parser {
       textStart = after
     }
     return .parent(try reference(tag, indent: indent, isStandalone: isStandalone), blocks: blocks)
-  }
-
-  private mutating func resumeText(before tag: Tag, into nodes: inout [Node], lineStart: Int?) {
-    take(textUpTo: tag.start, into: &nodes)
-    resume(after: tag, nil)
   }
 
   private mutating func block(_ tag: Tag, _ nodes: inout [Node], isInParent: Bool) throws(TemplateError) -> Node.Block {
@@ -205,6 +188,17 @@ struct Parser {
   private static func isIndent(_ node: Node?, _ indent: [UInt8]) -> Bool {
     guard case .text(let line)? = node else { return false }
     return line.startsLine && line.bytes == indent
+  }
+
+  /// Takes the text before a tag, and continues after it: after its whole line, if it is alone there.
+  ///
+  /// - Returns: that line.
+  @discardableResult
+  private mutating func pass(_ tag: Tag, into nodes: inout [Node]) -> Range<Int>? {
+    let line = standalone(tag)
+    take(textUpTo: line?.lowerBound ?? tag.start, into: &nodes)
+    resume(after: tag, line)
+    return line
   }
 
   private mutating func resume(after tag: Tag, _ line: Range<Int>?) {

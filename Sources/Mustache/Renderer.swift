@@ -70,24 +70,10 @@ struct Renderer {
     text.withUTF8 { write(escaping: $0) }
   }
 
-  /// Copies runs of plain bytes at once.
   private mutating func write(escaping bytes: UnsafeBufferPointer<UInt8>) {
-    var start = 0
-    for index in bytes.indices {
-      let entity: StaticString
-      switch bytes[index] {
-      case UInt8(ascii: "&"): entity = "&amp;"
-      case UInt8(ascii: "<"): entity = "&lt;"
-      case UInt8(ascii: ">"): entity = "&gt;"
-      case UInt8(ascii: "\""): entity = "&quot;"
-      case UInt8(ascii: "'"): entity = "&#39;"
-      default: continue
-      }
-      output += bytes[start..<index]
-      output += UnsafeBufferPointer(start: entity.utf8Start, count: entity.utf8CodeUnitCount)
-      start = index + 1
-    }
-    output += bytes[start...]
+    var text = Output(capacity: bytes.count)
+    text.write(escaping: bytes)
+    output += text.array
   }
 
   /// Renders the result of a lambda.

@@ -66,7 +66,7 @@ package struct CertificateAuthority: Sendable {
     let made =
       X509_set_version(x509, 2) == 1 && builder.setRandomSerialNumber()
       && builder.setDates(blueprint.notBefore, blueprint.notAfter)
-      && builder.addNames(blueprint.subject, to: X509_get_subject_name(x509))
+      && CertificateBuilder.addNames(blueprint.subject, to: X509_get_subject_name(x509))
       && X509_set_issuer_name(x509, issuerName) == 1
       && X509_set_pubkey(x509, publicKey.handle) == 1
       && builder.addExtensions(of: blueprint, issuer: issuer?.complete)

@@ -21,7 +21,7 @@ struct CertificateBuilder {
       && ASN1_TIME_set(X509_getm_notAfter(x509), time_t(notAfter.timeIntervalSince1970.rounded(.down))) != nil
   }
 
-  func addNames(_ attributes: [DistinguishedName.Attribute], to name: OpaquePointer?) -> Bool {
+  static func addNames(_ attributes: [DistinguishedName.Attribute], to name: OpaquePointer?) -> Bool {
     attributes.allSatisfy { attribute in
       let value = Array(attribute.value.utf8)
       return X509_NAME_add_entry_by_txt(name, attribute.oid, MBSTRING_UTF8, value, Int32(value.count), -1, 0) == 1

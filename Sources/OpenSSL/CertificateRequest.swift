@@ -21,12 +21,9 @@ package final class CertificateRequest: @unchecked Sendable {
     OpenSSLError.clear()
     guard let handle = X509_REQ_new() else { throw .cannotBeMade(OpenSSLError("creating a certificate request")) }
     let name = X509_REQ_get_subject_name(handle)
-    let filled = subject.allSatisfy { attribute in
-      let value = Array(attribute.value.utf8)
-      return X509_NAME_add_entry_by_txt(name, attribute.oid, MBSTRING_UTF8, value, Int32(value.count), -1, 0) == 1
-    }
     let asked = Self.asked(alternativeNames)
-    guard filled, X509_REQ_set_version(handle, 0) == 1, X509_REQ_set_pubkey(handle, key.handle) == 1,
+    guard CertificateBuilder.addNames(subject, to: name), X509_REQ_set_version(handle, 0) == 1,
+      X509_REQ_set_pubkey(handle, key.handle) == 1,
       asked.isEmpty
         || X509_REQ_add1_attr_by_NID(handle, NID_ext_req, V_ASN1_SEQUENCE, asked, Int32(asked.count)) == 1,
       X509_REQ_sign(handle, key.handle, key.signingDigest) > 0,

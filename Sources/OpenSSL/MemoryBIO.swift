@@ -20,10 +20,6 @@ enum MemoryBIO {
     guard let bio = pki_memory_bio() else { return nil }
     defer { BIO_free(bio) }
     guard body(bio) else { return nil }
-    return contents(of: bio)
-  }
-
-  private static func contents(of bio: OpaquePointer) -> Data {
     var contents = Data(count: Int(clamping: BIO_ctrl_pending(bio)))
     let count = contents.withUnsafeMutableBytes { BIO_read(bio, $0.baseAddress, Int32(clamping: $0.count)) }
     return contents.prefix(max(0, Int(count)))

@@ -68,17 +68,10 @@ package struct ProxyRules: Sendable, Hashable {
   /// - Parameter host: a name, or an address with or without brackets. Names are not looked up.
   package func server(for host: String, port: UInt16) -> ProxyServer? {
     guard let server else { return nil }
-    let name = Self.normalized(host)
+    let name = TargetList.plain(host)
     let address = SocketAddress(host: name, port: port)
     if !takesLoopback, name == "localhost" || name.hasSuffix(".localhost") || address?.isLoopback == true { return nil }
     return exceptions.contains { $0.covers(name, address, port) } ? nil : server
-  }
-
-  private static func normalized(_ host: String) -> String {
-    var name = host.lowercased()[...]
-    if name.hasPrefix("["), name.hasSuffix("]") { name = name.dropFirst().dropLast() }
-    if name.hasSuffix(".") { name = name.dropLast() }
-    return String(name)
   }
 
   // MARK: NO_PROXY
@@ -116,13 +109,13 @@ package struct ProxyRules: Sendable, Hashable {
     if text == "*" { return Exception(pattern: .everything, port: nil) }
     if let slash = text.firstIndex(of: "/") {
       guard let bits = Int(text[text.index(after: slash)...]) else { return nil }
-      return network(normalized(String(text[..<slash])), bits: bits, port: nil)
+      return network(TargetList.plain(String(text[..<slash])), bits: bits, port: nil)
     }
     // An address without brackets has colons of its own.
-    if SocketAddress(host: text, port: 0) != nil { return network(normalized(text), bits: nil, port: nil) }
+    if SocketAddress(host: text, port: 0) != nil { return network(TargetList.plain(text), bits: nil, port: nil) }
     let bare = text.hasPrefix("*.") ? text.dropFirst(2) : text.drop { $0 == "." }
     guard let (host, port) = ProxyServer.place(bare) else { return nil }
-    let name = normalized(host)
+    let name = TargetList.plain(host)
     return network(name, bits: nil, port: port) ?? Exception(pattern: .name(name), port: port)
   }
 

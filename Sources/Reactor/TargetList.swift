@@ -68,7 +68,7 @@ package struct TargetList: Sendable, Hashable {
   }
 
   /// Lower case, without brackets and final dot.
-  private static func plain(_ host: String) -> String {
+  static func plain(_ host: String) -> String {
     var name = host.lowercased()[...]
     if name.hasPrefix("["), name.hasSuffix("]") { name = name.dropFirst().dropLast() }
     if name.hasSuffix(".") { name = name.dropLast() }

@@ -2,7 +2,6 @@ import Delivery
 import Foundation
 import JSON
 import Logging
-import OpenSSL
 import Providers
 import Model
 import Store
@@ -66,33 +65,11 @@ private struct TestRoutes: RouteFinder {
   ) async throws -> Route { try find(report) }
 }
 
-private func token(_ number: Int) -> DeviceToken {
-  DeviceToken(bytes: [UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 7, count: 30))
-}
-
 @Suite("Delivery engine", .timeLimit(.minutes(5)))
 struct DeliveryEngineTests {
   /// A store with an app, a credential, and `count` development devices; the odd ones carry the tag `odd`.
   private func withStore(devices count: Int, _ body: (Store, App, Credential) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
-    let store = try Store.openNew(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
-    let (app, credential) = try await store.write { database in
-      let app = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: noon)
-      let devices = (0..<count).map { number in
-        var device = Registration(token: token(number), environment: .development, platform: .ios)
-        if number % 2 == 1 { device.tags = .set(["odd"]) }
-        return device
-      }
-      _ = try Device.register(database, app: app.id, devices, now: noon)
-      let credential = try Credential.bind(
-        database, app: app.id, provider: .apns, environment: .development, certificate: nil, endpoint: "simulator",
-        now: noon)
-      return (app, credential)
-    }
-    try await body(store, app, credential)
-    store.close()
+    try await EngineScene.run(devices: count) { try await body($0.store, $0.app, $0.credential) }
   }
 
   private func push(

@@ -23,8 +23,7 @@ struct EngineScene: Sendable {
 
   /// Runs `body` with `count` development devices; the odd ones carry the tag `odd`.
   static func run(devices count: Int, _ body: (EngineScene) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let store = try Store.openNew(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
     defer { store.close() }

@@ -127,9 +127,20 @@ final class Recorder<Value: Sendable>: Sendable {
 
 /// A folder that is removed afterwards.
 func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
-  let path = FileManager.default.temporaryDirectory.appendingPathComponent("httpserver-\(UUID().uuidString)").path
-  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  let path = try temporaryFolder().path
   // Left behind only if the system refuses, which is no concern of the test.
   defer { try? FileManager.default.removeItem(atPath: path) }
   return try await body(path)
+}
+
+extension Router {
+  /// Serves the files of a folder.
+  mutating func serve(_ files: StaticFiles, at pattern: String) {
+    get(pattern) { request in
+      guard let answer = try await files.response(to: request, path: request.parameters.rest) else {
+        throw HTTPError(.notFound)
+      }
+      return answer
+    }
+  }
 }

@@ -11,8 +11,7 @@ import Testing
 @Suite("signalbox check-certificates")
 struct CheckCertificatesTests {
   private func withData(_ body: (String) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     try body(folder.path)
   }

@@ -28,8 +28,7 @@ final class CommandRunner: Sendable {
   var data: String { folder + "/data" }
 
   private init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    folder = try temporaryFolder().path
   }
 
   static func with<Value>(_ body: (CommandRunner) async throws -> Value) async throws -> Value {

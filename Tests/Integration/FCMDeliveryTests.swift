@@ -131,8 +131,7 @@ struct FCMDeliveryTests {
 
   private func chain(_ world: World) async throws {
     let (fcm, port, key, authority, now) = (world.fcm, world.port, world.key, world.authority, Date())
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let store = try Store.openNew(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: now)
     let routes = CredentialRoutes(store: store, loop: world.loop, resolver: world.pool)

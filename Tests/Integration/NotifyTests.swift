@@ -22,8 +22,7 @@ struct NotifyTests {
   private func withData(
     days: Int, port: Int, receivers: [String] = ["ops@example.com"], _ body: (String) async throws -> Void
   ) async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let directory = DataDirectory(folder.path)
     let now = Date()

@@ -40,8 +40,7 @@ struct ReminderScene {
   }
 
   private init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("reminders-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try temporaryFolder()
     key = SealingKey()
     store = try Store.openNew(path: folder.path + "/signalbox.sqlite", sealer: key, readers: 2, now: Self.noon)
     courier = try Courier(folder: Self.mailFolder, address: "https://push.example.com", pool: pool, isStrict: true)

@@ -9,8 +9,7 @@ import Testing
 @Suite("Results that are kept until the next commit", .timeLimit(.minutes(2)))
 struct ResultCacheTests {
   private static func withStore(_ body: (Store, String) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder().path
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
     let path = folder + "/test.sqlite"
     let store = try Store.openNew(path: path, sealer: TestSealer(), readers: 1, now: noon)

@@ -11,8 +11,7 @@ struct WriteGroupTests {
   private struct Refused: Error {}
 
   private func withStore(_ body: (Store) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "group-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder().path
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
     let store = try Store.openNew(path: folder + "/signalbox.sqlite", sealer: TestSealer(), now: noon)
     defer { store.close() }

@@ -23,8 +23,7 @@ package enum EmptyDatabase {
   }
 
   private static func make() throws -> Data {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("empty-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let path = folder.path + "/empty.sqlite"
     let pool = try DatabasePool(path: path, readers: 1)

@@ -5,8 +5,7 @@ package struct OpenSSLCommand: ~Copyable {
   package let folder: URL
 
   package init() throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("openssl-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try temporaryFolder()
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }

@@ -29,8 +29,7 @@ package enum OtherProxy: String, Sendable, CaseIterable, CustomStringConvertible
     login: (user: String, password: String)? = nil, ports: [UInt16] = [], hosts: [String] = [],
     _ body: (_ proxy: ProxyServer, _ log: @escaping @Sendable () -> String) async throws -> Void
   ) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     // squid started by root runs as another user, and writes its log there.
     try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)

@@ -37,8 +37,7 @@ package final class SMTPTestServer: Sendable {
   private let folder: URL
 
   package init(_ mode: Mode = Mode()) throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("smtp-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try temporaryFolder()
     let script = folder.appendingPathComponent("server.py")
     try Data(Self.script.utf8).write(to: script)
     let settings: [String: Any] = [

@@ -90,8 +90,7 @@ struct WebhookWorkerTests {
     }
 
     static func with(_ body: (Scene, Receiver) async throws -> Void) async throws {
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      let folder = try temporaryFolder().path
       defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
       let receiver = Receiver()
       try await WebTestServer.with(receiver.router()) { address in

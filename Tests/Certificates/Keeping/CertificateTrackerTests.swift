@@ -13,8 +13,7 @@ struct CertificateTrackerTests {
   private let now = Date(timeIntervalSince1970: 1_795_176_000)
 
   private func withStore(_ body: (Store, String) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let path = folder.path + "/test.sqlite"
     let store = try Store.openNew(path: path, sealer: SealingKey(), now: now)

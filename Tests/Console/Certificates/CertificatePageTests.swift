@@ -501,8 +501,7 @@ struct CertificatePageTests {
 /// Files that `openssl` seals with a password.
 private enum SealedFile {
   static func pkcs12(_ pem: String, password: String) throws -> [UInt8] {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     try Data(pem.utf8).write(to: folder.appendingPathComponent("in.pem"))
     try OtherProgram.runNow(

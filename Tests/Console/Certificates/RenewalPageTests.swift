@@ -32,6 +32,12 @@ struct RenewalPageTests {
     return id
   }
 
+  /// Uploads a successor, and returns the address of its preview.
+  private static func preview(_ browser: inout SceneBrowser, of old: Int64, _ file: [UInt8]) async throws -> String {
+    let answer = try await browser.upload("/certificates/\(old)/successor", Self.file(file))
+    return try #require(answer.location)
+  }
+
   private static func uses(_ scene: ConsoleScene, _ id: Int64) async throws -> Int {
     try await scene.store.read { try TrackedCertificate.uses($0, id: id)[id]?.count ?? 0 }
   }
@@ -99,8 +105,7 @@ struct RenewalPageTests {
       let old = try await Self.inUse(scene)
       var anna = try await scene.signIn(.admin)
       let file = try CertificateSamples.p12(topic: "com.example.other", days: 400)
-      let preview = try #require(
-        try await anna.upload("/certificates/\(old)/successor", Self.file(file)).location)
+      let preview = try await Self.preview(&anna, of: old, file)
       let shown = try await anna.get(preview)
       #expect(shown.text.contains("Devices of topic com.example.shop will get nothing"))
       #expect(shown.text.contains("Affected devices: 3."))
@@ -119,10 +124,7 @@ struct RenewalPageTests {
     try await ConsoleScene.with { scene in
       let old = try await Self.inUse(scene)
       var anna = try await scene.signIn(.admin)
-      let preview = try #require(
-        try await anna.upload(
-          "/certificates/\(old)/successor", Self.file(try CertificateSamples.p12(days: 400))
-        ).location)
+      let preview = try await Self.preview(&anna, of: old, try CertificateSamples.p12(days: 400))
       scene.provider.answerTrials(.refused(reason: "BadCertificate"))
       let refused = try await anna.post(preview, [("action", "switch"), ("untried", "yes")])
       #expect(refused.status == 422 && refused.text.contains("BadCertificate"))
@@ -143,10 +145,7 @@ struct RenewalPageTests {
     try await ConsoleScene.with { scene in
       let old = try await Self.inUse(scene)
       var anna = try await scene.signIn(.admin)
-      let preview = try #require(
-        try await anna.upload(
-          "/certificates/\(old)/successor", Self.file(try CertificateSamples.p12(days: 400))
-        ).location)
+      let preview = try await Self.preview(&anna, of: old, try CertificateSamples.p12(days: 400))
       _ = try await anna.post(preview, [("action", "switch")])
       let undo = "/certificates/\(old)/undo"
       let tried = scene.provider.tried.count
@@ -177,10 +176,7 @@ struct RenewalPageTests {
       var anna = try await scene.signIn(.admin)
       let labels = [("name", "Push"), ("app", ""), ("made_by", "anna@example.com"), ("note", "Ask Bob")]
       #expect(try await anna.post("/certificates/\(old)", labels).status == 303)
-      let preview = try #require(
-        try await anna.upload(
-          "/certificates/\(old)/successor", Self.file(try CertificateSamples.p12(days: 400))
-        ).location)
+      let preview = try await Self.preview(&anna, of: old, try CertificateSamples.p12(days: 400))
       #expect(try await anna.post(preview, [("action", "switch")]).location == "/certificates/2")
       let notes = try await scene.store.read { try CertificateContents.find($0, certificate: 2)?.notes }
       #expect(notes?.madeBy == "anna@example.com" && notes?.note == "Ask Bob")

@@ -10,10 +10,6 @@ import Testing
 struct DeviceBatchAPITests {
   private static let path = "/api/v1/devices/batch"
 
-  private static func devices(_ scene: ConsoleScene) async throws -> [Device] {
-    try await scene.store.read { try Device.list($0, DeviceFilter(), order: .oldestFirst, limit: 50).items }
-  }
-
   private static func result(
     _ action: String, dryRun: Bool = false, changed: Int64, unchanged: Int64 = 0, missing: [Int64] = []
   ) -> JSONValue {
@@ -32,11 +28,11 @@ struct DeviceBatchAPITests {
         #expect(answer.status == 200, "\(answer.text)")
         return answer.json
       }
-      let before = try await Self.devices(scene)
+      let before = try await DeviceBatchTests.devices(scene)
       let tried = try await post(
         ["action": "add_tags", "devices": [1, 2, 2, 99], "tags": ["vip"], "dry_run": true])
       #expect(tried == Self.result("add_tags", dryRun: true, changed: 2, missing: [99]))
-      #expect(try await Self.devices(scene) == before)
+      #expect(try await DeviceBatchTests.devices(scene) == before)
       #expect(try await scene.audit("device.update").isEmpty)
 
       let tagged = try await post(["action": "add_tags", "devices": [1, 2, 99], "tags": ["vip"]])
@@ -52,7 +48,7 @@ struct DeviceBatchAPITests {
       #expect(merged == Self.result("merge", changed: 2))
       let deleted = try await post(["action": "delete", "devices": [4]])
       #expect(deleted == Self.result("delete", changed: 1))
-      let after = try await Self.devices(scene)
+      let after = try await DeviceBatchTests.devices(scene)
       #expect(after.map(\.id) == [2, 3] && after.allSatisfy { $0.tags.contains("vip") && $0.alias == nil })
       #expect(after[0].environment == .production)
     }
@@ -64,7 +60,7 @@ struct DeviceBatchAPITests {
       try await scene.addDevices(3, of: scene.addApp(aliasRule: "jpush"))
       let other = try await scene.addApp("com.example.other", name: "Other")
       try await scene.addDevices(1, of: other)
-      let before = try await Self.devices(scene)
+      let before = try await DeviceBatchTests.devices(scene)
       for (body, field) in [
         (["devices": [1]], "action"), (["action": "reactivate"], "devices"),
         (["action": "reactivate", "devices": []], "devices"), (["action": "delete", "devices": ["1"]], "devices[0]"),
@@ -90,7 +86,7 @@ struct DeviceBatchAPITests {
       let hidden = try await scene.call(
         .post, Self.path, as: nil, json: ["action": "delete", "devices": [1, 2]], headers: headers)
       #expect(hidden.json == Self.result("delete", changed: 0, missing: [1, 2]))
-      #expect(try await Self.devices(scene) == before)
+      #expect(try await DeviceBatchTests.devices(scene) == before)
       #expect(try await scene.audit().allSatisfy { !$0.action.hasPrefix("device.") })
     }
   }

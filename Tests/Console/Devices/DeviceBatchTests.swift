@@ -26,7 +26,7 @@ struct DeviceBatchTests {
     }
   }
 
-  private static func devices(_ scene: ConsoleScene) async throws -> [Device] {
+  static func devices(_ scene: ConsoleScene) async throws -> [Device] {
     try await scene.store.read { try Device.list($0, DeviceFilter(), order: .oldestFirst, limit: 50).items }
   }
 

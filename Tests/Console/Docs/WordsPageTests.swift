@@ -83,9 +83,7 @@ struct WordsPageTests {
       scene.provider.answer { _ in
         .outcome(.rejected(status: 400, reason: "BadDeviceToken", tokenInvalidSince: nil))
       }
-      var draft = PushDraft(
-        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
-        notification: PushNotification())
+      var draft = ConsoleScene.draft
       draft.notification.title = "We have moved"
       let push = try await scene.send(draft)
       var vera = try await scene.signIn(.viewer)

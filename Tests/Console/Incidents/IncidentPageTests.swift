@@ -12,9 +12,7 @@ import Testing
 @Suite("Pages and API: incidents")
 struct IncidentPageTests {
   private static func draft(_ title: String) -> PushDraft {
-    var draft = PushDraft(
-      app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
-      notification: PushNotification())
+    var draft = ConsoleScene.draft
     draft.notification.title = title
     return draft
   }

@@ -82,8 +82,7 @@ private struct Device {
 @Suite("Passkeys")
 struct PasskeyTests {
   private func with(_ kind: Device.Kind, _ body: (Device) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     try await body(try Device(kind, in: folder))
   }

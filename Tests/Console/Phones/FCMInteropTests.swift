@@ -57,8 +57,7 @@ struct FCMInteropTests {
   func current() async throws {
     let python = try #require(Self.python)
     try await Self.with { scene in
-      let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let folder = try temporaryFolder()
       defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
       let key = folder.appending(path: "key.pem")
       try Data(PrivateKey.generateRSA().pkcs8PEM.utf8).write(to: key)

@@ -13,11 +13,6 @@ import Testing
 /// Events need a connection: a server on a free port of this machine.
 @Suite("API: events of a push")
 struct APIEventsTests {
-  private static let draft: JSONValue = [
-    "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
-    "notification": ["body": "World"],
-  ]
-
   /// Serves a scene while `body` runs.
   private func serve(_ scene: ConsoleScene, _ body: (SocketAddress) async throws -> Void) async throws {
     let address = try #require(SocketAddress("127.0.0.1:0"))
@@ -30,6 +25,14 @@ struct APIEventsTests {
       throw error
     }
     await server.stop(within: .seconds(5))
+  }
+
+  /// A viewer's request for the events of a push.
+  private func request(_ scene: ConsoleScene, _ uid: String) -> String {
+    """
+    GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+    Authorization: \(scene.authorization(.viewer))\r\n\r\n
+    """
   }
 
   private func events(_ text: String) throws -> [JSONValue] {
@@ -45,12 +48,9 @@ struct APIEventsTests {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(10, of: try await scene.addApp())
       scene.provider.answer { _ in nil }
-      let uid = try await scene.send(Self.draft)
+      let uid = try await scene.send(ConsoleScene.draftJSON)
       try await serve(scene) { address in
-        let request = """
-          GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-          Authorization: \(scene.authorization(.viewer))\r\n\r\n
-          """
+        let request = request(scene, uid)
         let text = try await EventClient.read(address, request) {
           // The first event has come, so the stream began before the answers.
           scene.provider.answer { _ in .outcome(.accepted) }
@@ -72,14 +72,11 @@ struct APIEventsTests {
   func waiting() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(3, of: try await scene.addApp())
-      guard case .object(var draft) = Self.draft else { return }
+      guard case .object(var draft) = ConsoleScene.draftJSON else { return }
       draft["send_at"] = .string(Timestamp.text(ConsoleScene.noon + 60))
       let uid = try await scene.send(.object(draft))
       try await serve(scene) { address in
-        let request = """
-          GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-          Authorization: \(scene.authorization(.viewer))\r\n\r\n
-          """
+        let request = request(scene, uid)
         let push = try #require(try await scene.store.read { try Push.find($0, uid: uid) })
         let engine = scene.engine
         let text = try await EventClient.read(address, request) {
@@ -105,7 +102,7 @@ struct APIEventsTests {
     try await ConsoleScene.with(streamPause: pause) { scene in
       try await scene.addDevices(3, of: try await scene.addApp())
       let anna = try await scene.signIn(.viewer, name: "anna@example.com")
-      guard case .object(var draft) = Self.draft else { return }
+      guard case .object(var draft) = ConsoleScene.draftJSON else { return }
       draft["send_at"] = .string(Timestamp.text(ConsoleScene.noon + 60))
       let uid = try await scene.send(.object(draft))
       try await serve(scene) { address in
@@ -144,13 +141,10 @@ struct APIEventsTests {
   func over() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(3, of: try await scene.addApp())
-      let uid = try await scene.send(Self.draft)
+      let uid = try await scene.send(ConsoleScene.draftJSON)
       _ = try await scene.finished(uid)
       try await serve(scene) { address in
-        let request = """
-          GET /api/v1/pushes/\(uid)/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-          Authorization: \(scene.authorization(.viewer))\r\n\r\n
-          """
+        let request = request(scene, uid)
         let events = try events(try await EventClient.read(address, request) {})
         #expect(events.count == 1 && events.first?["state"] == "finished")
       }

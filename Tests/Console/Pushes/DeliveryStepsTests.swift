@@ -11,9 +11,7 @@ import Testing
 @Suite("A delivery, step by step")
 struct DeliveryStepsTests {
   private static func draft() -> PushDraft {
-    var draft = PushDraft(
-      app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
-      notification: PushNotification())
+    var draft = ConsoleScene.draft
     draft.notification.body = "Hello"
     return draft
   }

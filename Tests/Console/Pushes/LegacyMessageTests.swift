@@ -23,6 +23,18 @@ struct LegacyMessageTests {
     try await jpush.call(.post, path, json, authorization: "key=" + (key ?? "\(jpush.appKey):\(jpush.secret)"))
   }
 
+  /// Two devices, the second of which is gone.
+  private static func addDevices(_ jpush: JPushScene) async throws -> [Device] {
+    let devices = try await jpush.addDevices([], [])
+    let gone = devices[1].id
+    jpush.scene.provider.answer {
+      $0.id == gone
+        ? .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: ConsoleScene.noon))
+        : .outcome(.accepted)
+    }
+    return devices
+  }
+
   private static func words(_ answer: SceneAnswer) -> [String?] {
     (answer.json?["results"]?.array ?? []).map { $0["error"]?.string }
   }
@@ -30,13 +42,7 @@ struct LegacyMessageTests {
   @Test("results come in the order of the tokens, with the protocol's words, and one push stands behind them")
   func results() async throws {
     try await JPushScene.with { jpush in
-      let devices = try await jpush.addDevices([], [])
-      let gone = devices[1].id
-      jpush.scene.provider.answer {
-        $0.id == gone
-          ? .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: ConsoleScene.noon))
-          : .outcome(.accepted)
-      }
+      let devices = try await Self.addDevices(jpush)
       let ids = [devices[1].tokenText, "nonsense", "", devices[0].tokenText, devices[0].tokenText]
       let answer = try await Self.send(
         jpush,
@@ -67,13 +73,7 @@ struct LegacyMessageTests {
   @Test("GCM's plain-text form is read, and answered in lines")
   func plainText() async throws {
     try await JPushScene.with { jpush in
-      let devices = try await jpush.addDevices([], [])
-      let gone = devices[1].id
-      jpush.scene.provider.answer {
-        $0.id == gone
-          ? .outcome(.rejected(status: 410, reason: "Unregistered", tokenInvalidSince: ConsoleScene.noon))
-          : .outcome(.accepted)
-      }
+      let devices = try await Self.addDevices(jpush)
       func send(_ form: String) async throws -> SceneAnswer {
         try await jpush.call(
           .post, "/gcm/send", body: Array(form.utf8), type: "application/x-www-form-urlencoded;charset=UTF-8",

@@ -13,18 +13,13 @@ import Testing
 
 @Suite("Event streams: rendered once, written to all", .timeLimit(.minutes(2)))
 struct PushBroadcastTests {
-  private static let draft: JSONValue = [
-    "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
-    "notification": ["body": "World"],
-  ]
-
   /// What was rendered, by language.
   private final class Renderings: Sendable {
     let all = Mutex<[String: [PushProgress]]>([:])
   }
 
   private static func push(_ scene: ConsoleScene) async throws -> (id: Int64, uid: String) {
-    let uid = try await scene.send(draft)
+    let uid = try await scene.send(ConsoleScene.draftJSON)
     let push = try await scene.store.read { try Push.find($0, uid: uid) }
     return (try #require(push).id, uid)
   }

@@ -229,8 +229,7 @@ struct PushControlTests {
   func remove() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(3, of: scene.addApp())
-      var draft = PushDraft(
-        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all, notification: .init())
+      var draft = ConsoleScene.draft
       draft.notification.body = "Hello"
       let push = try await scene.send(draft)
       let made = try await scene.call(

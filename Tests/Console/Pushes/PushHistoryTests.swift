@@ -137,9 +137,7 @@ struct PushHistoryTests {
       }
       try await schedule("in two days", days: 2)
       try await schedule("in four weeks", days: 28)
-      var draft = PushDraft(
-        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
-        notification: PushNotification())
+      var draft = ConsoleScene.draft
       draft.notification.body = "sent without a time"
       scene.provider.answer { _ in .outcome(.accepted) }
       _ = try await scene.send(draft)
@@ -159,9 +157,7 @@ struct PushHistoryTests {
   func counts() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(1, of: scene.addApp())
-      var draft = PushDraft(
-        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
-        notification: PushNotification())
+      var draft = ConsoleScene.draft
       draft.notification.body = "Hello"
       _ = try await scene.send(draft)
       scene.provider.answer { _ in .outcome(.rejected(status: 400, reason: "BadTopic", tokenInvalidSince: nil)) }
@@ -183,8 +179,7 @@ struct PushHistoryTests {
         .outcome(
           device.id <= failed ? .rejected(status: 400, reason: "BadTopic", tokenInvalidSince: nil) : .accepted)
       }
-      var draft = PushDraft(
-        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all, notification: .init())
+      var draft = ConsoleScene.draft
       draft.notification.body = "Hello"
       let push = try await scene.send(draft)
       #expect(push.counts.failed == Int(failed) && push.counts.accepted == 4 - Int(failed))
@@ -214,8 +209,7 @@ struct PushHistoryTests {
   func simulatedCommand() async throws {
     try await ConsoleScene.with(simulator: true) { scene in
       try await scene.addDevices(1, of: scene.addApp())
-      var draft = PushDraft(
-        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all, notification: .init())
+      var draft = ConsoleScene.draft
       draft.notification.body = "Hello"
       let push = try await scene.send(draft)
       var anna = try await scene.signIn(.viewer)
@@ -236,8 +230,7 @@ struct PushHistoryTests {
   func position() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(120, of: scene.addApp())
-      var draft = PushDraft(
-        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all, notification: .init())
+      var draft = ConsoleScene.draft
       var last: Push?
       for text in ["Winter", "Summer", "Winter again"] {
         draft.notification.body = text
@@ -268,10 +261,7 @@ struct PushHistoryTests {
     try await ConsoleScene.with { scene in
       let app = try await scene.addApp()
       try await scene.addDevices(120, of: app)
-      let schedule = try await scene.addSchedule(
-        PushDraft(
-          app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
-          notification: PushNotification()))
+      let schedule = try await scene.addSchedule(ConsoleScene.draft)
       let segment = try await scene.store.write { database in
         let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)"
         try database.run(

@@ -12,16 +12,11 @@ import Testing
 
 @Suite("Receipts: /receipts")
 struct ReceiptRouteTests {
-  private static let draft: JSONValue = [
-    "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
-    "notification": ["body": "World"],
-  ]
-
   /// A finished push to three devices.
   private func push(_ scene: ConsoleScene) async throws -> Push {
     let app = try await scene.addApp()
     try await scene.addDevices(3, of: app)
-    return try await scene.finished(scene.send(Self.draft))
+    return try await scene.finished(scene.send(ConsoleScene.draftJSON))
   }
 
   private func report(
@@ -131,7 +126,7 @@ struct ReceiptRouteTests {
     try await ConsoleScene.with { scene in
       let app = try await scene.addApp()
       try await scene.addDevices(100, of: app)
-      let push = try await scene.finished(scene.send(Self.draft))
+      let push = try await scene.finished(scene.send(ConsoleScene.draftJSON))
       let results = try await withThrowingTaskGroup(of: JSONValue?.self) { group in
         for number in 0..<100 {
           group.addTask { try await report(scene, body(number, [item(push, "displayed")])).json }

@@ -31,8 +31,7 @@ struct AboutPageTests {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(2000, of: try await scene.addApp())
       let anna = try await scene.signIn(.admin)
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      let folder = try temporaryFolder().path
       defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
       let file = folder + "/copy.sqlite"
       let place = (scene.store.pool.path as NSString).deletingLastPathComponent

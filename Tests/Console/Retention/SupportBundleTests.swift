@@ -49,8 +49,7 @@ struct SupportBundleTests {
       let answer = try await anna.post("/settings/about/bundle")
       #expect(try await scene.audit("database.bundle").map(\.actor) == ["admin@example.com"])
       #expect(answer.status == 200 && answer.type == "application/gzip")
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let folder = try temporaryFolder()
       defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
       let file = folder.appendingPathComponent("bundle.tar.gz")
       try Data(answer.bytes).write(to: file)

@@ -30,6 +30,16 @@ struct ConsoleScene: Sendable {
   static let noon = Date(timeIntervalSince1970: 1_795_176_000)
   static let bundleID = "com.example.shop"
   static let password = "correct horse battery staple"
+  /// A push to every iPhone of the app, without a text.
+  static var draft: PushDraft {
+    PushDraft(
+      app: bundleID, environment: .development, platforms: [.ios], audience: .all, notification: PushNotification())
+  }
+  /// One with a text, as the API takes it.
+  static let draftJSON: JSONValue = [
+    "app": .string(bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
+    "notification": ["body": "World"],
+  ]
   /// The folder of the project.
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -78,8 +88,7 @@ struct ConsoleScene: Sendable {
     breached: BreachedPasswords? = nil,
     _ body: @Sendable (ConsoleScene) async throws -> Void
   ) async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let store = try Store.openNew(path: folder.path + "/test.sqlite", sealer: SealingKey(), now: noon)
     defer { store.close() }

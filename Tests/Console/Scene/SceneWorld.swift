@@ -182,9 +182,7 @@ enum SceneWorld: String, CaseIterable, Sendable {
       }
     }
     try await scene.store.write { try HostSamples.add($0) }
-    var draft = PushDraft(
-      app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
-      notification: PushNotification())
+    var draft = ConsoleScene.draft
     draft.notification.title = "Hello"
     draft.notification.badge = 3
     draft.options.timeToLive = 3600

@@ -256,10 +256,7 @@ struct SchedulePageTests {
   func deletedPush() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(1, of: scene.addApp())
-      let schedule = try await scene.addSchedule(
-        PushDraft(
-          app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
-          notification: PushNotification()))
+      let schedule = try await scene.addSchedule(ConsoleScene.draft)
       try await scene.store.write { database in
         let push = try #require(try Schedule.lastPush(database, id: schedule.id))
         while try Trim.remove(database, push: push.id, limit: 100, now: ConsoleScene.noon)?.isDone == false {}
@@ -311,10 +308,7 @@ struct SchedulePageTests {
       #expect(try await call("POST", one + "/pause", target + "/pause").json?["next_at"] == .null)
       #expect(try await call("POST", one + "/resume", target + "/resume").json?["next_at"] == "2026-11-21T08:00:00Z")
       // One whose time has come twice: in the past, as the scene's engine holds the clock at noon.
-      let past = try await scene.addSchedule(
-        PushDraft(
-          app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
-          notification: PushNotification()))
+      let past = try await scene.addSchedule(ConsoleScene.draft)
       let its = "/api/v1/schedules/\(past.uid)"
       let states = try await call("GET", one + "/occurrences", its + "/occurrences").json?["items"]?.array
       #expect(states?.map { $0["state"]?.string } == ["missed", "sent"])

@@ -160,8 +160,7 @@ struct CoreTableTests {
       ("dee", "en"), ("de; q=0.3, en; q=0.9", "en"),
     ] as [(String?, String)])
   func acceptLanguage(field: String?, expected: String) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     for code in ["en", "de", "zh-Hans"] {
       try Data("{\"name\": \"\(code)\"}".utf8).write(to: folder.appendingPathComponent("\(code).json"))

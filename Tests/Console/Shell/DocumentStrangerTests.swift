@@ -15,8 +15,7 @@ struct DocumentStrangerTests {
   private static let scripts = ConsoleScene.root.appendingPathComponent("Tests/Console/Fixtures/strangers").path
 
   private static func withFolder(_ body: (URL) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     try await body(folder)
   }

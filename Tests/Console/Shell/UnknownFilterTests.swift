@@ -57,9 +57,7 @@ struct UnknownFilterTests {
   func outcomes() async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(2, of: scene.addApp())
-      var draft = PushDraft(
-        app: ConsoleScene.bundleID, environment: .development, platforms: [.ios], audience: .all,
-        notification: PushNotification())
+      var draft = ConsoleScene.draft
       draft.notification.body = "Hello"
       let uid = try await scene.send(draft).uid
       var anna = try await scene.signIn(.viewer)

@@ -27,8 +27,7 @@ struct WireTests {
   private static func ask(
     _ server: SocketAddress, _ target: String, _ headers: [String] = ["Accept-Encoding: gzip, deflate, br"]
   ) async throws -> Received {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let body = folder.appendingPathComponent("body")
     try Data().write(to: body)

@@ -24,8 +24,7 @@ enum OtherServer {
     configuration.connection.requestTimeout = .seconds(60)
     try await withServer(TestServer(TestServer.accept), authority: authority) { [configuration] running in
       let (certificate, key) = try authority.issue()
-      let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+      let folder = try temporaryFolder()
       // Leftovers in the temporary folder harm nobody.
       defer { try? FileManager.default.removeItem(at: folder) }
       let files = ["KEY": key.pkcs8PEM, "CERTIFICATE": certificate.pem, "SCRIPT": script ?? ""]

@@ -34,12 +34,7 @@ struct StaticFilesTests {
       defer { pool.stop() }
       let files = try StaticFiles(root: folder + "/public", cacheControl: "max-age=60", pool: pool)
       var router = Router()
-      router.get("/*path") { request in
-        guard let answer = try await files.response(to: request, path: request.parameters.rest) else {
-          throw HTTPError(.notFound)
-        }
-        return answer
-      }
+      router.serve(files, at: "/*path")
       try await body(router, folder)
     }
   }

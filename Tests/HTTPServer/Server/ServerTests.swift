@@ -320,12 +320,7 @@ struct ServerTests {
       defer { pool.stop() }
       let files = try StaticFiles(root: folder, pool: pool)
       var router = testRouter()
-      router.get("/files/*path") { request in
-        guard let answer = try await files.response(to: request, path: request.parameters.rest) else {
-          throw HTTPError(.notFound)
-        }
-        return answer
-      }
+      router.serve(files, at: "/files/*path")
       try await withServer(router) { server in
         for number in 0..<1000 {
           let target = number % 10 == 0 ? "/files/file.bin" : "/"

@@ -36,12 +36,7 @@ struct TLSServerTests {
             for _ in 0..<50 { try await writer.write([UInt8](repeating: 0x61, count: 50_000)) }
           })
       }
-      router.get("/files/*path") { request in
-        guard let answer = try await files.response(to: request, path: request.parameters.rest) else {
-          throw HTTPError(.notFound)
-        }
-        return answer
-      }
+      router.serve(files, at: "/files/*path")
       try await withServer(router, configure: { $0.tls = context }) { server in
         let url = "https://localhost:\(server.address.port)"
         let curl = ["curl", "-s", "-S", "--cacert", folder + "/ca.pem", "--connect-to", "::127.0.0.1:"]

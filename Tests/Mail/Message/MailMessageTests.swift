@@ -17,8 +17,7 @@ struct MailMessageTests {
 
   /// What Python's own parser reads out of it: not our idea of a mail.
   private static func read(_ mail: MailMessage) throws -> [String: String] {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }  // a left-over folder fails no test
     let (input, output) = (folder.appendingPathComponent("mail.eml"), folder.appendingPathComponent("out.json"))
     try Data(mail.bytes).write(to: input)

@@ -15,10 +15,6 @@ struct LintTests {
     return findings
   }
 
-  private func lines(_ findings: [Lint.Finding]) -> [String] {
-    findings.map { "\($0.severity) \($0.problem.field) \($0.problem.code)" }
-  }
-
   /// After the button was pressed the finding is gone.
   private func expectFixed(_ finding: Lint.Finding?, _ context: Lint.Context = .init()) throws {
     let finding = try #require(finding)

@@ -181,10 +181,6 @@ struct LocalizationTests {
     return findings
   }
 
-  private func lines(_ findings: [Lint.Finding]) -> [String] {
-    findings.map { "\($0.severity) \($0.problem.field) \($0.problem.code)" }
-  }
-
   @Test("each text is checked by itself, and the one that is too large is named")
   func checks() throws {
     let path = "notification.localizations.de"

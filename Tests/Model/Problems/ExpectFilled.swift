@@ -16,3 +16,8 @@ func lines(_ problems: Problems?) -> [String] {
   for problem in problems?.all ?? [] { expectFilled(problem) }
   return (problems?.all ?? []).map { "\($0.field) \($0.code)" }
 }
+
+/// Findings as `severity path code`.
+func lines(_ findings: [Lint.Finding]) -> [String] {
+  findings.map { "\($0.severity) \($0.problem.field) \($0.problem.code)" }
+}

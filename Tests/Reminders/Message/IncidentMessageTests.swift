@@ -11,6 +11,18 @@ import Testing
 struct IncidentMessageTests {
   private static let noon = ReminderScene.noon
 
+  /// A receiver who wants messages about incidents, and an app.
+  private static func prepare(_ scene: ReminderScene) async throws {
+    let wants = try await scene.receiver("ops@example.com")
+    let sealer = scene.key
+    try await scene.store.write { database in
+      var details = wants.details
+      details.getsIncidents = true
+      try Receiver.update(database, id: wants.id, details, nil, sealer: sealer, now: Self.noon)
+      _ = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: Self.noon)
+    }
+  }
+
   /// A push that a device missed, or did not.
   private static func record(_ database: Database, _ uid: String, _ outcome: Outcome, at: Double) throws {
     let app = try #require(try App.all(database).first)
@@ -29,14 +41,9 @@ struct IncidentMessageTests {
   @Test("who wants it gets one message each time an incident opens, with its page; a healed one is not told of")
   func opening() async throws {
     try await ReminderScene.with { scene in
-      let wants = try await scene.receiver("ops@example.com")
+      try await Self.prepare(scene)
       try await scene.receiver("certificates@example.com")
-      let sealer = scene.key
       try await scene.store.write { database in
-        var details = wants.details
-        details.getsIncidents = true
-        try Receiver.update(database, id: wants.id, details, nil, sealer: sealer, now: Self.noon)
-        _ = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: Self.noon)
         try Self.record(database, "a", Self.refused, at: 10)
         try Self.record(database, "b", Self.refused, at: 20)
       }
@@ -58,14 +65,7 @@ struct IncidentMessageTests {
   @Test("who was told of the opening is told of the end, once: healed, closed by a person, or closed on the way")
   func end() async throws {
     try await ReminderScene.with { scene in
-      let wants = try await scene.receiver("ops@example.com")
-      let sealer = scene.key
-      try await scene.store.write { database in
-        var details = wants.details
-        details.getsIncidents = true
-        try Receiver.update(database, id: wants.id, details, nil, sealer: sealer, now: Self.noon)
-        _ = try App.add(database, bundleID: "com.example.shop", name: "Shop", now: Self.noon)
-      }
+      try await Self.prepare(scene)
       /// Sends what is pending, as a mail server would take it; returns whether each was about an end.
       func take(_ meanwhile: @escaping @Sendable (Database) throws -> Void = { _ in }) async throws -> [Bool] {
         let later = Self.noon.addingTimeInterval(100)

@@ -14,8 +14,7 @@ struct AccessCacheTests {
 
   /// A store with one reader, a person with a session, and a token of that person; each was looked up once.
   private static func with(_ body: (Store, User) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder().path
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
     let store = try Store.openNew(path: folder + "/test.sqlite", sealer: TestSealer(), readers: 1, now: noon)
     defer { store.close() }

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import OpenSSL
 import SQLite
+import TestSupport
 import Testing
 
 @testable import Store
@@ -12,8 +13,7 @@ struct ErasureTests {
 
   /// A database in a folder of its own, and what was sealed in it at any time.
   private func withFile(_ body: (DatabasePool, String) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("erasure-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder().path
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
     let pool = try DatabasePool(path: folder + "/test.sqlite", readers: 1)
     defer { pool.close() }
@@ -129,8 +129,7 @@ struct ErasureTests {
 
   @Test("the log is emptied when there are no readers, and blocks no one otherwise")
   func log() async throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("erasure-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder().path
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
     let pool = try DatabasePool(path: folder + "/test.sqlite", readers: 1)
     defer { pool.close() }

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Model
 import SQLite
+import TestSupport
 import Testing
 
 @testable import Store
@@ -111,8 +112,7 @@ struct ApprovalTests {
 
   @Test("of many who approve and reject at the same time, exactly one wins; the push is as that one said")
   func concurrency() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder().path
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
     // Two processes: the server and a command.
     let stores = try (0..<2).map { _ in

@@ -1,6 +1,7 @@
 import Foundation
 import Model
 import SQLite
+import TestSupport
 import Testing
 
 @testable import Store
@@ -61,8 +62,7 @@ import Testing
 
   @Test("a store opens twice, and refuses a newer file")
   func open() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder().path
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let path = folder + "/signalbox.sqlite"
     let first = try Store.open(path: path, sealer: TestSealer(), now: noon)
@@ -84,8 +84,7 @@ import Testing
 
   /// Makes a database of the last build before the first release in an empty folder.
   private func withFormerBuild(_ body: (String) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try temporaryFolder().path
     defer { try? FileManager.default.removeItem(atPath: folder) }  // a left-over folder fails no test
     let database = try Database(path: folder + "/signalbox.sqlite")
     defer { database.close() }
