@@ -222,7 +222,7 @@ struct ActivityPageTests {
     for change in ScheduleChange.allCases { written.insert("schedule.\(change.rawValue)") }
     written.formUnion(["push.create", "schedule.create"])
     for verb in ["create", "rotate", "delete"] { written.insert("jpush_key.\(verb)") }
-    written.formUnion(["client_key.create", "client_key.delete", "channel.create", "channel.delete"])
+    written.formUnion(["client_key.create", "client_key.delete"])
     for verb in ["return", "heal", "snooze", "close", "reopen"] { written.insert("incident.\(verb)") }
     for verb in ["ask_approval", "approve", "reject", "approval_expired"] {
       written.formUnion(["push.\(verb)", "schedule.\(verb)"])
