@@ -234,7 +234,7 @@ struct Parser {
   private mutating func nextTag() throws(TemplateError) -> Tag? {
     guard let start = find(delimiters.open, from: position) else { return nil }
     var cursor = start + delimiters.open.count
-    while cursor < source.count, isBlank(source[cursor]) { cursor += 1 }
+    while cursor < source.count, WhiteSpace.isBlank(source[cursor]) { cursor += 1 }
     guard cursor < source.count else { throw unclosed(start) }
     var kind = source[cursor]
     var close = delimiters.close
@@ -247,12 +247,12 @@ struct Parser {
     if sigils.contains(kind) { cursor += 1 } else { kind = 0 }
     guard let end = find(close, from: cursor) else { throw unclosed(start) }
     var content = source[cursor..<end]
-    while let first = content.first, isBlank(first) { content.removeFirst() }
-    while let last = content.last, isBlank(last) { content.removeLast() }
+    while let first = content.first, WhiteSpace.isBlank(first) { content.removeFirst() }
+    while let last = content.last, WhiteSpace.isBlank(last) { content.removeLast() }
     let text = String(decoding: content, as: UTF8.self)
     if kind != UInt8(ascii: "!"), text.isEmpty { throw error("a tag needs a name", at: start) }
     let isName = kind != UInt8(ascii: "!") && kind != UInt8(ascii: "=")
-    if isName, !text.hasPrefix("*"), text.utf8.contains(where: isBlank) {
+    if isName, !text.hasPrefix("*"), text.utf8.contains(where: WhiteSpace.isBlank) {
       throw error("“\(text)” is not a name: it contains white space", at: start)
     }
     position = end + close.count
@@ -262,8 +262,6 @@ struct Parser {
   private func unclosed(_ start: Int) -> TemplateError {
     error("the tag is not closed: expected \(String(decoding: delimiters.close, as: UTF8.self))", at: start)
   }
-
-  private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
 
   private func find(_ pattern: [UInt8], from start: Int) -> Int? {
     guard source.count >= pattern.count, let first = pattern.first else { return nil }

@@ -38,7 +38,8 @@ package struct MailMessage: Sendable, Hashable {
   /// The encoded mail (RFC 5322, RFC 2046 section 5.1.4) with CRLF line ends.
   package var bytes: [UInt8] {
     var mail = ""
-    mail += HeaderText(words: [Self.rfc5322(date)]).line("Date")
+    // As `Fri, 20 Nov 2026 12:00:00 +0000` (RFC 5322 section 3.3).
+    mail += HeaderText(words: [HTTPDate.mail(Int(date.timeIntervalSince1970.rounded(.down)))]).line("Date")
     mail += from.field.line("From")
     mail += to.field.line("To")
     mail += HeaderText(words: [messageID]).line("Message-ID")
@@ -70,11 +71,6 @@ package struct MailMessage: Sendable, Hashable {
   private static func token(_ text: String) -> String {
     let token = text.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }.prefix(60)
     return token.isEmpty ? "x" : String(token)
-  }
-
-  /// As `Fri, 20 Nov 2026 12:00:00 +0000` (RFC 5322 section 3.3).
-  static func rfc5322(_ date: Date) -> String {
-    HTTPDate.mail(Int(date.timeIntervalSince1970.rounded(.down)))
   }
 }
 
