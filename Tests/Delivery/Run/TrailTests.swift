@@ -19,7 +19,8 @@ struct TrailTests {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     try Data().write(to: URL(fileURLWithPath: path))
     let file = try #require(Trail.file(database: path))
-    defer { for name in [path, file] { unlink(name) } }
+    // The trail is named after the database's inode, which another file may get as soon as this one is gone.
+    defer { for name in [file, path] { unlink(name) } }
     try body(path)
   }
 
