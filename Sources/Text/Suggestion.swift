@@ -47,6 +47,8 @@ package enum Suggestion {
   package static func plain(_ word: String) -> [UInt8] {
     // Few words need Unicode's rules.
     let word = word.utf8.allSatisfy { $0 < 0x80 } ? word : letters(ofAnyScript: word.lowercased())
+    // All threads share the empty array, and without room for a byte its count would be written.
+    guard !word.isEmpty else { return [] }
     return [UInt8](unsafeUninitializedCapacity: word.utf8.count) { plain, count in
       for byte in word.utf8 where byte >= 0x80 || ASCII.isAlphanumeric(byte) {
         // The bit that makes a letter lower case; digits have it anyway.

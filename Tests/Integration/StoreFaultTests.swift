@@ -168,7 +168,8 @@ struct StoreFaultTests {
       try Self.source.write(toFile: folder + "/sick.c", atomically: true, encoding: .utf8)
       try await Child.run(
         Self.compiler ?? "cc", ["-shared", "-fPIC", "-o", folder + "/sick.so", folder + "/sick.c", "-ldl"], in: folder)
-      exports = "export LD_PRELOAD='\(folder)/sick.so' SICK_DISK='\(sign)'"
+      // A sanitizer may have a library of its own there.
+      exports = "export LD_PRELOAD=\"\(folder)/sick.so${LD_PRELOAD:+:$LD_PRELOAD}\" SICK_DISK='\(sign)'"
     }
 
     func fails(_ isSick: Bool) {
