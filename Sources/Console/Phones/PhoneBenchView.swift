@@ -127,7 +127,9 @@ extension PhoneMessageView {
         FactView(texts("phones.phone"), row.phone.name),
         FactView(texts("phones.arrived"), at: item.receivedAt),
         FactView(texts("phones.took"), delay.map { texts.duration(milliseconds: $0) }),
-        FactView(texts("phones.shown"), row.hidden ?? texts("phones.on_screen")),
+        FactView(
+          texts("phones.shown"),
+          row.hidden ?? texts(row.phone.state == .installed ? "phones.on_screen" : "phones.off_screen")),
         FactView(texts("phones.calls"), names.isEmpty ? texts("phones.called_none") : texts.list(names)),
         FactView(texts("phones.channel"), row.style),
         FactView(texts("phones.again"), number(item.duplicates, "phones.duplicates")),

@@ -214,10 +214,14 @@ struct PhonePageTests {
       for word in ["Created (", "Shown on the phone", "/pushes/\(push.uid)"] {
         #expect(page.text.contains(word), "\(word)")
       }
+      #expect(page.text.contains("On the screen"))
       // A program of somebody else's has no push here.
       try phones.receive(phone, ["aps": ["alert": "Other"], "sbid": "unknown-unknown"], id: "ID-2")
       let other = try await ben.get("/phones").text
       #expect(other.contains("Shown on the phone") && !other.contains("Created ("))
+      try phones.uninstall(phone.id, now: ConsoleScene.noon)
+      let gone = try await ben.get("/phones").text
+      #expect(gone.contains("Removed with the app") && !gone.contains("On the screen"))
     }
   }
 
