@@ -4,7 +4,6 @@ import Foundation
 import JSON
 import Model
 import Providers
-import Reactor
 import SQLite
 import Store
 import Text
@@ -126,20 +125,4 @@ enum ChannelsCommand {
       throw CommandFailure("\(error)")
     }
   }
-}
-
-/// Runs `body` with routes to the push services, over connections of its own.
-func withRoutes<Result>(
-  _ store: Store, _ io: CommandIO, _ body: (CredentialRoutes) async throws -> Result
-) async throws -> Result {
-  Socket.ignoreBrokenPipeSignal()
-  let loop = try EventLoop(name: "routes")
-  let pool = BlockingPool(name: "blocking", threads: 1)
-  let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, proxies: io.proxies, clock: io.now)
-  defer {
-    routes.stop()
-    loop.stop()
-    pool.stop()
-  }
-  return try await body(routes)
 }

@@ -8,6 +8,7 @@ import Model
 import Reactor
 import SQLite
 import Store
+import Delivery
 import Text
 
 /// Options that several commands share.
@@ -229,4 +230,20 @@ func audit(
   by actor: String = commandActor, now: Date
 ) throws {
   try AuditEntry.add(database, by: actor, action, subject, detail.isEmpty ? nil : .object(detail), now: now)
+}
+
+/// Runs `body` with routes to the push services, over connections of its own.
+func withRoutes<Result>(
+  _ store: Store, _ io: CommandIO, _ body: (CredentialRoutes) async throws -> Result
+) async throws -> Result {
+  Socket.ignoreBrokenPipeSignal()
+  let loop = try EventLoop(name: "routes")
+  let pool = BlockingPool(name: "blocking", threads: 1)
+  let routes = CredentialRoutes(store: store, loop: loop, resolver: pool, proxies: io.proxies, clock: io.now)
+  defer {
+    routes.stop()
+    loop.stop()
+    pool.stop()
+  }
+  return try await body(routes)
 }

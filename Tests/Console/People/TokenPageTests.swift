@@ -28,7 +28,7 @@ struct TokenPageTests {
       #expect(!again.text.contains(value) && again.text.contains("nightly &lt;b&gt;"))
       let page = ScenePage(again).text
       #expect(page.contains("Only com.example.shop") && page.contains("192.0.2.0/24"))
-      #expect(page.contains("Scripts that use it are refused at once."), "said before it is revoked")
+      #expect(page.contains("Scripts that use it stop working immediately."), "said before it is revoked")
       let token = try await scene.store.read { try APIToken.all($0).first { $0.name == "nightly <b>" } }
       #expect(token?.apps == [shop.id] && token?.scopes == [.read, .devices])
       func call(_ method: String, _ target: String) async throws -> Int {
