@@ -30,13 +30,18 @@ struct TemplateRow: View {
   static let fields: [Field<Self>] = [
     .text("id") { "\($0.template.id)" },
     .text("name") { $0.template.name },
-    .text("title") { row in
-      let message = row.template.message.content["notification"]
-      return message?["title"]?.string ?? message?["body"]?.string ?? ""
-    },
+    .text("title") { $0.template.headline },
     .text("places") { row in row.texts.list(row.template.message.places) },
     .view("changed") { MomentView(date: $0.template.changedAt, now: $0.now) },
   ]
+}
+
+extension PushTemplate {
+  /// The title of its push, or the body if there is no title.
+  var headline: String {
+    let notification = message.content["notification"]
+    return notification?["title"]?.string ?? notification?["body"]?.string ?? ""
+  }
 }
 
 /// Creating, changing and deleting.

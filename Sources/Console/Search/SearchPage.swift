@@ -4,7 +4,8 @@ import Model
 import SQLite
 import Store
 
-/// `/search`: finds whatever a text names: a push, a device, an app, a certificate, a code, or a page.
+/// `/search`: finds whatever a text names: a push, a schedule, a template, a smoke test, a device, an app, a
+/// certificate, a code, or a page.
 enum SearchPage {
   static let views: [any PageView.Type] = [SearchView.self]
 
@@ -52,9 +53,10 @@ struct Search: Sendable {
   func groups(_ database: Database, _ segments: [Segment], _ counts: [Int64: Int]) throws -> [SearchGroup] {
     let apps = try App.all(database)
     let found: [(String, [SearchHit])] = [
-      ("pushes", try pushes(database)), ("devices", try devices(database)), ("segments", hits(segments, counts)),
-      ("tags", try tags(database, apps)), ("apps", hits(apps)), ("certificates", try certificates(database)),
-      ("pages", pages), ("reasons", reasons),
+      ("pushes", try pushes(database)), ("schedules", try schedules(database)),
+      ("templates", try templates(database)), ("smoketests", try smokeTests(database)),
+      ("devices", try devices(database)), ("segments", hits(segments, counts)), ("tags", try tags(database, apps)),
+      ("apps", hits(apps)), ("certificates", try certificates(database)), ("pages", pages), ("reasons", reasons),
     ]
     let groups = found.filter { !$0.1.isEmpty }
       .map { SearchGroup(name: texts("search.kinds.\($0.0)"), hits: $0.1) }
@@ -83,6 +85,33 @@ struct Search: Sendable {
     SearchHit(
       title: push.heading(texts), detail: texts.ago(push.createdAt, now: now), href: "/pushes/\(push.uid)",
       isExact: isExact)
+  }
+
+  private func schedules(_ database: Database) throws -> [SearchHit] {
+    let exact = try Schedule.find(database, uid: text).map { [$0] }
+    return try (exact ?? Schedule.search(database, text, limit: Self.most)).map { schedule in
+      let row = try ScheduleRow(database, schedule, texts, now: now)
+      return SearchHit(
+        title: row.name ?? row.title,
+        detail: [row.rule, row.stateText].filter { !$0.isEmpty }.joined(separator: " · "),
+        href: "/schedules/\(schedule.uid)", isExact: exact != nil)
+    }
+  }
+
+  private func templates(_ database: Database) throws -> [SearchHit] {
+    try PushTemplate.search(database, text, limit: Self.most).map { template in
+      SearchHit(
+        title: template.name, detail: template.headline,
+        href: role >= .operator ? "/templates/\(template.id)" : "/templates", isExact: false)
+    }
+  }
+
+  private func smokeTests(_ database: Database) throws -> [SearchHit] {
+    try SmokeTest.search(database, text, limit: Self.most).map { test in
+      SearchHit(
+        title: test.name, detail: try App.find(database, id: test.appID)?.name ?? "", href: "/smoke-tests/\(test.id)",
+        isExact: false)
+    }
   }
 
   private func devices(_ database: Database) throws -> [SearchHit] {

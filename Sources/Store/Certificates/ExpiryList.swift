@@ -123,7 +123,7 @@ package enum ExpiryList {
       let columns = [
         "t.name", "t.topics", "coalesce(t.serial, '')", "coalesce(t.sha256, '')", "coalesce(t.subject, '')",
       ]
-      conditions.append((like(columns), ["%" + escaped(search) + "%"]))
+      conditions.append((like(columns), [anywhere(search)]))
     }
     return conditions
   }
@@ -136,7 +136,7 @@ package enum ExpiryList {
         "t.host", "t.server_name", "t.note", "t.names", "coalesce(t.serial, '')", "coalesce(t.sha256, '')",
         "coalesce(t.subject, '')",
       ]
-      conditions.append((like(columns), ["%" + escaped(search) + "%"]))
+      conditions.append((like(columns), [anywhere(search)]))
     }
     return conditions
   }

@@ -73,7 +73,7 @@ extension Push {
     add("EXISTS (SELECT 1 FROM push_reasons x WHERE x.push_id = p.id AND x.outcome = ?)", filter.outcome?.rawValue)
     add("p.created_at >= ?", filter.from)
     add("p.created_at < ?", filter.before)
-    add("p.search LIKE ? ESCAPE '\\'", filter.search.map { "%" + escaped($0) + "%" })
+    add("p.search LIKE ? ESCAPE '\\'", filter.search.map(anywhere))
     if !filter.states.isEmpty {
       conditions.append("p.state IN \(placeholders(filter.states.count))")
       arguments += filter.states.map { $0.rawValue as any SQLiteBindable }
@@ -115,6 +115,9 @@ extension Push {
 func escaped(_ text: String) -> String {
   text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
 }
+
+/// The pattern for LIKE that finds a text anywhere; also with ESCAPE '\\'.
+func anywhere(_ text: String) -> String { "%" + escaped(text) + "%" }
 
 /// The filter of a list of pushes; nil: any.
 package struct PushFilter: Sendable, Hashable {

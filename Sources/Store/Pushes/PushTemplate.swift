@@ -84,6 +84,14 @@ package struct PushTemplate: Sendable, Hashable, Identifiable, StoredRecord {
     return Page(found, limit: limit, key: \.id)
   }
 
+  /// Templates with a text in their name.
+  package static func search(_ database: Database, _ text: String, limit: Int) throws -> [PushTemplate] {
+    try database.fetchAll(
+      "SELECT \(columns) FROM push_templates t WHERE t.name LIKE ? ESCAPE '\\' ORDER BY t.name LIMIT ?",
+      anywhere(text), limit
+    ) { try PushTemplate($0) }
+  }
+
   package static func count(_ database: Database) throws -> Int {
     try database.int("SELECT count(*) FROM push_templates")
   }

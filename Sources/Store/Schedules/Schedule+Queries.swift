@@ -38,6 +38,19 @@ extension Schedule {
     return Page(found, limit: limit, key: \.id)
   }
 
+  /// Schedules of any app with a text in their push or in their name, newest first.
+  package static func search(_ database: Database, _ text: String, limit: Int) throws -> [Schedule] {
+    try database.fetchAll(
+      """
+      SELECT \(columns) FROM schedules s
+      WHERE s.search LIKE ?1 ESCAPE '\\' OR s.id IN (
+        SELECT schedule_id FROM jpush_schedules WHERE name LIKE ?1 ESCAPE '\\'
+      )
+      ORDER BY s.id DESC LIMIT ?2
+      """, anywhere(text), limit
+    ) { try Schedule($0) }
+  }
+
   /// Active schedules, the next first, for forecasts.
   package static func active(
     _ database: Database, app: Int64? = nil, environment: Environment? = nil

@@ -152,6 +152,14 @@ extension SmokeTest {
     return Page(found, limit: limit, key: \.id)
   }
 
+  /// Tests of any app with a text in their name.
+  package static func search(_ database: Database, _ text: String, limit: Int) throws -> [SmokeTest] {
+    try database.fetchAll(
+      "SELECT \(columns) FROM smoke_tests t WHERE t.name LIKE ? ESCAPE '\\' ORDER BY t.name LIMIT ?", anywhere(text),
+      limit
+    ) { try SmokeTest($0) }
+  }
+
   /// Tests whose last run failed, the first created first.
   package static func red(_ database: Database) throws -> [SmokeTest] {
     try database.fetchAll(

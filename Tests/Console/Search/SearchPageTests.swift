@@ -53,6 +53,44 @@ struct SearchPageTests {
     }
   }
 
+  @Test("finds a schedule by its text or JPush's name for it, and a template and a smoke test by any part of the name")
+  func named() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: try await scene.addApp())
+      let schedule = try await scene.addSchedule(try PushDraft(json: ConsoleScene.draftJSON))
+      let push: JSONValue = [
+        "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+        "notification": ["title": "Hello"],
+      ]
+      let made =
+        [
+          ("/api/v1/smoke-tests", ["name": "Nightly 100 %", "push": push]),
+          ("/api/v1/templates", ["name": "Parcel shipped", "content": ["notification": ["body": "It is underway"]]]),
+        ] as [(String, JSONValue)]
+      for (path, json) in made {
+        let answer = try await scene.call(.post, path, as: .operator, json: json)
+        #expect(answer.status == 201, "\(answer.text)")
+      }
+      try await scene.store.write { database in
+        _ = try database.run(
+          "INSERT INTO jpush_schedules(schedule_id, uid, name, trigger, push) VALUES (?, 'u', 'Monday greeting', '', '')",
+          schedule.id)
+      }
+      var (vera, lin) = (try await scene.signIn(.viewer), try await scene.signIn(.operator))
+      let wanted = [
+        ("greeting", "/schedules/\(schedule.uid)"), ("world", "/schedules/\(schedule.uid)"),
+        ("100 %", "/smoke-tests/1"), ("SHIPPED", "/templates"),
+      ]
+      for (text, href) in wanted {
+        #expect(ScenePage(try await Self.find(&vera, text)).links.contains(href), "\(text)")
+      }
+      #expect(ScenePage(try await Self.find(&lin, "shipped")).links.contains("/templates/1"))
+      #expect(try await Self.find(&lin, schedule.uid).location == "/schedules/\(schedule.uid)")
+      // A sign of LIKE is a character like any other.
+      #expect(!ScenePage(try await Self.find(&lin, "100_%")).links.contains("/smoke-tests/1"))
+    }
+  }
+
   @Test("settings and other pages are found by name in both languages, as far as the person may open them")
   func pages() async throws {
     try await ConsoleScene.with { scene in
