@@ -21,6 +21,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
     var jobs: [Job] = []
     var wakeIsPending = false
     var stopping = false
+    var hasEnded = false
   }
 
   private let shared = Mutex(Shared())
@@ -102,15 +103,17 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   // MARK: From any thread
 
-  /// Runs `work` on the loop, in the order of the calls.
-  package func execute(_ work: @escaping @Sendable () -> Void) { add(.closure(work)) }
+  /// Runs `work` on the loop, in the order of the calls; releases it if the loop has ended.
+  package func execute(_ work: @escaping @Sendable () -> Void) { _ = add(.closure(work)) }
 
   /// Returns when the loop has come to the end of what it is doing.
   package func turn() async {
-    await withCheckedContinuation { continuation in execute { continuation.resume() } }
+    await withCheckedContinuation { continuation in
+      if !add(.closure { continuation.resume() }) { continuation.resume() }
+    }
   }
 
-  package func enqueue(_ job: consuming ExecutorJob) { add(.task(UnownedJob(job))) }
+  package func enqueue(_ job: consuming ExecutorJob) { _ = add(.task(UnownedJob(job))) }
 
   /// Ends the loop after the work already handed over, and waits for its thread.
   ///
@@ -123,17 +126,20 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
     finished.signal()
   }
 
-  private func add(_ job: Job) {
+  /// - Returns: false if the loop has ended. A job that it kept would be lost, with everything that the job retains.
+  private func add(_ job: Job) -> Bool {
     if isCurrent {
       ownJobs.append(job)
-      return
+      return true
     }
-    let wakes = shared.withLock { shared in
+    let (isAdded, wakes) = shared.withLock { shared in
+      guard !shared.hasEnded else { return (false, false) }
       shared.jobs.append(job)
       defer { shared.wakeIsPending = true }
-      return !shared.wakeIsPending
+      return (true, !shared.wakeIsPending)
     }
     if wakes { wake() }
+    return isAdded
   }
 
   private func wake() {
@@ -219,6 +225,8 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
     // Timers may retain the loop.
     timers = TimerHeap()
     threadID.store(0, ordering: .relaxed)
+    // What the released handlers handed over.
+    ownJobs.removeAll()
     finished.signal()
   }
 
@@ -226,16 +234,17 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
   private func runJobs() -> Bool {
     var own: [Job] = []
     swap(&own, &ownJobs)
-    let (jobs, stopping) = shared.withLock { shared in
+    let (jobs, hasEnded) = shared.withLock { shared in
       defer {
         if !shared.jobs.isEmpty { shared.jobs = [] }
         shared.wakeIsPending = false
       }
-      return (shared.jobs, shared.stopping)
+      shared.hasEnded = shared.stopping && own.isEmpty && shared.jobs.isEmpty
+      return (shared.jobs, shared.hasEnded)
     }
     for job in own { run(job) }
     for job in jobs { run(job) }
-    return stopping && own.isEmpty && jobs.isEmpty && ownJobs.isEmpty
+    return hasEnded
   }
 
   private func run(_ job: Job) {

@@ -80,6 +80,9 @@ package final class Statement {
 /// Compiled statements of one connection by their text. When full, the least recently used one is dropped.
 struct StatementCache {
   private var statements: [String: Statement] = [:]
+  /// The statements found last, by where their texts stand. Nearly every text is a literal, which always stands at the
+  /// same address: comparing it with itself takes no time, while hashing it would take longer than binding does.
+  private var recent: [Statement?] = Array(repeating: nil, count: 256)
   private var clock: UInt64 = 0
   private let capacity = 128
   /// Longer texts are lists of many parameters, hardly ever reused.
@@ -88,8 +91,10 @@ struct StatementCache {
   /// An idle statement, marked as lent.
   mutating func take(_ sql: String, connection: OpaquePointer) throws(SQLiteError) -> Statement {
     clock += 1
-    if let statement = statements[sql] {
+    let place = place(of: sql)
+    if let statement = find(sql, at: place) {
       if statement.isLent { return try Statement(connection: connection, sql: sql, persistent: false) }
+      recent[place] = statement
       statement.lastUse = clock
       statement.isLent = true
       return statement
@@ -100,6 +105,7 @@ struct StatementCache {
     if keep {
       if statements.count >= capacity, let oldest = statements.min(by: { $0.value.lastUse < $1.value.lastUse })?.key {
         statements[oldest] = nil
+        forgetRecent()
       }
       statement.lastUse = clock
       statements[sql] = statement
@@ -107,8 +113,24 @@ struct StatementCache {
     return statement
   }
 
+  private func find(_ sql: String, at place: Int) -> Statement? {
+    if let statement = recent[place], statement.sql == sql { return statement }
+    return statements[sql]
+  }
+
+  private func place(of sql: String) -> Int {
+    let address = sql.utf8.withContiguousStorageIfAvailable { UInt(bitPattern: $0.baseAddress) } ?? 0
+    // Literals begin at multiples of 16.
+    return Int((address >> 4) % UInt(recent.count))
+  }
+
+  private mutating func forgetRecent() { recent = Array(repeating: nil, count: recent.count) }
+
   /// Finalizes all statements that are not lent.
-  mutating func removeAll() { statements.removeAll() }
+  mutating func removeAll() {
+    statements.removeAll()
+    forgetRecent()
+  }
 }
 
 extension Statement {

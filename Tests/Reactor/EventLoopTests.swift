@@ -127,6 +127,22 @@ struct EventLoopTests {
     #expect(calls == ["first"])
   }
 
+  @Test("an ended loop keeps no work that comes too late, and nobody waits for it")
+  func tooLate() async throws {
+    final class Held: Sendable {}
+    let loop = try EventLoop(name: "test")
+    loop.stop()
+    weak var held: Held?
+    do {
+      let new = Held()
+      held = new
+      // The work retains the loop, as a connection's does.
+      loop.execute { [loop] in withExtendedLifetime((new, loop)) {} }
+    }
+    #expect(held == nil)
+    await loop.turn()
+  }
+
   @Test("the system knows the threads by name")
   func names() async throws {
     @Sendable func name() -> String { (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)) ?? "" }

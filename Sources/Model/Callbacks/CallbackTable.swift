@@ -55,7 +55,7 @@ package struct CallbackTable: Sendable, Hashable {
     case pushLost = "push_lost"
   }
 
-  /// The sources of the rows.
+  /// The sources of the rows, by their names in docs/protocols.md.
   package enum Source: String, Sendable, CaseIterable {
     case s000 = "S000"
     case s001 = "S001"

@@ -59,7 +59,9 @@ package final class JPushProvider: LinkedProvider {
 
   private static func receivers(_ members: [ProviderDevice]) -> (platforms: Set<Platform>, audience: JSONValue) {
     let ids = members.map { JSONValue.string(String(decoding: $0.token.bytes, as: UTF8.self)) }
-    return (Set(members.map(\.platform)), ["registration_id": .array(ids)])
+    // Asked for each platform: a set of a thousand members' would hash every one.
+    let platforms = Platform.allCases.filter { platform in members.contains { $0.platform == platform } }
+    return (Set(platforms), ["registration_id": .array(ids)])
   }
 
   /// With the limits in devices, and the pause that JPush's limits ask for.

@@ -105,8 +105,7 @@ private final class ReceiptWriter {
         outcome.results.append(.unknown)
         continue
       }
-      if devices[push.app] == nil { devices[push.app] = .some(try find(batch.sender, app: push.app)) }
-      guard let device = devices[push.app] ?? nil, device.id <= push.lastDevice else {
+      guard let device = try device(batch.sender, push.app, &devices), device.id <= push.lastDevice else {
         outcome.results.append(.unknown)
         continue
       }
@@ -130,14 +129,15 @@ private final class ReceiptWriter {
   private func write(_ push: FoundPush, _ device: FoundDevice, _ kind: ReceiptKind, _ at: Date) throws -> Bool {
     let sql = Self.sql[kind.rawValue - 1]
     let key = Key(push: push.id, platform: device.platform, provider: device.provider)
-    let added = try database.run(sql.insert, push.id, device.id, at)
-    if added == 1 {
-      counts[key, default: ReceiptCounts()].devices += 1
-    } else {
-      if try database.run(sql.update, push.id, device.id, at) == 0 { return false }
-    }
-    counts[key, default: ReceiptCounts()][kind] += 1
+    let isFirst = try database.run(sql.insert, push.id, device.id, at) == 1
+    guard try isFirst || database.run(sql.update, push.id, device.id, at) == 1 else { return false }
+    count(kind, isFirst: isFirst, in: &counts[key, default: ReceiptCounts()])
     return true
+  }
+
+  private func count(_ kind: ReceiptKind, isFirst: Bool, in counts: inout ReceiptCounts) {
+    counts[kind] += 1
+    if isFirst { counts.devices += 1 }
   }
 
   func flush() throws {
@@ -172,6 +172,15 @@ private final class ReceiptWriter {
     }
     pushes[uid] = .some(found)
     return found
+  }
+
+  private func device(
+    _ sender: ReceiptBatch.Sender, _ app: Int64, _ known: inout [Int64: FoundDevice?]
+  ) throws -> FoundDevice? {
+    if let device = known[app] { return device }
+    let device = try find(sender, app: app)
+    known[app] = .some(device)
+    return device
   }
 
   private func find(_ sender: ReceiptBatch.Sender, app: Int64) throws -> FoundDevice? {

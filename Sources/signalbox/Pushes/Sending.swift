@@ -93,6 +93,7 @@ struct Sending {
     }
     for await _ in ended {}
     watch.cancel()
+    watched.forget()
   }
 
   /// Reports why nothing is being sent as soon as that is known; returns when the push has to be left.
@@ -134,6 +135,9 @@ private final class WatchedRoutes: RouteFinder {
   }
 
   func health(credential: Int64, at now: Date) -> ProviderHealth? { routes.health(credential: credential, at: now) }
+
+  /// Breaks the cycle route → report → engine → self.
+  func forget() { found.withLock { $0 = [:] } }
 
   /// Why nothing can be sent now; nil if there is no failure or the state is unknown.
   var failure: ProviderFailure? {
