@@ -280,4 +280,20 @@ struct ApprovalPageTests {
       #expect(try await Self.state(scene, String(retry.dropFirst("/pushes/".count))) == .needsApproval)
     }
   }
+
+  @Test("a push for later says when it would be sent, and once that has passed, that it would be sent at once")
+  func sendTime() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      let time = [("when", "at"), ("send_at", "2026-11-20T13:00"), ("time_zone", "UTC")]
+      let path = try #require(try await ben.post("/pushes", Self.fields + time).location)
+      let early = ScenePage(try await cleo.get(path)).text
+      #expect(early.contains("It is scheduled for 20 Nov 2026, 13:00 UTC. If it is approved later"), "\(early)")
+      scene.clock.advance(3600)
+      let late = ScenePage(try await cleo.get(path)).text
+      #expect(late.contains("It was scheduled for 20 Nov 2026, 13:00 UTC, which has passed"), "\(late)")
+    }
+  }
 }
