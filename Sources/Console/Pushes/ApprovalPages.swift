@@ -47,7 +47,12 @@ enum ApprovalPages {
       }
       throw PageError(.forbidden, "production")
     }
-    return page.redirect(to: back, flash: isApproved ? "approval_given" : "approval_refused")
+    guard isApproved else { return page.redirect(to: back, flash: "approval_refused") }
+    var hasEnded = false
+    if case .schedule(let id) = subject {
+      hasEnded = try await page.store.read { try Schedule.get($0, id: id).state == .ended }
+    }
+    return page.redirect(to: back, flash: hasEnded ? "approval_passed" : "approval_given")
   }
 }
 

@@ -296,4 +296,26 @@ struct ApprovalPageTests {
       #expect(late.contains("It was scheduled for 20 Nov 2026, 13:00 UTC, which has passed"), "\(late)")
     }
   }
+
+  @Test("a schedule whose last run passed while it waited: whoever approves it reads that nothing will be sent")
+  func passedSchedule() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      try await scene.store.write { database in
+        let json: JSONValue = [
+          "app": .string(ConsoleScene.bundleID), "environment": "production", "audience": "all",
+          "notification": ["body": "hello"],
+          "repeat": ["every": "day", "at": "11:00", "time_zone": "UTC", "count": 1],
+        ]
+        var new = NewSchedule(
+          uid: "late", appID: 1, draft: try PushDraft(json: json), source: .web, createdBy: "ben@example.com")
+        new.approval = NewApproval(asker: ApprovalRule.Actor("ben@example.com", person: nil), reach: 4)
+        try Schedule.create(database, new, now: ConsoleScene.noon - 7200)
+      }
+      #expect(try await cleo.post("/schedules/late/approve").location == "/schedules/late")
+      let page = ScenePage(try await cleo.get("/schedules/late")).text
+      #expect(page.contains("Approved, but its last run has passed") && page.contains("so it does not run"), "\(page)")
+    }
+  }
 }
