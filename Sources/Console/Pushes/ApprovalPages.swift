@@ -99,6 +99,8 @@ struct ApprovalView: View, Sendable {
   /// Why the reader may not decide; nil: the reader may.
   let refusal: String?
   let mayDecide: Bool
+  /// Whether the reader asked for it, on a page or with a token, and may withdraw it.
+  let isOwn: Bool
   let path: String
   let texts: Texts
   let now: Date
@@ -110,6 +112,7 @@ struct ApprovalView: View, Sendable {
     (self.approval, self.path, texts, now) = (approval, path, page.texts, page.now)
     self.refusal = page.may(.operator) ? refusal.map { page.texts.text(Problem("", $0)) } : nil
     mayDecide = page.may(.operator) && refusal == nil
+    isOwn = refusal == .own
   }
 
   var isOpen: Bool { approval.decision == nil }

@@ -225,7 +225,7 @@ enum PushResultPage {
     let (push, texts, retry) = (found.push, page.texts, found.retry)
     let may = page.may(.operator)
     // Others decide: they approve or reject it.
-    let isOthers = push.state == .needsApproval && push.createdBy != page.actor
+    let isOthers = push.state == .needsApproval && push.createdBy != page.actor && found.approval?.isOwn != true
     let canCancel = !push.state.isOver && may && !isHeld(push, now: page.now) && !isOthers
     let excluded = retry.excluded.map { found in
       // “1 JPush 1011” would read as one number.

@@ -99,7 +99,7 @@ enum SchedulePages {
       ScheduleView(
         row: row, approval: approval, canPause: may && schedule.state == .active,
         canResume: may && schedule.state == .paused,
-        endText: may && mayEnd(schedule, page) ? endText(schedule, texts) : nil,
+        endText: may && mayEnd(schedule, approval, page) ? endText(schedule, texts) : nil,
         times: schedule.state == .active
           ? schedule.occurrences(from: now, limit: 10).map {
             ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
@@ -139,8 +139,9 @@ enum SchedulePages {
   // MARK: Changing
 
   /// Who did not ask for it decides on it instead.
-  private static func mayEnd(_ schedule: Schedule, _ page: PageContext) -> Bool {
-    schedule.state != .ended && (schedule.state != .needsApproval || schedule.createdBy == page.actor)
+  private static func mayEnd(_ schedule: Schedule, _ approval: ApprovalView?, _ page: PageContext) -> Bool {
+    schedule.state != .ended
+      && (schedule.state != .needsApproval || schedule.createdBy == page.actor || approval?.isOwn == true)
   }
 
   private static func endText(_ schedule: Schedule, _ texts: Texts) -> String {

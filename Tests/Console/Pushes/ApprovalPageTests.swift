@@ -318,4 +318,25 @@ struct ApprovalPageTests {
       #expect(page.contains("Approved, but its last run has passed") && page.contains("so it does not run"), "\(page)")
     }
   }
+
+  @Test("what a person asked for with a token, the person can withdraw on its page; colleagues decide instead")
+  func ownToken() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      let headers = try await Self.token(scene, of: "ben@example.com")
+      for (path, more) in [
+        ("/pushes/", [:]), ("/schedules/", ["repeat": ["every": "day", "at": "13:00", "time_zone": "UTC"]]),
+      ] as [(String, [String: JSONValue])] {
+        let json = JSONValue.object((Self.draft.object ?? [:]).merging(more) { $1 })
+        let made = try await scene.call(.post, "/api/v1/pushes", as: nil, json: json, headers: headers)
+        let uid = try #require(made.json?["id"]?.string, "\(made.text)")
+        let target = path + uid
+        let own = ScenePage(try await ben.get(target)).text
+        #expect(own.contains("you can withdraw it") && own.contains("Withdraw"), "\(target)")
+        #expect(!ScenePage(try await cleo.get(target)).text.contains("Withdraw"), "\(target)")
+      }
+    }
+  }
 }
