@@ -95,12 +95,17 @@ extension ApprovalPages {
 
 /// What waits for a second person, with the buttons of whoever may decide; for `pushes/_approval`.
 struct ApprovalView: View, Sendable {
+  /// The most people that are named.
+  private static let shownApprovers = 8
+
   let approval: Approval
   /// Why the reader may not decide; nil: the reader may.
   let refusal: String?
   let mayDecide: Bool
   /// Whether the reader asked for it, on a page or with a token, and may withdraw it.
   let isOwn: Bool
+  /// Who may decide, for readers who may not.
+  let approvers: [String]
   let path: String
   let texts: Texts
   let now: Date
@@ -113,6 +118,9 @@ struct ApprovalView: View, Sendable {
     self.refusal = page.may(.operator) ? refusal.map { page.texts.text(Problem("", $0)) } : nil
     mayDecide = page.may(.operator) && refusal == nil
     isOwn = refusal == .own
+    approvers =
+      try mayDecide || approval.decision != nil
+      ? [] : User.approvers(database).filter { $0.id != approval.asker.person }.map(\.name)
   }
 
   var isOpen: Bool { approval.decision == nil }
@@ -120,22 +128,30 @@ struct ApprovalView: View, Sendable {
   /// Who decided, and when.
   var fact: FactView? {
     guard let decision = approval.decision, let at = approval.decidedAt else { return nil }
-    let name = approval.decidedBy.map { " · \($0)" } ?? ""
-    let remark = approval.remark.map { texts("between.clauses") + $0 } ?? ""
-    return FactView(texts("approval.\(decision.rawValue)"), texts.minute(at) + name + remark)
+    let name = approval.decidedBy.map { ActivityActor($0).name(texts) }
+    let who = name.map { name in " · " + (approval.remark.map { texts.labelled(name, $0) } ?? name) } ?? ""
+    return FactView(texts("approval.\(decision.rawValue)"), texts.minute(at) + who)
   }
 
   static let fields: [Field<Self>] = [
     .text("asked") { $0.asked },
     .view("expires") { MomentView(date: $0.approval.expiresAt, now: $0.now) },
     .optional("why_not") { $0.refusal },
+    .optional("approvers") { $0.mayDecide ? nil : $0.whoDecides },
     .flag("may_decide") { $0.mayDecide },
     .text("path") { $0.path },
     .flag("production") { _ in true },
   ]
 
+  private var whoDecides: String {
+    if approvers.isEmpty { return texts("approval.nobody_else") }
+    return approvers.count > Self.shownApprovers
+      ? texts("approval.many_can", count: approvers.count)
+      : texts("approval.can", ["names": texts.list(approvers)])
+  }
+
   private var asked: String {
-    let name = ["name": approval.asker.name]
+    let name = ["name": ActivityActor(approval.asker.name).name(texts)]
     return approval.reach.map { texts("approval.asked", count: $0, name) } ?? texts("approval.asked_uncounted", name)
   }
 }

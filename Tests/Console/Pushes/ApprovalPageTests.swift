@@ -339,4 +339,29 @@ struct ApprovalPageTests {
       }
     }
   }
+
+  @Test("whoever waits reads who can approve, or that nobody can and what to do")
+  func approvers() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      let path = try #require(try await ben.post("/pushes", Self.fields).location)
+      #expect(ScenePage(try await ben.get(path)).text.contains("so nobody can approve it yet"))
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      var vera = try await scene.signIn(.viewer)
+      #expect(ScenePage(try await ben.get(path)).text.contains("Can approve it: cleo@example.com."))
+      #expect(ScenePage(try await vera.get(path)).text.contains("Can approve it: cleo@example.com."))
+      #expect(!ScenePage(try await cleo.get(path)).text.contains("Can approve it"))
+      _ = try await cleo.post(path + "/reject", [("remark", "Wrong price")])
+      let rejected = ScenePage(try await ben.get(path)).text
+      #expect(rejected.contains("cleo@example.com: Wrong price") && !rejected.contains("can approve it"))
+
+      // Named as in the activity log.
+      let headers = try await Self.token(scene, of: "cleo@example.com")
+      let made = try await scene.call(.post, "/api/v1/pushes", as: nil, json: Self.draft, headers: headers)
+      let uid = try #require(made.json?["id"]?.string, "\(made.text)")
+      let asked = ScenePage(try await ben.get("/pushes/\(uid)")).text
+      #expect(asked.contains("of cleo@example.com asked to send it") && !asked.contains("token of"), "\(asked)")
+    }
+  }
 }
