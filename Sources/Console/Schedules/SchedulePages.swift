@@ -100,16 +100,21 @@ enum SchedulePages {
         row: row, approval: approval, canPause: may && schedule.state == .active,
         canResume: may && schedule.state == .paused,
         endText: may && mayEnd(schedule, approval, page) ? endText(schedule, texts) : nil,
-        times: schedule.state == .active
-          ? schedule.occurrences(from: now, limit: 10).map {
-            ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
-          } : [],
+        times: times(schedule, now: now).map {
+          ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
+        },
         history: history.items.map { occurrence($0, row, texts) },
         exports: ExportLinks(page, "/schedules/\(uid)/runs"),
         position: pager.position(history.items.count, size: pageSize, of: total, texts),
         pager: PagerView(pager, next: history.next),
         facts: facts(row, approval, texts),
         payload: schedule.draft.map { APNsPayload($0).json.text(pretty: true) } ?? ""))
+  }
+
+  /// The next runs; also those that it will have once approved, because whoever decides has to know them.
+  private static func times(_ schedule: Schedule, now: Date) -> [Date] {
+    schedule.state == .needsApproval
+      ? schedule.recurrence?.occurrences(from: now, limit: 10) ?? [] : schedule.occurrences(from: now, limit: 10)
   }
 
   private static func occurrence(_ item: Schedule.Occurrence, _ row: ScheduleRow, _ texts: Texts) -> OccurrenceRow {

@@ -255,6 +255,7 @@ struct ApprovalPageTests {
       let own = ScenePage(try await ben.get(path))
       #expect(own.text.contains("You asked for this yourself") && own.text.contains("Withdraw"))
       #expect(own.links.contains(path + "/cancel") && !own.text.contains("End schedule"))
+      #expect(own.text.contains("21 Nov 2026, 09:00 UTC"), "its next runs, for whoever decides")
       #expect(ScenePage(try await ben.get(path + "/cancel")).text.contains("no one has to decide on it"))
       #expect(!ScenePage(try await cleo.get(path)).links.contains(path + "/cancel"), "cleo decides instead")
       #expect(ScenePage(try await cleo.get("/")).text.contains("1 schedule needs approval"))
