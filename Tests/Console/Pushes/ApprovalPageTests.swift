@@ -81,10 +81,16 @@ struct ApprovalPageTests {
       #expect(list.text.contains(path) && ScenePage(list).text.contains("Needs approval"))
       #expect(scene.provider.sent.isEmpty)
 
+      #expect(try await anna.post("/apps/1/approval", [("approval", "off")]).status == 303)
+      #expect(ScenePage(try await anna.get("/apps/1")).text.contains("What already waits still needs a decision"))
+      #expect(try await Self.state(scene, String(path.dropFirst("/pushes/".count))) == .needsApproval)
+
       var vera = try await scene.signIn(.viewer)
       let seen = ScenePage(try await vera.get(path))
       #expect(seen.text.contains("Needs approval") && !seen.text.contains("Reject"))
       #expect(try await vera.post(path + "/approve").status == 403)
+      #expect(try await ben.post(path + "/cancel").location == path)
+      #expect(ScenePage(try await ben.get(path)).text.contains("Request withdrawn. Nothing will be sent."))
     }
   }
 
