@@ -306,6 +306,7 @@ enum PushResultPage {
         texts("details.source"),
         "\(texts("source.\(push.source.rawValue)")) · \(ActivityActor(push.createdBy).name(texts))"),
       FactView(texts("details.created"), at: push.createdAt), approval?.fact,
+      FactView(texts("details.scheduled"), push.sendAt.map { texts.moment($0, draft?.timeZone ?? .utc) }),
       FactView(texts("details.started"), at: push.startedAt),
       FactView(texts("details.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),
       FactView(texts("schedules.speed"), draft.flatMap { texts.speed($0, devices: push.target) }),
