@@ -106,18 +106,25 @@ struct ApprovalView: View, Sendable {
   let isOwn: Bool
   /// Who may decide, for readers who may not.
   let approvers: [String]
+  /// Whether it was asked for because its segment has another rule: whoever changed that did not ask to send it.
+  let isAskedAgain: Bool
   let path: String
   let texts: Texts
   let now: Date
 
   /// Nil: it needs and needed no approval.
-  init?(_ database: Database, _ subject: Approval.Subject, _ path: String, _ page: PageContext) throws {
+  ///
+  /// - Parameter creator: who made the push or schedule.
+  init?(
+    _ database: Database, _ subject: Approval.Subject, by creator: String, _ path: String, _ page: PageContext
+  ) throws {
     guard let approval = try Approval.find(database, subject), let reader = page.principal?.approver else { return nil }
     let refusal = try approval.refusal(database, of: reader)
     (self.approval, self.path, texts, now) = (approval, path, page.texts, page.now)
     self.refusal = page.may(.operator) ? refusal.map { page.texts.text(Problem("", $0)) } : nil
     mayDecide = page.may(.operator) && refusal == nil
     isOwn = refusal == .own
+    isAskedAgain = approval.reach == nil && approval.asker.name != creator
     approvers =
       try mayDecide || approval.decision != nil
       ? [] : User.approvers(database).filter { $0.id != approval.asker.person }.map(\.name)
@@ -152,6 +159,7 @@ struct ApprovalView: View, Sendable {
 
   private var asked: String {
     let name = ["name": ActivityActor(approval.asker.name).name(texts)]
+    if isAskedAgain { return texts("approval.segment_changed", name) }
     return approval.reach.map { texts("approval.asked", count: $0, name) } ?? texts("approval.asked_uncounted", name)
   }
 }

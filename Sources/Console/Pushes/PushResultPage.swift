@@ -82,7 +82,7 @@ enum PushResultPage {
         reports: try ReceiptCounts.lines(database, push: push.id),
         progress: try PushProgress.find(database, push: push.id),
         retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push, user: user),
-        approval: try ApprovalView(database, .push(push.id), "/pushes/\(push.uid)", page),
+        approval: try ApprovalView(database, .push(push.id), by: push.createdBy, "/pushes/\(push.uid)", page),
         detailsGone: try detailsGone(database, push, page.texts),
         tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
           ? try MovedTokens.find(database, .push(push)) : nil,

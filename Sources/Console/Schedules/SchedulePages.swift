@@ -91,7 +91,7 @@ enum SchedulePages {
         try ScheduleRow(database, schedule, texts, now: now),
         try Schedule.history(database, id: schedule.id, cursor: pager.cursor, limit: pageSize),
         try Schedule.historyCount(database, id: schedule.id),
-        try ApprovalView(database, .schedule(schedule.id), "/schedules/\(uid)", page)
+        try ApprovalView(database, .schedule(schedule.id), by: schedule.createdBy, "/schedules/\(uid)", page)
       )
     }
     let (schedule, may) = (row.schedule, page.may(.operator))

@@ -234,6 +234,8 @@ struct ApprovalPageTests {
       #expect(try await state() == .active)
       #expect(try await cleo.post(page, [("name", "few"), ("platforms", "ios")]).status == 303)
       #expect(try await state() == .needsApproval, "the rule reaches more")
+      #expect(ScenePage(try await cleo.get(page)).text.contains("What sends to it in production needs approval again"))
+      #expect(ScenePage(try await ben.get(daily)).text.contains("cleo@example.com changed the segment that it goes to"))
       #expect(try await cleo.post(daily + "/approve").status == 403, "who changed it")
       #expect(try await ben.post(daily + "/approve").location == daily)
       #expect(try await state() == .active)
