@@ -224,6 +224,7 @@ enum PushResultPage {
   private static func actions(_ found: Found, _ page: PageContext) -> PushActionsView {
     let (push, texts, retry) = (found.push, page.texts, found.retry)
     let may = page.may(.operator)
+    let maySend = may && page.maySend(push.environment)
     // Others decide: they approve or reject it.
     let isOthers = push.state == .needsApproval && push.createdBy != page.actor && found.approval?.isOwn != true
     let canCancel = !push.state.isOver && may && !isHeld(push, now: page.now) && !isOthers
@@ -240,8 +241,8 @@ enum PushResultPage {
     if retry.unknown > 0 { notes.append(texts("push.retry_unknown", count: retry.unknown)) }
     return PushActionsView(
       cancelText: canCancel ? texts(push.state == .needsApproval ? "approval.withdraw" : "push.cancel") : nil,
-      canPause: [.queued, .sending].contains(push.state) && may, canResume: push.state == .paused && may,
-      retryText: isRetried && may
+      canPause: [.queued, .sending].contains(push.state) && may, canResume: push.state == .paused && maySend,
+      retryText: isRetried && maySend
         ? texts(push.state == .cancelled ? "push.rest" : "push.retry", count: retry.devices) : nil,
       retryNote: isRetried ? notes.sentences : "", mayRemove: found.progress.isFinal && page.may(.admin))
   }

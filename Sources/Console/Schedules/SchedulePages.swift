@@ -98,7 +98,7 @@ enum SchedulePages {
     return page.answer(
       ScheduleView(
         row: row, approval: approval, canPause: may && schedule.state == .active,
-        canResume: may && schedule.state == .paused,
+        canResume: may && schedule.state == .paused && page.maySend(schedule.environment),
         endText: may && mayEnd(schedule, approval, page) ? endText(schedule, texts) : nil,
         times: times(schedule, now: now).map {
           ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
