@@ -35,7 +35,7 @@ struct ApprovalProcessTests {
       #expect(phones.allSatisfy { scene.simulator.phones.phone($0.id)?.received.isEmpty == true })
       let waiting = await scene.box.run("pushes", "waiting", "--json", now: Date())
       let first = waiting.json?.array?.first
-      #expect(first?["id"]?.string == push.uid && first?["reach"]?.integer == 3)
+      #expect(first?["id"]?.string == push.uid && first?["reach"]?.integer == 3 && first?["send_at"] == .null)
       #expect(await scene.box.run("pushes", "waiting", now: Date()).output.contains(push.uid))
       let own = await scene.box.run("pushes", "approve", push.uid, now: Date())
       #expect(own.code == 1 && own.errors.contains("You asked for this yourself"))
@@ -49,6 +49,37 @@ struct ApprovalProcessTests {
       try await scene.carryOutAnew(push)
       let tally = try await scene.tally(push, phones)
       #expect(tally.isWhole && tally.received == 3 && tally.doubles == 0, "\(tally)")
+    }
+  }
+
+  @Test("the list says when a push would be sent; a schedule approved after its last run does not run, and says so")
+  func times() async throws {
+    try await DeliveryScene.run { scene in
+      _ = try await scene.add(1, environment: .production)
+      let minute = Int(Date().timeIntervalSince1970) / 60 - 60
+      let anHourAgo = String(format: "%02d:%02d", minute / 60 % 24, minute % 60)
+      try await scene.store.write { database in
+        let json: JSONValue = [
+          "app": .string(Self.app), "environment": "production", "audience": "all", "notification": ["body": "x"],
+          "repeat": ["every": "day", "at": .string(anHourAgo), "time_zone": "UTC", "count": 1],
+        ]
+        let app = try #require(try App.find(database, bundleID: Self.app))
+        let asked = NewApproval(asker: ApprovalRule.Actor("anna@example.com", person: nil), reach: 1)
+        var schedule = NewSchedule(
+          uid: "late", appID: app.id, draft: try PushDraft(json: json), source: .web, createdBy: "anna@example.com")
+        schedule.approval = asked
+        try Schedule.create(database, schedule, now: Date().addingTimeInterval(-7200))
+        var push = NewPush(
+          uid: "planned", seed: 42, appID: app.id, environment: .production, draftJSON: "{}", source: .web,
+          createdBy: "anna@example.com")
+        (push.sendAt, push.approval) = (Date(timeIntervalSince1970: 1_900_000_000), asked)
+        _ = try Push.create(database, push, now: Date())
+      }
+      let waiting = await scene.box.run("pushes", "waiting", "--json", now: Date())
+      let planned = waiting.json?.array?.first { $0["id"]?.string == "planned" }
+      #expect(planned?["send_at"]?.string == "2030-03-17T17:46:40Z", "\(waiting)")
+      let late = await scene.box.run("pushes", "approve", "late", now: Date())
+      #expect(late.code == 0 && late.output.contains("its last run has passed"), "\(late)")
     }
   }
 

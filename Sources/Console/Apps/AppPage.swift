@@ -35,7 +35,7 @@ enum AppPage {
       return Found(
         overview: overview, certificates: try TrackedCertificate.all(database),
         jpushKey: try JPushKey.find(database, app: id), clientKeys: try ClientKey.all(database, app: id),
-        approvers: try User.approverCount(database))
+        approvers: try User.approvers(database).count)
     }
   }
 

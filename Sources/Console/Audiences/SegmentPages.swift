@@ -120,12 +120,18 @@ enum SegmentPages {
     guard let approver = page.principal?.approver else { throw PageError(.forbidden, "csrf") }
     do {
       let input = try SegmentInput(json: SegmentForm(form: page.form).json())
-      try await page.store.write { database in
-        try Segment.get(database, id: segment.id).revision.check(page.form, saving: input.revision)
+      let waits = try await page.store.write { database in
+        let before = try Segment.get(database, id: segment.id)
+        try before.revision.check(page.form, saving: input.revision)
         let app = try App.get(database, id: segment.appID)
-        _ = try input.change(database, segment, app, by: approver, now: page.now) { page.audit($0, $1, $2) }
+        let changed = try input.change(database, segment, app, by: approver, now: page.now) { page.audit($0, $1, $2) }
+        guard changed.rule != before.rule, app.needsApproval else { return false }
+        let uses = try changed.uses(database)
+        return uses.schedules.contains { $0.state == .needsApproval }
+          || uses.pushes.contains { $0.state == .needsApproval }
       }
-      return page.redirect(to: "/audiences/segments/\(segment.id)", flash: "segment_saved")
+      let back = "/audiences/segments/\(segment.id)"
+      return page.redirect(to: back, flash: waits ? "segment_waits" : "segment_saved")
     } catch let error as Revision.Overtaken {
       let errors = try await page.overtaken("segment.update", "segment \(segment.id)")
       return try await edit(page, segment, page.form.with(error.stored), errors)

@@ -47,7 +47,12 @@ enum ApprovalPages {
       }
       throw PageError(.forbidden, "production")
     }
-    return page.redirect(to: back, flash: isApproved ? "approval_given" : "approval_refused")
+    guard isApproved else { return page.redirect(to: back, flash: "approval_refused") }
+    var hasEnded = false
+    if case .schedule(let id) = subject {
+      hasEnded = try await page.store.read { try Schedule.get($0, id: id).state == .ended }
+    }
+    return page.redirect(to: back, flash: hasEnded ? "approval_passed" : "approval_given")
   }
 }
 
@@ -90,21 +95,39 @@ extension ApprovalPages {
 
 /// What waits for a second person, with the buttons of whoever may decide; for `pushes/_approval`.
 struct ApprovalView: View, Sendable {
+  /// The most people that are named.
+  private static let shownApprovers = 8
+
   let approval: Approval
   /// Why the reader may not decide; nil: the reader may.
   let refusal: String?
   let mayDecide: Bool
+  /// Whether the reader asked for it, on a page or with a token, and may withdraw it.
+  let isOwn: Bool
+  /// Who may decide, for readers who may not.
+  let approvers: [String]
+  /// Whether it was asked for because its segment has another rule: whoever changed that did not ask to send it.
+  let isAskedAgain: Bool
   let path: String
   let texts: Texts
   let now: Date
 
   /// Nil: it needs and needed no approval.
-  init?(_ database: Database, _ subject: Approval.Subject, _ path: String, _ page: PageContext) throws {
+  ///
+  /// - Parameter creator: who made the push or schedule.
+  init?(
+    _ database: Database, _ subject: Approval.Subject, by creator: String, _ path: String, _ page: PageContext
+  ) throws {
     guard let approval = try Approval.find(database, subject), let reader = page.principal?.approver else { return nil }
     let refusal = try approval.refusal(database, of: reader)
     (self.approval, self.path, texts, now) = (approval, path, page.texts, page.now)
     self.refusal = page.may(.operator) ? refusal.map { page.texts.text(Problem("", $0)) } : nil
     mayDecide = page.may(.operator) && refusal == nil
+    isOwn = refusal == .own
+    isAskedAgain = approval.reach == nil && approval.asker.name != creator
+    approvers =
+      try mayDecide || approval.decision != nil
+      ? [] : User.approvers(database).filter { $0.id != approval.asker.person }.map(\.name)
   }
 
   var isOpen: Bool { approval.decision == nil }
@@ -112,22 +135,31 @@ struct ApprovalView: View, Sendable {
   /// Who decided, and when.
   var fact: FactView? {
     guard let decision = approval.decision, let at = approval.decidedAt else { return nil }
-    let name = approval.decidedBy.map { " · \($0)" } ?? ""
-    let remark = approval.remark.map { texts("between.clauses") + $0 } ?? ""
-    return FactView(texts("approval.\(decision.rawValue)"), texts.minute(at) + name + remark)
+    let name = approval.decidedBy.map { ActivityActor($0).name(texts) }
+    let who = name.map { name in " · " + (approval.remark.map { texts.labelled(name, $0) } ?? name) } ?? ""
+    return FactView(texts("approval.\(decision.rawValue)"), texts.minute(at) + who)
   }
 
   static let fields: [Field<Self>] = [
     .text("asked") { $0.asked },
     .view("expires") { MomentView(date: $0.approval.expiresAt, now: $0.now) },
     .optional("why_not") { $0.refusal },
+    .optional("approvers") { $0.mayDecide ? nil : $0.whoDecides },
     .flag("may_decide") { $0.mayDecide },
     .text("path") { $0.path },
     .flag("production") { _ in true },
   ]
 
+  private var whoDecides: String {
+    if approvers.isEmpty { return texts("approval.nobody_else") }
+    return approvers.count > Self.shownApprovers
+      ? texts("approval.many_can", count: approvers.count)
+      : texts("approval.can", ["names": texts.list(approvers)])
+  }
+
   private var asked: String {
-    let name = ["name": approval.asker.name]
+    let name = ["name": ActivityActor(approval.asker.name).name(texts)]
+    if isAskedAgain { return texts("approval.segment_changed", name) }
     return approval.reach.map { texts("approval.asked", count: $0, name) } ?? texts("approval.asked_uncounted", name)
   }
 }

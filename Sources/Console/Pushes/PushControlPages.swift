@@ -36,9 +36,12 @@ enum PushControlPages {
     let isChanged = try await change(push)
     let action = push.state == .needsApproval ? "push.withdraw" : action
     if isChanged { try await page.note(page.audit(action, "push \(push.uid)")) }
+    let back = "/pushes/\(push.uid)"
+    guard isChanged else { return page.redirect(to: back, flash: otherwise) }
+    if push.state == .needsApproval { return page.redirect(to: back, flash: "push_withdrawn") }
     // Before anything was sent there are no remaining devices; the page says that none got it.
-    let isEarly = done == "push_cancelled" && [.queued, .needsApproval].contains(push.state)
-    return page.redirect(to: "/pushes/\(push.uid)", flash: !isChanged ? otherwise : isEarly ? "push_undone" : done)
+    let isEarly = done == "push_cancelled" && push.state == .queued
+    return page.redirect(to: back, flash: isEarly ? "push_undone" : done)
   }
 
   private static func retry(_ page: PageContext) async throws -> Response {

@@ -174,7 +174,10 @@ struct ProgressJSON {
 
   /// For example “120 of 1 204 done”.
   var sentence: String {
-    guard let target = progress.target else { return texts(progress.isFinal ? "push.never_begun" : "push.counting") }
+    guard let target = progress.target else {
+      let isPaused = progress.state == .paused
+      return texts(progress.isFinal ? "push.never_begun" : isPaused ? "when.nothing_yet" : "push.counting")
+    }
     if progress.isSettling {
       return texts("push.settling", ["done": progress.counts.total.grouped, "target": target.grouped])
     }

@@ -29,7 +29,15 @@ extension PushResultPage {
   /// What the page says of a push that nothing was sent of: its heading, and the sentence below. Nil once it has started.
   static func waiting(_ push: Push, _ page: PageContext) -> (heading: String, lead: String)? {
     let texts = page.texts
-    if push.state == .needsApproval { return (texts("approval.nothing_sent"), texts("approval.needs_second")) }
+    if push.state == .needsApproval {
+      // Whoever decides has to know when it would be sent.
+      let planned = push.sendAt.map { time in
+        texts(
+          time > page.now ? "approval.planned" : "approval.passed",
+          ["time": texts.moment(time, push.draft?.timeZone ?? .utc)])
+      }
+      return (texts("approval.nothing_sent"), [texts("approval.needs_second"), planned].compactMap { $0 }.sentences)
+    }
     if push.state == .cancelled, push.startedAt == nil { return (texts("when.undone"), texts("when.undone_means")) }
     guard push.state == .queued, let date = push.waits(now: page.now) else { return nil }
     // The countdown shows the seconds.

@@ -82,7 +82,7 @@ enum PushResultPage {
         reports: try ReceiptCounts.lines(database, push: push.id),
         progress: try PushProgress.find(database, push: push.id),
         retry: try PushRepeat.find(database, push: push.id), related: try Related(database, push, user: user),
-        approval: try ApprovalView(database, .push(push.id), "/pushes/\(push.uid)", page),
+        approval: try ApprovalView(database, .push(push.id), by: push.createdBy, "/pushes/\(push.uid)", page),
         detailsGone: try detailsGone(database, push, page.texts),
         tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
           ? try MovedTokens.find(database, .push(push)) : nil,
@@ -224,8 +224,9 @@ enum PushResultPage {
   private static func actions(_ found: Found, _ page: PageContext) -> PushActionsView {
     let (push, texts, retry) = (found.push, page.texts, found.retry)
     let may = page.may(.operator)
+    let maySend = may && page.maySend(push.environment)
     // Others decide: they approve or reject it.
-    let isOthers = push.state == .needsApproval && push.createdBy != page.actor
+    let isOthers = push.state == .needsApproval && push.createdBy != page.actor && found.approval?.isOwn != true
     let canCancel = !push.state.isOver && may && !isHeld(push, now: page.now) && !isOthers
     let excluded = retry.excluded.map { found in
       // “1 JPush 1011” would read as one number.
@@ -240,8 +241,8 @@ enum PushResultPage {
     if retry.unknown > 0 { notes.append(texts("push.retry_unknown", count: retry.unknown)) }
     return PushActionsView(
       cancelText: canCancel ? texts(push.state == .needsApproval ? "approval.withdraw" : "push.cancel") : nil,
-      canPause: [.queued, .sending].contains(push.state) && may, canResume: push.state == .paused && may,
-      retryText: isRetried && may
+      canPause: [.queued, .sending].contains(push.state) && may, canResume: push.state == .paused && maySend,
+      retryText: isRetried && maySend
         ? texts(push.state == .cancelled ? "push.rest" : "push.retry", count: retry.devices) : nil,
       retryNote: isRetried ? notes.sentences : "", mayRemove: found.progress.isFinal && page.may(.admin))
   }
@@ -306,6 +307,7 @@ enum PushResultPage {
         texts("details.source"),
         "\(texts("source.\(push.source.rawValue)")) · \(ActivityActor(push.createdBy).name(texts))"),
       FactView(texts("details.created"), at: push.createdAt), approval?.fact,
+      FactView(texts("details.scheduled"), push.sendAt.map { texts.moment($0, draft?.timeZone ?? .utc) }),
       FactView(texts("details.started"), at: push.startedAt),
       FactView(texts("details.finished"), at: push.finishedAt), FactView(texts("push.latency"), latency),
       FactView(texts("schedules.speed"), draft.flatMap { texts.speed($0, devices: push.target) }),

@@ -91,25 +91,30 @@ enum SchedulePages {
         try ScheduleRow(database, schedule, texts, now: now),
         try Schedule.history(database, id: schedule.id, cursor: pager.cursor, limit: pageSize),
         try Schedule.historyCount(database, id: schedule.id),
-        try ApprovalView(database, .schedule(schedule.id), "/schedules/\(uid)", page)
+        try ApprovalView(database, .schedule(schedule.id), by: schedule.createdBy, "/schedules/\(uid)", page)
       )
     }
     let (schedule, may) = (row.schedule, page.may(.operator))
     return page.answer(
       ScheduleView(
         row: row, approval: approval, canPause: may && schedule.state == .active,
-        canResume: may && schedule.state == .paused,
-        endText: may && mayEnd(schedule, page) ? endText(schedule, texts) : nil,
-        times: schedule.state == .active
-          ? schedule.occurrences(from: now, limit: 10).map {
-            ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
-          } : [],
+        canResume: may && schedule.state == .paused && page.maySend(schedule.environment),
+        endText: may && mayEnd(schedule, approval, page) ? endText(schedule, texts) : nil,
+        times: times(schedule, now: now).map {
+          ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
+        },
         history: history.items.map { occurrence($0, row, texts) },
         exports: ExportLinks(page, "/schedules/\(uid)/runs"),
         position: pager.position(history.items.count, size: pageSize, of: total, texts),
         pager: PagerView(pager, next: history.next),
         facts: facts(row, approval, texts),
         payload: schedule.draft.map { APNsPayload($0).json.text(pretty: true) } ?? ""))
+  }
+
+  /// The next runs; also those that it will have once approved, because whoever decides has to know them.
+  private static func times(_ schedule: Schedule, now: Date) -> [Date] {
+    schedule.state == .needsApproval
+      ? schedule.recurrence?.occurrences(from: now, limit: 10) ?? [] : schedule.occurrences(from: now, limit: 10)
   }
 
   private static func occurrence(_ item: Schedule.Occurrence, _ row: ScheduleRow, _ texts: Texts) -> OccurrenceRow {
@@ -139,8 +144,9 @@ enum SchedulePages {
   // MARK: Changing
 
   /// Who did not ask for it decides on it instead.
-  private static func mayEnd(_ schedule: Schedule, _ page: PageContext) -> Bool {
-    schedule.state != .ended && (schedule.state != .needsApproval || schedule.createdBy == page.actor)
+  private static func mayEnd(_ schedule: Schedule, _ approval: ApprovalView?, _ page: PageContext) -> Bool {
+    schedule.state != .ended
+      && (schedule.state != .needsApproval || schedule.createdBy == page.actor || approval?.isOwn == true)
   }
 
   private static func endText(_ schedule: Schedule, _ texts: Texts) -> String {

@@ -119,7 +119,9 @@ struct ConsoleRouter {
       guard let principal = try await console.authentication.user(request, now: now),
         case .user(let user, let session) = principal
       else {
-        return Response.redirect(to: "/session/new?return=\(Self.escaped(method == .get ? request.target : "/"))")
+        // Of a form: the page that it stands on.
+        let wanted = method == .get ? request.target : SessionPages.postedPage(request)
+        return Response.redirect(to: "/session/new?return=\(Self.escaped(wanted))")
       }
       let texts = Self.texts(console, request, user)
       let context = PageContext(

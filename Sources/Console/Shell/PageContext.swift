@@ -157,13 +157,7 @@ struct PageContext: ActorContext {
         action: error.action.map { LinkView(href: $0.href, label: texts($0.label)) }), status: error.status,
       retryAfter: error.retryAfter,
       // Nothing typed is on this page: another language leads back to the one that was posted.
-      language: [.get, .head].contains(request.method) ? .reloading : .at(postedPage))
-  }
-
-  /// The page whose form was posted; the Overview if the browser does not tell.
-  private var postedPage: String {
-    guard let referer = request.header("Referer").flatMap(URLComponents.init(string:)) else { return "/" }
-    return SessionPages.ownPath(referer.percentEncodedPath + (referer.percentEncodedQuery.map { "?" + $0 } ?? ""))
+      language: [.get, .head].contains(request.method) ? .reloading : .at(SessionPages.postedPage(request)))
   }
 }
 

@@ -47,6 +47,7 @@ package enum RecordedSentence {
     ("recorded.rejected_why", "{name} rejected it: {remark}"),
     ("recorded.rejected", "{name} rejected it."),
     ("recorded.unapproved", "Nobody approved it within {hours} hours: nothing was sent."),
+    ("recorded.approved_late", "Its last run had passed before it was approved, so it does not run."),
     ("recorded.endpoint", "The endpoint {endpoint} is neither the service, the simulator, nor host:port."),
   ]
 

@@ -56,6 +56,12 @@ enum SessionPages {
     return text
   }
 
+  /// The page whose form was posted; the Overview if the browser does not tell.
+  static func postedPage(_ request: Request) -> String {
+    guard let referer = request.header("Referer").flatMap(URLComponents.init(string:)) else { return "/" }
+    return ownPath(referer.percentEncodedPath + (referer.percentEncodedQuery.map { "?" + $0 } ?? ""))
+  }
+
   // MARK: Sign-in
 
   static func signInPage(

@@ -32,13 +32,15 @@ extension User {
       """, role?.rawValue)
   }
 
-  /// How many people may send to production, and so approve what another of them sends there.
-  package static func approverCount(_ database: Database) throws -> Int {
-    try database.int(
+  /// Who may send to production, and so approve what another of them sends there.
+  package static func approvers(_ database: Database) throws -> [User] {
+    try database.fetchAll(
       """
-      SELECT count(*) FROM users u WHERE disabled_at IS NULL AND sends_production = 1 AND role <> ?
+      SELECT \(columns) FROM users u WHERE disabled_at IS NULL AND sends_production = 1 AND role <> ?
         AND (password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id))
-      """, Role.viewer.rawValue)
+      ORDER BY u.name
+      """, Role.viewer.rawValue
+    ) { try User($0) }
   }
 
   package static func find(_ database: Database, id: Int64) throws -> User? {

@@ -187,6 +187,7 @@ package struct Approval: Sendable, Hashable, Identifiable {
     try database.run(
       "UPDATE approvals SET decision = ?, decided_by = ?, decided_at = ?, remark = ? WHERE id = ? AND decision IS NULL",
       decision.rawValue, actor, now, remark, id)
+    if let closed = try Self.find(database, subject) { try Webhook.tell(database, of: closed, now: now) }
   }
 
   /// Queues the push, due from now on or at its time, after the undo window; or starts the schedule.

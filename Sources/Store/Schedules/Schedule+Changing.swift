@@ -189,11 +189,15 @@ extension Schedule {
     try activate(database, id: id, from: .paused, now: now)
   }
 
-  /// Lets a schedule run that needed approval.
+  /// Lets a schedule run that needed approval. If its last run passed while it waited, it ends.
   ///
-  /// - Returns: whether the schedule was waiting for approval and is now active.
+  /// - Returns: whether the schedule was waiting for approval.
   static func approve(_ database: Database, id: Int64, now: Date) throws -> Bool {
-    try activate(database, id: id, from: .needsApproval, now: now)
+    guard try activate(database, id: id, from: .needsApproval, now: now) else { return false }
+    try database.run(
+      "UPDATE schedules SET error = ? WHERE id = ? AND state = 'ended'",
+      "Its last run had passed before it was approved, so it does not run.", id)
+    return true
   }
 
   private static func activate(

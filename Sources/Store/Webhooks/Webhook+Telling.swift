@@ -68,31 +68,43 @@ extension Webhook {
     }
   }
 
-  /// Tells of a push or a schedule that waits for a second person.
+  /// Tells of a push or a schedule that waits for a second person, or no longer does.
   static func tell(_ database: Database, of approval: Approval, now: Date) throws {
-    let (uid, app, environment, path): (String, Int64, Environment, String)
+    let (uid, app, environment, title, sendAt): (String, Int64, Environment, String?, Date?)
     switch approval.subject {
     case .push(let id):
       let push = try Push.get(database, id: id)
-      (uid, app, environment, path) = (push.uid, push.appID, push.environment, "/pushes/\(push.uid)")
+      (uid, app, environment) = (push.uid, push.appID, push.environment)
+      (title, sendAt) = (push.title ?? push.body, push.sendAt)
     case .schedule(let id):
       let schedule = try Schedule.get(database, id: id)
       (uid, app, environment) = (schedule.uid, schedule.appID, schedule.environment)
-      path = "/schedules/\(schedule.uid)"
+      (title, sendAt) = (schedule.title ?? schedule.body, nil)
     }
-    let webhooks = try told(database, app: app, of: .pushNeedsApproval)
+    let path = (approval.subject.noun == "push" ? "/pushes/" : "/schedules/") + uid
+    let event = approval.decision == nil ? Event.pushNeedsApproval : .pushApprovalClosed
+    let webhooks = try told(database, app: app, of: event)
     guard !webhooks.isEmpty else { return }
-    let data: JSONValue = [
+    var data: [String: JSONValue] = [
       "id": .string(uid), "kind": .string(approval.subject.noun),
       "app": .string(try App.get(database, id: app).bundleID), "environment": .string(environment.rawValue),
       "asked_by": .string(approval.asker.name), "asked_at": JSONValue(written: approval.askedAt),
       "expires_at": JSONValue(written: approval.expiresAt),
       "reach": approval.reach.map { .integer(Int64($0)) } ?? .null,
+      "title": title.map { .string($0) } ?? .null, "send_at": JSONValue(written: sendAt),
     ]
+    if let decision = approval.decision {
+      let closing: [String: JSONValue] = [
+        "decision": .string(decision.rawValue), "decided_at": JSONValue(written: approval.decidedAt),
+        "decided_by": approval.decidedBy.map { .string($0) } ?? .null,
+        "remark": approval.remark.map { .string($0) } ?? .null,
+      ]
+      data.merge(closing) { $1 }
+    }
+    let word = approval.decision == nil ? "approval" : "approval_closed"
     for webhook in webhooks {
       try add(
-        database, webhook, uid: "evt_approval_\(approval.id)_\(webhook)", .pushNeedsApproval, data, path: path, now: now
-      )
+        database, webhook, uid: "evt_\(word)_\(approval.id)_\(webhook)", event, .object(data), path: path, now: now)
     }
   }
 

@@ -10,6 +10,8 @@ package struct Webhook: Sendable, Hashable, Identifiable, StoredRecord {
     case pushFinished = "push.finished"
     /// A push or a schedule to production waits for a second person's approval.
     case pushNeedsApproval = "push.needs_approval"
+    /// It was approved, rejected or withdrawn, or nobody decided in time.
+    case pushApprovalClosed = "push.approval_closed"
     /// A provider said that tokens are no longer valid.
     case deviceDead = "device.dead"
     /// Devices moved to the other environment, to another alias, or to another token.

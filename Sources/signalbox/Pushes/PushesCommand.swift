@@ -38,19 +38,21 @@ enum PushesCommand {
     let uid: String
     let app: String
     let text: String
+    /// Nil: at once, or a schedule.
+    let sendAt: Date?
 
     init(_ database: Database, _ approval: Approval) throws {
       self.approval = approval
-      let (uid, appID, texts): (String, Int64, [String?])
+      let (uid, appID, texts, sendAt): (String, Int64, [String?], Date?)
       switch approval.subject {
       case .push(let id):
         let push = try Push.get(database, id: id)
-        (uid, appID, texts) = (push.uid, push.appID, [push.title, push.body])
+        (uid, appID, texts, sendAt) = (push.uid, push.appID, [push.title, push.body], push.sendAt)
       case .schedule(let id):
         let schedule = try Schedule.get(database, id: id)
-        (uid, appID, texts) = (schedule.uid, schedule.appID, [schedule.title, schedule.body])
+        (uid, appID, texts, sendAt) = (schedule.uid, schedule.appID, [schedule.title, schedule.body], nil)
       }
-      (self.uid, app) = (uid, try App.get(database, id: appID).bundleID)
+      (self.uid, self.sendAt, app) = (uid, sendAt, try App.get(database, id: appID).bundleID)
       text = texts.compactMap { $0 }.first ?? ""
     }
 
@@ -62,6 +64,7 @@ enum PushesCommand {
       json.member("asked_at", approval.askedAt)
       json.member("expires_at", approval.expiresAt)
       json.member("reach", approval.reach)
+      json.member("send_at", sendAt)
     }
   }
 
@@ -69,10 +72,11 @@ enum PushesCommand {
     let waiting = try readStore(values, io) { database in
       try Approval.open(database, limit: limit).map { try Waiting(database, $0) }
     }
-    io.print(waiting, values, in: io.table("ID", "KIND", "APP", "DEVICES", "ASKED BY", "EXPIRES", "TEXT")) { one in
+    let table = io.table("ID", "KIND", "APP", "DEVICES", "SENDS AT", "ASKED BY", "EXPIRES", "TEXT")
+    io.print(waiting, values, in: table) { one in
       [
         one.uid, kind(one.approval.subject, io), one.app, one.approval.reach.map { "\($0)" } ?? "-",
-        one.approval.asker.name, one.approval.expiresAt.text, one.text,
+        one.sendAt?.text ?? "-", one.approval.asker.name, one.approval.expiresAt.text, one.text,
       ]
     }
     return ExitCode.done
@@ -90,8 +94,9 @@ enum PushesCommand {
     guard values[remark].map({ $0.count <= Approval.remarkLimit }) ?? true else {
       throw CommandFailure("The remark has more than \(Approval.remarkLimit) characters.")
     }
+    var hasEnded = false
     do {
-      try writeStore(values, io) { database in
+      hasEnded = try writeStore(values, io) { database in
         let subject: Approval.Subject
         if let push = try Push.find(database, uid: uid) {
           subject = .push(push.id)
@@ -104,11 +109,18 @@ enum PushesCommand {
           database, subject, isApproved: isApproved,
           by: ApprovalRule.Actor(commandActor, person: nil, isCommandLine: true), remark: values[remark],
           now: io.now())
+        // A schedule whose last run passed while it waited.
+        if case .schedule(let id) = subject { return try Schedule.get(database, id: id).state == .ended }
+        return false
       }
     } catch let problems as Problems {
       throw CommandFailure("\(uid): \(io.sentences(problems.all.map { io.text("\($0.withoutField)") }))")
     }
-    io.say(isApproved ? "Approved \(uid). The running server sends it." : "Rejected \(uid).")
+    if isApproved, hasEnded {
+      io.say("Approved \(uid), but its last run has passed: nothing will be sent.")
+    } else {
+      io.say(isApproved ? "Approved \(uid). The running server sends it." : "Rejected \(uid).")
+    }
     return ExitCode.done
   }
 }

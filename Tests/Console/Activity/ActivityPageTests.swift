@@ -61,7 +61,7 @@ struct ActivityPageTests {
       let page = ScenePage(try await lin.get("/activity"))
       #expect(Set(page.links).isSuperset(of: ["/pushes/7f3a", "/devices/7", "/certificates/3", "/activity.csv"]))
       for text in [
-        "ada@example.com sent push 7f3a", "app: com.example.shop", "Console · 10.0.4.17", "ci changed device 7",
+        "ada@example.com created push 7f3a", "app: com.example.shop", "Console · 10.0.4.17", "ci changed device 7",
         "name: old → new", "API", "Command line deleted certificate 3", "Signalbox deleted the private key",
         "grace@example.com later.version 1",
       ] { #expect(page.text.contains(text), "\(text)") }

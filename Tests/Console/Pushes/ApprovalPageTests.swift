@@ -81,10 +81,16 @@ struct ApprovalPageTests {
       #expect(list.text.contains(path) && ScenePage(list).text.contains("Needs approval"))
       #expect(scene.provider.sent.isEmpty)
 
+      #expect(try await anna.post("/apps/1/approval", [("approval", "off")]).status == 303)
+      #expect(ScenePage(try await anna.get("/apps/1")).text.contains("What already waits still needs a decision"))
+      #expect(try await Self.state(scene, String(path.dropFirst("/pushes/".count))) == .needsApproval)
+
       var vera = try await scene.signIn(.viewer)
       let seen = ScenePage(try await vera.get(path))
       #expect(seen.text.contains("Needs approval") && !seen.text.contains("Reject"))
       #expect(try await vera.post(path + "/approve").status == 403)
+      #expect(try await ben.post(path + "/cancel").location == path)
+      #expect(ScenePage(try await ben.get(path)).text.contains("Request withdrawn. Nothing will be sent."))
     }
   }
 
@@ -228,6 +234,8 @@ struct ApprovalPageTests {
       #expect(try await state() == .active)
       #expect(try await cleo.post(page, [("name", "few"), ("platforms", "ios")]).status == 303)
       #expect(try await state() == .needsApproval, "the rule reaches more")
+      #expect(ScenePage(try await cleo.get(page)).text.contains("What sends to it in production needs approval again"))
+      #expect(ScenePage(try await ben.get(daily)).text.contains("cleo@example.com changed the segment that it goes to"))
       #expect(try await cleo.post(daily + "/approve").status == 403, "who changed it")
       #expect(try await ben.post(daily + "/approve").location == daily)
       #expect(try await state() == .active)
@@ -255,6 +263,7 @@ struct ApprovalPageTests {
       let own = ScenePage(try await ben.get(path))
       #expect(own.text.contains("You asked for this yourself") && own.text.contains("Withdraw"))
       #expect(own.links.contains(path + "/cancel") && !own.text.contains("End schedule"))
+      #expect(own.text.contains("21 Nov 2026, 09:00 UTC"), "its next runs, for whoever decides")
       #expect(ScenePage(try await ben.get(path + "/cancel")).text.contains("no one has to decide on it"))
       #expect(!ScenePage(try await cleo.get(path)).links.contains(path + "/cancel"), "cleo decides instead")
       #expect(ScenePage(try await cleo.get("/")).text.contains("1 schedule needs approval"))
@@ -278,6 +287,90 @@ struct ApprovalPageTests {
       let retry = try #require(try await ben.post(first + "/retry").location)
       #expect(retry != first)
       #expect(try await Self.state(scene, String(retry.dropFirst("/pushes/".count))) == .needsApproval)
+    }
+  }
+
+  @Test("a push for later says when it would be sent, and once that has passed, that it would be sent at once")
+  func sendTime() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      let time = [("when", "at"), ("send_at", "2026-11-20T13:00"), ("time_zone", "UTC")]
+      let path = try #require(try await ben.post("/pushes", Self.fields + time).location)
+      let early = ScenePage(try await cleo.get(path)).text
+      #expect(early.contains("It is scheduled for 20 Nov 2026, 13:00 UTC. If it is approved later"), "\(early)")
+      scene.clock.advance(3600)
+      let late = ScenePage(try await cleo.get(path)).text
+      #expect(late.contains("It was scheduled for 20 Nov 2026, 13:00 UTC, which has passed"), "\(late)")
+    }
+  }
+
+  @Test("a schedule whose last run passed while it waited: whoever approves it reads that nothing will be sent")
+  func passedSchedule() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      try await scene.store.write { database in
+        let json: JSONValue = [
+          "app": .string(ConsoleScene.bundleID), "environment": "production", "audience": "all",
+          "notification": ["body": "hello"],
+          "repeat": ["every": "day", "at": "11:00", "time_zone": "UTC", "count": 1],
+        ]
+        var new = NewSchedule(
+          uid: "late", appID: 1, draft: try PushDraft(json: json), source: .web, createdBy: "ben@example.com")
+        new.approval = NewApproval(asker: ApprovalRule.Actor("ben@example.com", person: nil), reach: 4)
+        try Schedule.create(database, new, now: ConsoleScene.noon - 7200)
+      }
+      #expect(try await cleo.post("/schedules/late/approve").location == "/schedules/late")
+      let page = ScenePage(try await cleo.get("/schedules/late")).text
+      #expect(page.contains("Approved, but its last run has passed") && page.contains("so it does not run"), "\(page)")
+    }
+  }
+
+  @Test("what a person asked for with a token, the person can withdraw on its page; colleagues decide instead")
+  func ownToken() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      let headers = try await Self.token(scene, of: "ben@example.com")
+      for (path, more) in [
+        ("/pushes/", [:]), ("/schedules/", ["repeat": ["every": "day", "at": "13:00", "time_zone": "UTC"]]),
+      ] as [(String, [String: JSONValue])] {
+        let json = JSONValue.object((Self.draft.object ?? [:]).merging(more) { $1 })
+        let made = try await scene.call(.post, "/api/v1/pushes", as: nil, json: json, headers: headers)
+        let uid = try #require(made.json?["id"]?.string, "\(made.text)")
+        let target = path + uid
+        let own = ScenePage(try await ben.get(target)).text
+        #expect(own.contains("you can withdraw it") && own.contains("Withdraw"), "\(target)")
+        #expect(!ScenePage(try await cleo.get(target)).text.contains("Withdraw"), "\(target)")
+      }
+    }
+  }
+
+  @Test("whoever waits reads who can approve, or that nobody can and what to do")
+  func approvers() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      let path = try #require(try await ben.post("/pushes", Self.fields).location)
+      #expect(ScenePage(try await ben.get(path)).text.contains("so nobody can approve it yet"))
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      var vera = try await scene.signIn(.viewer)
+      #expect(ScenePage(try await ben.get(path)).text.contains("Can approve it: cleo@example.com."))
+      #expect(ScenePage(try await vera.get(path)).text.contains("Can approve it: cleo@example.com."))
+      #expect(!ScenePage(try await cleo.get(path)).text.contains("Can approve it"))
+      _ = try await cleo.post(path + "/reject", [("remark", "Wrong price")])
+      let rejected = ScenePage(try await ben.get(path)).text
+      #expect(rejected.contains("cleo@example.com: Wrong price") && !rejected.contains("can approve it"))
+
+      // Named as in the activity log.
+      let headers = try await Self.token(scene, of: "cleo@example.com")
+      let made = try await scene.call(.post, "/api/v1/pushes", as: nil, json: Self.draft, headers: headers)
+      let uid = try #require(made.json?["id"]?.string, "\(made.text)")
+      let asked = ScenePage(try await ben.get("/pushes/\(uid)")).text
+      #expect(asked.contains("of cleo@example.com asked to send it") && !asked.contains("token of"), "\(asked)")
     }
   }
 }

@@ -30,7 +30,22 @@ struct ProductionPermissionTests {
       let before = try #require(try await ben.post("/pushes", ApprovalPageTests.fields).location)
       _ = try await scene.finished(String(before.dropFirst("/pushes/".count)))
       let sent = scene.provider.sent.count
+      let daily = [("when", "repeat"), ("every", "day"), ("at", "09:00"), ("time_zone", "UTC")]
+      let later = [("when", "at"), ("send_at", "2026-11-20T13:00"), ("time_zone", "UTC")]
+      var paused: [String] = []
+      for time in [daily, later] {
+        let path = try #require(try await cleo.post("/pushes", ApprovalPageTests.fields + time).location)
+        #expect(try await cleo.post(path + "/pause").location == path)
+        paused.append(path + "/resume")
+      }
       try await forbid(scene, "ben@example.com", by: &anna)
+      for resume in paused {
+        let shows = { (page: ScenePage) in page.forms.contains { $0.attributes["action"] == resume } }
+        let path = String(resume.dropLast("/resume".count))
+        #expect(shows(ScenePage(try await cleo.get(path))), "\(path)")
+        #expect(!shows(ScenePage(try await ben.get(path))), "\(path)")
+        #expect(try await ben.post(resume).status == 403)
+      }
 
       let form = ScenePage(try await ben.get("/pushes/new"))
       #expect(choice(form)?.attributes["disabled"] != nil && form.text.contains("You may not send to production"))

@@ -263,6 +263,26 @@ struct PushControlTests {
     }
   }
 
+  @Test("a push for later that is paused says that nothing was sent, and what it was scheduled for")
+  func pausedBeforeItsTime() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: scene.addApp())
+      let made = try await scene.call(
+        .post, Self.api, as: .operator,
+        json: [
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+          "notification": ["body": "Later"], "send_at": .time(scene.now + 3600),
+        ])
+      let target = "/pushes/\(try #require(made.json?["id"]?.string, "\(made.text)"))"
+      var anna = try await scene.signIn(.operator)
+      #expect(try await anna.post("\(target)/pause", []).location == target)
+      let page = ScenePage(try await anna.get(target))
+      #expect(page.tags.first { $0.name == "h1" }?.text == "Not sent yet", "\(page.text)")
+      #expect(page.text.contains("20 Nov 2026, 13:00 UTC"))
+      #expect(page.text.contains("Nothing more is sent until you resume"))
+    }
+  }
+
   @Test("a push for later can be taken back as if it had never been")
   func undo() async throws {
     try await ConsoleScene.with { scene in

@@ -179,6 +179,24 @@ struct ApprovalTests {
     }
   }
 
+  @Test("a schedule whose last run passed before its approval ends, and says why")
+  func approvedLate() throws {
+    try withApp { database, app in
+      let json: JSONValue = [
+        "app": "com.example.shop", "environment": "production", "audience": "all", "notification": ["body": "hello"],
+        "repeat": ["every": "day", "at": "13:00", "time_zone": "UTC", "count": 1],
+      ]
+      var new = NewSchedule(
+        uid: "s1", appID: app.id, draft: try PushDraft(json: json), source: .web, createdBy: "anna")
+      new.approval = NewApproval(asker: Self.anna, reach: 3)
+      let schedule = try Schedule.create(database, new, now: noon)
+      try Approval.decide(database, .schedule(schedule.id), isApproved: true, by: Self.root, now: noon + 3601)
+      let ended = try Schedule.get(database, id: schedule.id)
+      #expect(ended.state == .ended)
+      #expect(ended.error == "Its last run had passed before it was approved, so it does not run.")
+    }
+  }
+
   @Test("a new rule of its segment lets a push wait for another approval, also one that waits or is paused")
   func segment() throws {
     try withApp { database, app in

@@ -56,6 +56,36 @@ struct WebhookStoreTests {
     }
   }
 
+  @Test("who waits for an approval is told how it ended: approved, rejected, withdrawn, expired, each once")
+  func approvals() throws {
+    try withApp { database, app in
+      let webhook = try hook(database, [.pushNeedsApproval, .pushApprovalClosed])
+      let root = ApprovalRule.Actor("cli root", person: nil, isCommandLine: true)
+      let ids = try (0..<4).map { number in
+        var new = newPush(app, uid: "p\(number)")
+        (new.title, new.sendAt) = ("Sale", noon + 7200)
+        new.approval = NewApproval(asker: ApprovalRule.Actor("anna", person: 7), reach: 12)
+        return try Push.create(database, new, now: noon).id
+      }
+      try Approval.decide(database, .push(ids[0]), isApproved: true, by: root, now: noon + 1)
+      try Approval.decide(database, .push(ids[1]), isApproved: false, by: root, remark: "Wrong price", now: noon + 2)
+      #expect(try Push.cancel(database, id: ids[2], by: "anna", now: noon + 3))
+      for approval in try Approval.overdue(database, now: noon + 86_400) {
+        #expect(try approval.expire(database, now: noon + 86_400))
+      }
+      let told = try events(database, webhook)
+      #expect(told.prefix(4).allSatisfy { $0.event.type == "push.needs_approval" })
+      #expect(told[0].data["decision"]?.string == nil)
+      #expect(told[0].data["title"] == "Sale" && told[0].data["send_at"] == JSONValue(written: noon + 7200))
+      let closed = told.dropFirst(4)
+      #expect(closed.allSatisfy { $0.event.type == "push.approval_closed" })
+      #expect(closed.map { $0.data["decision"]?.string } == ["approved", "rejected", "withdrawn", "expired"])
+      #expect(closed.map { $0.data["decided_by"]?.string } == ["cli root", "cli root", "anna", nil])
+      #expect(closed.map { $0.data["id"]?.string } == ["p0", "p1", "p2", "p3"])
+      #expect(told[5].data["remark"] == "Wrong price" && told[5].event.path == "/pushes/p1")
+    }
+  }
+
   /// A push to devices that has ended.
   private func push(_ database: Database, _ app: App, _ ids: [Int64], dead: Int = 0, uid: String = "p1") throws -> Push
   {
