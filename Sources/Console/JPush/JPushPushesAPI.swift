@@ -33,7 +33,8 @@ enum JPushPushesAPI {
     switch problem.code {
     case let code where DraftMessage.empty.contains(code):
       return JPushError(.noTarget, "cannot find user by this audience")
-    case PayloadMessage.tooLarge.code: return JPushError(.tooLarge, problem.description)
+    case PayloadMessage.tooLarge.code, FCMMessageProblem.tooLarge.code, JPushMessageProblem.tooLarge.code:
+      return JPushError(.tooLarge, problem.description)
     default: return JPushError(.invalid, problem.description)
     }
   }

@@ -170,6 +170,16 @@ struct JPushPushTests {
     }
   }
 
+  @Test(
+    "a push that is too large with the data that Signalbox adds is 1005, whatever service it is too large for",
+    arguments: [
+      Problem("notification", PayloadMessage.tooLarge), Problem("notification", FCMMessageProblem.tooLarge),
+      Problem("notification", JPushMessageProblem.tooLarge),
+    ])
+  func tooLarge(problem: Problem) {
+    #expect(JPushPushesAPI.error(of: Problems([problem])).code == .tooLarge, "\(problem.code)")
+  }
+
   @Test("keys without effect are named in a header")
   func unused() async throws {
     try await JPushScene.with { jpush in
