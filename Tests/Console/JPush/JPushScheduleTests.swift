@@ -111,6 +111,20 @@ struct JPushScheduleTests {
     }
   }
 
+  @Test("keys of the push without effect are named in a header, whether the schedule is made or changed")
+  func unused() async throws {
+    try await JPushScene.with { jpush in
+      let push = JSONValue.object((JPushScene.push.object ?? [:]).merging(["options": ["classification": 1]]) { $1 })
+      let made = try await jpush.call(.post, "/v3/schedules", Self.body(["push": push]))
+      #expect(made.response.headers["X-Signalbox-Unused"] == "push.options.classification", "\(made.text)")
+      let path = "/v3/schedules/\(try #require(made.json?["schedule_id"]?.string))"
+      let changed = try await jpush.call(.put, path, ["push": push])
+      #expect(changed.response.headers["X-Signalbox-Unused"] == "push.options.classification", "\(changed.text)")
+      let named = try await jpush.call(.put, path, ["name": "b"])
+      #expect(named.status == 200 && named.response.headers["X-Signalbox-Unused"] == nil, "\(named.text)")
+    }
+  }
+
   @Test("a wrong schedule is 8100 with what is wrong")
   func refused() async throws {
     try await JPushScene.with { jpush in
