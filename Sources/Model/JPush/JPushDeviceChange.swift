@@ -10,7 +10,7 @@ package struct JPushDeviceChange: Sendable, Hashable {
   private var added: [String] = []
   private var removed: [String] = []
 
-  /// Tags added or removed in one call, and their bytes.
+  /// Tags in each list of one call, and the bytes of both lists together.
   static let tagLimit = 100
   static let tagBytes = 1000
 
@@ -35,15 +35,15 @@ package struct JPushDeviceChange: Sendable, Hashable {
     let lists = try JPushFields(tags, at: "tags", known: ["add", "remove"])
     added = try Self.tags(lists, "add")
     removed = try Self.tags(lists, "remove")
+    guard (added + removed).reduce(0, { $0 + $1.utf8.count }) <= Self.tagBytes else {
+      throw fields.invalid("tags", "must have at most \(Self.tagBytes) bytes, added and removed ones together.")
+    }
   }
 
   private static func tags(_ lists: JPushFields, _ name: String) throws(JPushError) -> [String] {
     let tags = try lists.texts(name, atMost: tagLimit) { _ in nil }
     if let problem = tags.lazy.compactMap({ TagRule.problem(with: $0, rule: .jpush) }).first {
       throw JPushError(.invalid, "\(lists.place(name)): \(problem.text)")
-    }
-    guard tags.reduce(0, { $0 + $1.utf8.count }) <= tagBytes else {
-      throw lists.invalid(name, "has more than \(tagBytes) bytes.")
     }
     return tags
   }
