@@ -96,11 +96,11 @@ package struct JPushMembers: Sendable, Hashable {
 
   private static let messageLimit = 100
 
-  /// `platform=ios,android`; every platform without it.
+  /// `platform=ios,android`; every platform without it. JPush's other platforms have no devices here.
   package static func platforms(_ values: [String]) throws(JPushError) -> Set<Platform> {
     var platforms: Set<Platform> = []
     let words = values.flatMap { $0.split(separator: ",").map(String.init) }
-    for word in words where word != "winphone" {
+    for word in words where !JPushRequest.otherPlatforms.contains(word) {
       guard let platform = Platform(rawValue: word) else {
         throw JPushError(.invalid, "platform must be ios or android.")
       }

@@ -80,6 +80,8 @@ struct JPushDeviceTests {
       #expect(try await ids("?platform=ios%2Candroid") == ["r1", "r2", "r3"])
       #expect(try await ids("/?platform=ios&platform=android") == ["r1", "r2", "r3"])
       #expect(try await ids("?platform=android") == [])
+      #expect(try await ids("?platform=ios,hmos,quickapp,winphone") == ["r1", "r2", "r3"])
+      #expect(try await ids("?platform=hmos") == [])
       #expect(try await jpush.call(.get, "/v3/aliases/anna?platform=x").jpushCode == 7002)
       #expect(try await jpush.call(.get, "/v3/aliases/a-b").jpushCode == 7002)
       let half: JSONValue = ["registration_ids": ["remove": ["r1", "none"]]]
