@@ -99,9 +99,13 @@ enum JPushPushesAPI {
   /// Each push of a batch succeeds or fails by itself.
   private static func batch(_ call: JPushCall, _ target: JPushRequest.Target) async throws -> Response {
     let body = try await call.body()
-    guard let list = body["pushlist"]?.object, body.object?.count == 1 else {
+    guard let pushes = body["pushlist"], pushes != .null else {
       throw JPushError(.missing, "Missing parameter: pushlist")
     }
+    if let other = body.object?.keys.sorted().first(where: { $0 != "pushlist" }) {
+      throw JPushError(.unknownKey, "\(other.prefix(100)) is not supported. Remove this key.")
+    }
+    guard let list = pushes.object else { throw call.invalid("pushlist must be a JSON object.") }
     guard list.count <= batchLimit else {
       throw call.invalid("pushlist has \(list.count) pushes; at most \(batchLimit) are allowed.")
     }

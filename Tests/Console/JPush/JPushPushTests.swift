@@ -166,7 +166,13 @@ struct JPushPushTests {
         let push = try await jpush.scene.finished(try await jpush.store.read { try Push.get($0, id: id).uid })
         #expect(try await jpush.reached(push) == [device])
       }
-      #expect(try await jpush.call(.post, "/v3/push/batch/regid/single", ["list": [:]]).jpushCode == 1002)
+      for (body, code) in [
+        (["list": [:]], 1002), (["pushlist": .null], 1002), (["pushlist": []], 1003),
+        (["pushlist": [:], "options": [:]], 1009),
+      ] as [(JSONValue, Int64)] {
+        let refused = try await jpush.call(.post, "/v3/push/batch/regid/single", body)
+        #expect(refused.status == 400 && refused.jpushCode == code, "\(refused.text)")
+      }
     }
   }
 
