@@ -133,7 +133,7 @@ struct JPushScheduleTests {
         (["name": .null], "name"), (["trigger": .null], "trigger"), (["push": .null], "push"),
         (["push": ["platform": "all"]], "audience"), (["trigger": ["single": ["time": "2026-11-20 19:00:00"]]], "past"),
         (["trigger": ["single": ["time": "2027-11-22 20:00:01"]]], "within a year"),
-        (["colour": 1], "colour"), (["cid": "not a cid"], "cid"),
+        (["push": "x"], "push must"), (["colour": 1], "colour"), (["cid": "not a cid"], "cid"),
         (["push": ["platform": "all", "audience": ["segment": ["x"]], "notification": ["alert": "x"]]], "segment"),
       ] as [([String: JSONValue], String)] {
         let answer = try await jpush.call(.post, "/v3/schedules", Self.body(change))
@@ -146,6 +146,18 @@ struct JPushScheduleTests {
         ["schedule_id": "x"], ["trigger": ["end": "2026-12-01 00:00:00"]],
       ] as [JSONValue] {
         #expect(try await jpush.call(.put, "/v3/schedules/\(id)", change).jpushCode == 8100, "\(change.text())")
+      }
+      for (trigger, text) in [
+        (Self.daily, "cannot become"), ([:], "either single or periodical"), ([], "trigger must"),
+        (["end": "2026-12-01 00:00:00"], "trigger.end"),
+      ] as [(JSONValue, String)] {
+        let answer = try await jpush.call(.put, "/v3/schedules/\(id)", ["trigger": trigger])
+        #expect(answer.jpushCode == 8100 && answer.text.contains(text), "\(answer.text)")
+      }
+      let nulled: JSONValue = ["single": Self.single["single"] ?? .null, "periodical": .null]
+      for _ in 0..<4 {
+        let answer = try await jpush.call(.put, "/v3/schedules/\(id)", ["trigger": nulled])
+        #expect(answer.status == 200, "\(answer.text)")
       }
       #expect(try await jpush.call(.put, "/v3/schedules/none", ["name": "x"]).jpushCode == 8104)
       #expect(try await jpush.call(.get, "/v3/schedules?page=x").jpushCode == 8100)
