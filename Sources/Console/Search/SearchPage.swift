@@ -4,7 +4,7 @@ import Model
 import SQLite
 import Store
 
-/// `/search`: finds whatever a text names: a push, a device, an app, a certificate, a code, or a page.
+/// `/search`: finds whatever a text names: a push, a schedule, a device, an app, a certificate, a code, or a page.
 enum SearchPage {
   static let views: [any PageView.Type] = [SearchView.self]
 
@@ -52,9 +52,9 @@ struct Search: Sendable {
   func groups(_ database: Database, _ segments: [Segment], _ counts: [Int64: Int]) throws -> [SearchGroup] {
     let apps = try App.all(database)
     let found: [(String, [SearchHit])] = [
-      ("pushes", try pushes(database)), ("devices", try devices(database)), ("segments", hits(segments, counts)),
-      ("tags", try tags(database, apps)), ("apps", hits(apps)), ("certificates", try certificates(database)),
-      ("pages", pages), ("reasons", reasons),
+      ("pushes", try pushes(database)), ("schedules", try schedules(database)), ("devices", try devices(database)),
+      ("segments", hits(segments, counts)), ("tags", try tags(database, apps)), ("apps", hits(apps)),
+      ("certificates", try certificates(database)), ("pages", pages), ("reasons", reasons),
     ]
     let groups = found.filter { !$0.1.isEmpty }
       .map { SearchGroup(name: texts("search.kinds.\($0.0)"), hits: $0.1) }
@@ -82,6 +82,22 @@ struct Search: Sendable {
   private func hit(_ push: Push, isExact: Bool) -> SearchHit {
     SearchHit(
       title: push.heading(texts), detail: texts.ago(push.createdAt, now: now), href: "/pushes/\(push.uid)",
+      isExact: isExact)
+  }
+
+  /// By their own ID, and by the schedule_id or the name of the JPush-compatible API.
+  private func schedules(_ database: Database) throws -> [SearchHit] {
+    if let schedule = try Schedule.find(database, uid: text) {
+      return [hit(schedule, detail: schedule.uid, isExact: true)]
+    }
+    return try JPushSchedule.search(database, text, limit: Self.most).map { found in
+      hit(found.schedule, detail: found.name, isExact: found.uid == text.lowercased())
+    }
+  }
+
+  private func hit(_ schedule: Schedule, detail: String, isExact: Bool) -> SearchHit {
+    SearchHit(
+      title: texts.heading(schedule.title, schedule.body), detail: detail, href: "/schedules/\(schedule.uid)",
       isExact: isExact)
   }
 

@@ -45,9 +45,19 @@ package struct JPushSchedule: Sendable, Hashable {
     }
   }
 
-  /// What JPush’s clients call a schedule; nil: it is none of theirs, or they have removed it.
-  package static func name(_ database: Database, schedule: Int64) throws -> String? {
-    try database.fetchOne("SELECT name FROM jpush_schedules WHERE schedule_id = ?", schedule) { $0.text(0) }
+  /// What JPush’s clients know a schedule by; nil: it is none of theirs, or they have removed it.
+  package static func names(_ database: Database, schedule: Int64) throws -> (uid: String, name: String)? {
+    try database.fetchOne("SELECT uid, name FROM jpush_schedules WHERE schedule_id = ?", schedule) {
+      (uid: $0.text(0), name: $0.text(1))
+    }
+  }
+
+  /// Those with this `schedule_id` or this name, newest first.
+  package static func search(_ database: Database, _ text: String, limit: Int) throws -> [JPushSchedule] {
+    try database.fetchAll(
+      "SELECT \(columns) \(from) WHERE j.uid = ? OR j.name = ? ORDER BY s.id DESC LIMIT ?", text.lowercased(), text,
+      limit
+    ) { try JPushSchedule($0) }
   }
 
   /// Those of an app that have not ended, oldest first; at most ``liveLimit`` exist.

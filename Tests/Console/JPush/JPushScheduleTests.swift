@@ -73,6 +73,21 @@ struct JPushScheduleTests {
     }
   }
 
+  @Test("the schedule_id and the name lead to the schedule, whose page shows both")
+  func found() async throws {
+    try await JPushScene.with { jpush in
+      let id = try await Self.create(jpush)
+      let href = "/schedules/\(try await Self.schedule(jpush, id).uid)"
+      var vera = try await jpush.scene.signIn(.viewer)
+      for text in [id, id.uppercased(), String(href.dropFirst("/schedules/".count))] {
+        #expect(try await vera.get("/search?q=\(text)").location == href, "\(text)")
+      }
+      let named = ScenePage(try await vera.get("/search?q=\(SceneBrowser.escaped("定时_1"))"))
+      let page = ScenePage(try await vera.get(href))
+      #expect(named.links.contains(href) && page.text.contains("schedule_id") && page.text.contains(id))
+    }
+  }
+
   @Test("a schedule is read back as it was sent, paused, changed, and deleted")
   func life() async throws {
     try await JPushScene.with { jpush in
