@@ -70,8 +70,7 @@ struct Search: Sendable {
       ]
     }
     if let push = try Push.find(database, uid: text) { return [hit(push, isExact: true)] }
-    // The msg_id that the JPush-compatible API answered.
-    if let id = Int64(text), let push = try Push.find(database, id: id), push.source == .jpush {
+    if let id = Int64(text), let push = try Push.find(database, id: id), push.messageID != nil {
       return [hit(push, isExact: true)]
     }
     var filter = PushFilter()

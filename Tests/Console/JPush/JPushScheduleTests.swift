@@ -49,6 +49,12 @@ struct JPushScheduleTests {
       let push = try #require(made)
       let ids = try await jpush.call(.get, "/v3/schedules/\(id)/msg_ids").json
       #expect(ids == ["count": 1, "msgids": [["msg_id": .string("\(push.id)")]]])
+      var vera = try await jpush.scene.signIn(.viewer)
+      let found = try await vera.get("/search?q=\(push.id)")
+      let page = ScenePage(try await vera.get("/pushes/\(push.uid)"))
+      let links = ScenePage(found).links
+      #expect(found.location == "/pushes/\(push.uid)" || links.contains("/pushes/\(push.uid)"))
+      #expect(page.text.contains("msg_id"), "as that of a push that was sent at once")
       #expect(try await Self.schedule(jpush, id).state == .ended)
       #expect(try await jpush.call(.get, "/v3/schedules/\(id)").json?["enabled"] == false)
       let late = try await jpush.call(.put, "/v3/schedules/\(id)", ["name": "x"])
