@@ -13,7 +13,7 @@ struct ScheduleRow: View {
   let app: App?
   let last: SchedulePushView?
   let title: String
-  /// What JPush’s clients call it; nil: it is none of theirs.
+  /// What JPush’s clients call it, or called it; nil: it is none of theirs.
   let name: String?
   /// The `schedule_id` that JPush’s clients got; nil like ``name``.
   let jpushID: String?

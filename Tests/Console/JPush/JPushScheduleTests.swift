@@ -129,6 +129,9 @@ struct JPushScheduleTests {
       #expect(try await jpush.call(.delete, path).status == 404)
       let ended = try await jpush.store.read { try Schedule.get($0, id: schedule.id) }
       #expect(ended.state == .ended, "the console still shows it")
+      var anna = try await jpush.scene.signIn(.admin)
+      let page = ScenePage(try await anna.get("/schedules/\(schedule.uid)"))
+      #expect(page.text.contains("Name in JPush") && page.text.contains(id), "by the names that a server's log has")
     }
   }
 
