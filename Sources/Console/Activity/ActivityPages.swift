@@ -75,7 +75,7 @@ enum ActivityPages {
 /// Who did it, as the log names them.
 struct ActivityActor {
   enum Source: String, CaseIterable {
-    case console, api, jpush, cli, server
+    case console, api, jpush, legacy, cli, server
   }
 
   /// Who calls with a token that never was one. Tokens are called `token <name>`, people by their email addresses.
@@ -90,6 +90,7 @@ struct ActivityActor {
     case "token" where !rest.isEmpty: (source, written) = (.api, rest)
     case _ where actor == Self.unknownToken: (source, written) = (.api, "")
     case "jpush" where !rest.isEmpty: (source, written) = (.jpush, rest)
+    case "fcm" where !rest.isEmpty: (source, written) = (.legacy, rest)
     // A refused call: `app key unknown`, or the key whose secret was wrong.
     case "app" where rest.hasPrefix("key "): (source, written) = (.jpush, String(rest.dropFirst(4)))
     case "cli": (source, written) = (.cli, rest)
@@ -105,7 +106,7 @@ struct ActivityActor {
     case .console where written == "anonymous": texts("activity.nobody")
     case .jpush where written == "unknown": texts("activity.unknown_key")
     case .api where written.isEmpty: texts("activity.unknown_token")
-    case .console, .api, .jpush: written
+    case .console, .api, .jpush, .legacy: written
     }
   }
 }

@@ -70,10 +70,12 @@ enum JPushAPI {
 
   /// A failure of the router in JPush's form. Addresses of JPush's that Signalbox has no use for say so (403, 2007).
   static func refusal(of failure: Failure, _ request: Request, _ family: JPushFamily) -> Response {
-    guard failure.status == .notFound, let text = absence(request.path) else {
-      let isMissing = failure.status == .notFound
-      let message = isMissing ? "Signalbox has no such address. Check the path." : failure.message
-      return refusal(failure.status, message, failure.headers, family)
+    // Only DELETE takes any word below /v3/push, for a msg_id.
+    guard failure.status == .notFound || failure.headers["Allow"] == "DELETE, OPTIONS" else {
+      return refusal(failure.status, failure.message, failure.headers, family)
+    }
+    guard let text = absence(request.path) else {
+      return refusal(.notFound, "Signalbox has no such address. Check the path.", Headers(), family)
     }
     return refusal(.noRight, text, status: .forbidden)
   }
@@ -83,8 +85,17 @@ enum JPushAPI {
     if parts.first == "v1" {
       return "Signalbox has no Admin API of JPush's. Create apps and upload certificates on its pages, or at /api/v1."
     }
-    guard parts.contains("grouppush") else { return nil }
-    return "Signalbox has no app groups. Send to each app with its own AppKey and master secret at /v3/push."
+    if parts.contains("grouppush") {
+      return "Signalbox has no app groups. Send to each app with its own AppKey and master secret at /v3/push."
+    }
+    let rest = parts.dropFirst().prefix(2).map(String.init)
+    if rest.first == "files" || rest == ["push", "file"] {
+      return "Signalbox has no push to a file. Name up to 1000 aliases or registration IDs, a tag, or a segment."
+    }
+    // The Beijing zone has everything on one host, and so other paths (docs/protocols.md §4.1).
+    guard rest.first == "device" || rest.first == "report" || rest == ["push", "schedules"] else { return nil }
+    return "Signalbox has the paths of JPush's default zone: /v3/devices, /v3/aliases, /v3/tags, /v3/received, "
+      + "/v3/schedules and so on. Do not use those of the Beijing zone."
   }
 
   /// A failure in JPush's form.

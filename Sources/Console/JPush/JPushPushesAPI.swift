@@ -6,7 +6,7 @@ import Model
 import SQLite
 import Store
 
-/// `/v3/push`, `/v3/push/validate`, `/v3/push/cid` and the batches.
+/// `/v3/push`, `/v3/push/validate`, `/v3/push/cid`, the batches, and the end of a push.
 enum JPushPushesAPI {
   /// Pushes of one batch.
   private static let batchLimit = 1000
@@ -16,6 +16,7 @@ enum JPushPushesAPI {
     routes.jpush(.post, "/v3/push") { call in try await send(call) }
     routes.jpush(.post, "/v3/push/validate") { call in try await validate(call) }
     routes.jpush(.get, "/v3/push/cid") { call in try cidList(call) }
+    routes.jpush(.delete, "/v3/push/:id") { call in try await cancel(call) }
     for target in JPushRequest.Target.allCases {
       routes.jpush(.post, "/v3/push/batch/\(target.rawValue)/single") { call in try await batch(call, target) }
     }
@@ -33,7 +34,8 @@ enum JPushPushesAPI {
     switch problem.code {
     case let code where DraftMessage.empty.contains(code):
       return JPushError(.noTarget, "cannot find user by this audience")
-    case PayloadMessage.tooLarge.code: return JPushError(.tooLarge, problem.description)
+    case PayloadMessage.tooLarge.code, FCMMessageProblem.tooLarge.code, JPushMessageProblem.tooLarge.code:
+      return JPushError(.tooLarge, problem.description)
     default: return JPushError(.invalid, problem.description)
     }
   }
@@ -95,12 +97,29 @@ enum JPushPushesAPI {
     return JPushCall.answer(["cidlist": .array(list)])
   }
 
+  /// Stops a push that was sent with this key: devices not reached yet get nothing.
+  private static func cancel(_ call: JPushCall) async throws -> Response {
+    guard let id = Int64(call.request.parameters["id"] ?? ""),
+      let push = try await call.store.read({ try Push.find($0, id: id) }), push.createdBy == call.actor
+    else { throw call.invalid("msgid doesn't exist") }
+    guard try await call.console.engine.cancel(id, by: call.actor) else {
+      throw call.invalid("This push is over. What phones have received cannot be recalled.")
+    }
+    let action = push.state == .needsApproval ? "push.withdraw" : "push.cancel"
+    try await call.note(call.audit(action, "push \(push.uid)"))
+    return JPushCall.done
+  }
+
   /// Each push of a batch succeeds or fails by itself.
   private static func batch(_ call: JPushCall, _ target: JPushRequest.Target) async throws -> Response {
     let body = try await call.body()
-    guard let list = body["pushlist"]?.object, body.object?.count == 1 else {
+    guard let pushes = body["pushlist"], pushes != .null else {
       throw JPushError(.missing, "Missing parameter: pushlist")
     }
+    if let other = body.object?.keys.sorted().first(where: { $0 != "pushlist" }) {
+      throw JPushError(.unknownKey, "\(other.prefix(100)) is not supported. Remove this key.")
+    }
+    guard let list = pushes.object else { throw call.invalid("pushlist must be a JSON object.") }
     guard list.count <= batchLimit else {
       throw call.invalid("pushlist has \(list.count) pushes; at most \(batchLimit) are allowed.")
     }

@@ -47,9 +47,10 @@ enum JPushSchedulesAPI {
 
   // MARK: Changing
 
-  /// Reads when and what.
-  private static func plan(_ call: JPushCall, _ trigger: JSONValue, _ push: JSONValue) async throws -> PushIntake.Order
-  {
+  /// Reads when and what, with the push's keys that have no effect.
+  private static func plan(
+    _ call: JPushCall, _ trigger: JSONValue, _ push: JSONValue
+  ) async throws -> (order: PushIntake.Order, unused: [String]) {
     let found = try JPushTrigger(trigger, now: call.now)
     guard trigger["single"]?.object == nil || found.startAt.timeIntervalSince(call.now) <= JPushTrigger.longest else {
       throw call.invalid("trigger.single.time must be within a year.")
@@ -59,7 +60,8 @@ enum JPushSchedulesAPI {
     (draft.sendAt, draft.recurrence) = (found.startAt, found.rule)
     // Whom it reaches is asked at each run.
     draft.options.allowEmptyAudience = true
-    return PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.clientAddress, now: call.now)
+    let order = PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.clientAddress, now: call.now)
+    return (order, request.unused.map { "push.\($0)" })
   }
 
   private static func create(_ call: JPushCall) async throws -> Response {
@@ -67,7 +69,7 @@ enum JPushSchedulesAPI {
     guard let name = fields.name, let trigger = fields.trigger, let push = fields.push else {
       throw call.invalid("name, trigger and push are needed.")
     }
-    let order = try await plan(call, trigger, push)
+    let (order, unused) = try await plan(call, trigger, push)
     let idempotency = Idempotency(
       actor: call.actor, key: fields.cid, route: "POST /v3/schedules", content: [], now: call.now)
     let uid = UUID().uuidString.lowercased()
@@ -78,7 +80,7 @@ enum JPushSchedulesAPI {
       }
       try JPushSchedule(uid: uid, name: name, trigger: trigger, push: push, schedule: schedule).save(database)
       return Idempotency.Answer(status: .ok, json: ["schedule_id": .string(uid), "name": .string(name)] as JSONValue)
-    }.response
+    }.response.naming(unused: unused)
   }
 
   /// Changes any of name, enabled, trigger and push; trigger and push only as a whole.
@@ -90,9 +92,9 @@ enum JPushSchedulesAPI {
     var changed = before
     changed.trigger = fields.trigger ?? before.trigger
     changed.push = fields.push ?? before.push
-    var order: PushIntake.Order?
     let isReplaced = fields.trigger != nil || fields.push != nil
-    if isReplaced { order = try await plan(call, changed.trigger, changed.push) }
+    var planned: (order: PushIntake.Order, unused: [String])?
+    if isReplaced { planned = try await plan(call, changed.trigger, changed.push) }
     let wanted = changed
     let finish: @Sendable (Database, Schedule) throws -> Void = { database, schedule in
       let isActive = schedule.state == .active
@@ -106,14 +108,15 @@ enum JPushSchedulesAPI {
       if isReplaced { (current.trigger, current.push) = (wanted.trigger, wanted.push) }
       try current.save(database)
     }
-    if let order {
+    if let order = planned?.order {
       guard try await call.console.intake.replace(schedule: before.schedule, with: order, also: finish) else {
         throw call.invalid("This schedule has ended and cannot be changed.")
       }
     } else {
       try await call.store.write { try finish($0, try Schedule.get($0, id: before.schedule.id)) }
     }
-    return JPushCall.answer(json(try await call.store.read { try find($0, call) }))
+    return JPushCall.answer(json(try await call.store.read { try find($0, call) })).naming(
+      unused: planned?.unused ?? [])
   }
 
   private static func remove(_ call: JPushCall) async throws -> Response {

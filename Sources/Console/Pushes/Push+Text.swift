@@ -68,6 +68,12 @@ extension Push {
 
   /// The first text of the notification, for the page's heading.
   func heading(_ texts: Texts) -> String { texts.heading(title, body) }
+
+  /// The msg_id that the JPush-compatible API answered, or lists for a schedule's run; nil: it knows no such push.
+  var messageID: String? {
+    let isRun = source == .schedule && ActivityActor(createdBy).source == .jpush
+    return source == .jpush || isRun ? String(id) : nil
+  }
 }
 
 extension Texts {

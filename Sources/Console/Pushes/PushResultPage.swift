@@ -288,7 +288,7 @@ enum PushResultPage {
   ) -> [FactView] {
     [
       FactView(texts("details.id"), push.uid),
-      FactView("msg_id", push.source == .jpush ? String(push.id) : nil),
+      FactView("msg_id", push.messageID),
       FactView(texts("details.app"), app.map { texts.noted($0.name, $0.bundleID) }, href: "/apps/\(push.appID)"),
       FactView(texts("details.audience"), draft?.audience.text(texts)),
       FactView(texts("pushes.kind"), texts("push_type.\(push.pushType.rawValue)")),

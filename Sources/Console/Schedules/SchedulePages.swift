@@ -128,7 +128,8 @@ enum SchedulePages {
   private static func facts(_ row: ScheduleRow, _ approval: ApprovalView?, _ texts: Texts) -> [FactView] {
     let schedule = row.schedule
     return [
-      FactView(texts("details.id"), schedule.uid), FactView(texts("schedules.jpush_name"), row.name),
+      FactView(texts("details.id"), schedule.uid), FactView("schedule_id", row.jpushID),
+      FactView(texts("schedules.jpush_name"), row.name),
       FactView(
         texts("details.app"), row.app.map { texts.noted($0.name, $0.bundleID) }, href: "/apps/\(schedule.appID)"),
       FactView(texts("details.audience"), row.audience),

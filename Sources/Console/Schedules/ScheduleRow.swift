@@ -13,8 +13,10 @@ struct ScheduleRow: View {
   let app: App?
   let last: SchedulePushView?
   let title: String
-  /// What JPush’s clients call it; nil: it is none of theirs.
+  /// What JPush’s clients call it, or called it; nil: it is none of theirs.
   let name: String?
+  /// The `schedule_id` that JPush’s clients got; nil like ``name``.
+  let jpushID: String?
   /// The recurrence in words.
   let rule: String
   let audience: String
@@ -35,7 +37,8 @@ struct ScheduleRow: View {
     last = try Schedule.lastPush(database, id: schedule.id).map { SchedulePushView($0, texts, now: now) }
     title = texts.heading(schedule.title, schedule.body)
     rule = draft?.recurrence.map { texts.rule($0, from: schedule.startAt) } ?? ""
-    name = schedule.source == .jpush ? try JPushSchedule.name(database, schedule: schedule.id) : nil
+    let known = schedule.source == .jpush ? try JPushSchedule.names(database, schedule: schedule.id) : nil
+    (name, jpushID) = (known?.name, known?.uid)
     audience = draft?.audience.text(texts) ?? ""
     stateText = texts("schedules.\(schedule.state.rawValue)")
     sums = texts("schedules.sums", ["sent": schedule.sent.grouped, "missed": schedule.missed.grouped])

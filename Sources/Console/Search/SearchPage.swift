@@ -72,8 +72,7 @@ struct Search: Sendable {
       ]
     }
     if let push = try Push.find(database, uid: text) { return [hit(push, isExact: true)] }
-    // The msg_id that the JPush-compatible API answered.
-    if let id = Int64(text), let push = try Push.find(database, id: id), push.source == .jpush {
+    if let id = Int64(text), let push = try Push.find(database, id: id), push.messageID != nil {
       return [hit(push, isExact: true)]
     }
     var filter = PushFilter()
@@ -88,13 +87,13 @@ struct Search: Sendable {
   }
 
   private func schedules(_ database: Database) throws -> [SearchHit] {
-    let exact = try Schedule.find(database, uid: text).map { [$0] }
-    return try (exact ?? Schedule.search(database, text, limit: Self.most)).map { schedule in
+    try Schedule.search(database, text, limit: Self.most).map { schedule in
       let row = try ScheduleRow(database, schedule, texts, now: now)
       return SearchHit(
-        title: row.name ?? row.title,
-        detail: [row.rule, row.stateText].filter { !$0.isEmpty }.joined(separator: " · "),
-        href: "/schedules/\(schedule.uid)", isExact: exact != nil)
+        title: row.title,
+        detail: [row.name ?? "", row.rule, row.stateText].filter { !$0.isEmpty }
+          .joined(separator: " · "), href: "/schedules/\(schedule.uid)",
+        isExact: [schedule.uid, row.jpushID].contains(text.lowercased()))
     }
   }
 

@@ -38,11 +38,11 @@ package struct JPushContent {
     var ios: (notification: Notification, payload: JSONValue?)?
     var android: Notification?
     if wanted.contains(.ios), let parts, alert != nil || parts["ios"] != nil {
-      ios = try Self.ios(parts["ios"] ?? [:], alert, &unused)
+      ios = try Self.ios(Self.filled(parts["ios"], alert), &unused)
     }
     var channel: String?
     if wanted.contains(.android), let parts, alert != nil || parts["android"] != nil {
-      let part = try Self.android(parts["android"] ?? [:], alert, message, &unused)
+      let part = try Self.android(Self.filled(parts["android"], alert), message, &unused)
       (android, channel) = (part.notification, part.channel)
     }
     self.android = channel.map { ["notification": ["channel_id": .string($0)]] } ?? [:]
@@ -79,6 +79,14 @@ package struct JPushContent {
     }
     notification = android
     payload = ios.payload ?? (ios.notification == android ? nil : APNsPayload.payload(of: ios.notification, uid: nil))
+  }
+
+  /// A platform's part, with the alert of all platforms unless it has its own. The limits count it, too.
+  private static func filled(_ value: JSONValue?, _ alert: String?) -> JSONValue {
+    let value = value ?? [:]
+    guard var members = value.object, let alert, members["alert"] ?? .null == .null else { return value }
+    members["alert"] = .string(alert)
+    return .object(members)
   }
 
   /// A `message` alone: the app is woken, and nothing is shown.
@@ -126,7 +134,7 @@ package struct JPushContent {
   // MARK: iOS
 
   private static func ios(
-    _ value: JSONValue, _ alert: String?, _ unused: inout [String]
+    _ value: JSONValue, _ unused: inout [String]
   ) throws(JPushError) -> (Notification, JSONValue?) {
     try check(value, "notification.ios", limit: iosLimit)
     let fields = try JPushFields(
@@ -139,7 +147,7 @@ package struct JPushContent {
     // What a notification cannot express: an alert with keys for translations, a critical sound.
     var raw: [String: JSONValue] = [:]
     switch fields["alert"] {
-    case nil: notification.body = alert
+    case nil: break
     case .string(let text)?: notification.body = text.isEmpty ? nil : text
     case .object(let members)?:
       let plain = ["title", "subtitle", "body"]
@@ -206,7 +214,7 @@ package struct JPushContent {
   ]
 
   private static func android(
-    _ value: JSONValue, _ alert: String?, _ message: JSONValue?, _ unused: inout [String]
+    _ value: JSONValue, _ message: JSONValue?, _ unused: inout [String]
   ) throws(JPushError) -> (notification: Notification, channel: String?) {
     let hours = (code: JPushCode.noRight, why: "Signalbox cannot limit the hours at which a phone shows it.")
     let fields = try JPushFields(
@@ -220,7 +228,7 @@ package struct JPushContent {
     }
     var notification = Notification()
     notification.title = try fields.text("title")
-    notification.body = fields["alert"] == nil ? alert : try fields.text("alert")
+    notification.body = try fields.text("alert")
     notification.sound = try fields.text("sound")
     notification.extras = try fields.object("extras") ?? [:]
     notification.badge = try androidBadge(fields)

@@ -10,7 +10,7 @@ package struct JPushDeviceChange: Sendable, Hashable {
   private var added: [String] = []
   private var removed: [String] = []
 
-  /// Tags added or removed in one call, and their bytes.
+  /// Tags in each list of one call, and the bytes of both lists together.
   static let tagLimit = 100
   static let tagBytes = 1000
 
@@ -35,15 +35,15 @@ package struct JPushDeviceChange: Sendable, Hashable {
     let lists = try JPushFields(tags, at: "tags", known: ["add", "remove"])
     added = try Self.tags(lists, "add")
     removed = try Self.tags(lists, "remove")
+    guard (added + removed).reduce(0, { $0 + $1.utf8.count }) <= Self.tagBytes else {
+      throw fields.invalid("tags", "must have at most \(Self.tagBytes) bytes, added and removed ones together.")
+    }
   }
 
   private static func tags(_ lists: JPushFields, _ name: String) throws(JPushError) -> [String] {
     let tags = try lists.texts(name, atMost: tagLimit) { _ in nil }
     if let problem = tags.lazy.compactMap({ TagRule.problem(with: $0, rule: .jpush) }).first {
       throw JPushError(.invalid, "\(lists.place(name)): \(problem.text)")
-    }
-    guard tags.reduce(0, { $0 + $1.utf8.count }) <= tagBytes else {
-      throw lists.invalid(name, "has more than \(tagBytes) bytes.")
     }
     return tags
   }
@@ -96,11 +96,11 @@ package struct JPushMembers: Sendable, Hashable {
 
   private static let messageLimit = 100
 
-  /// `platform=ios,android`; every platform without it.
+  /// `platform=ios,android`; every platform without it. JPush's other platforms have no devices here.
   package static func platforms(_ values: [String]) throws(JPushError) -> Set<Platform> {
     var platforms: Set<Platform> = []
     let words = values.flatMap { $0.split(separator: ",").map(String.init) }
-    for word in words where word != "winphone" {
+    for word in words where !JPushRequest.otherPlatforms.contains(word) {
       guard let platform = Platform(rawValue: word) else {
         throw JPushError(.invalid, "platform must be ios or android.")
       }

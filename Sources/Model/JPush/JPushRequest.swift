@@ -31,6 +31,9 @@ package struct JPushRequest: Sendable, Hashable {
   /// Letters, digits, `_` and `-` of a `cid`.
   static let cidLimit = 64
 
+  /// Platforms of JPush that Signalbox has no devices of.
+  static let otherPlatforms: Set<String> = ["winphone", "hmos", "quickapp"]
+
   /// Segments of an audience.
   private static let segmentsLimit = 1
 
@@ -124,7 +127,7 @@ package struct JPushRequest: Sendable, Hashable {
     }
     var platforms: Set<Platform> = []
     for (index, word) in words.enumerated() {
-      if ["winphone", "hmos", "quickapp"].contains(word) {
+      if otherPlatforms.contains(word) {
         throw JPushError(
           .noRight, "platform: Signalbox does not send to \(word). Use ios and android.", field: "platform[\(index)]")
       }

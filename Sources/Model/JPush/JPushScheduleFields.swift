@@ -30,7 +30,8 @@ package struct JPushScheduleFields: Sendable, Hashable {
     guard !isNew || enabled == true else { throw Self.invalid("enabled must be true when a schedule is created.") }
     guard enabled != nil || members["enabled"] == nil else { throw Self.invalid("enabled must be true or false.") }
     trigger = members["trigger"]
-    push = members["push"].map { .object(($0.object ?? [:]).filter { $0.key != "cid" }) }
+    push = members["push"]?.object.map { JSONValue.object($0.filter { $0.key != "cid" }) }
+    guard push != nil || members["push"] == nil else { throw Self.invalid("push must be a JSON object.") }
     guard !isNew || trigger != nil && push != nil else { throw Self.invalid("trigger and push are needed.") }
     cid = members["cid"]?.string
     guard members["cid"] == nil || cid.map(JPushRequest.isCID) == true else { throw Self.invalid("cid is not valid.") }
@@ -39,7 +40,9 @@ package struct JPushScheduleFields: Sendable, Hashable {
 
   /// A change keeps the kind of trigger.
   package func check(before: JSONValue) throws(JPushError) {
-    guard trigger == nil || trigger?.object?.keys.first == before.object?.keys.first else {
+    // A kind that is null is none.
+    let other = before["single"]?.object == nil ? "single" : "periodical"
+    guard trigger?[other]?.object == nil else {
       throw Self.invalid("A single schedule cannot become periodical, or vice versa.")
     }
   }

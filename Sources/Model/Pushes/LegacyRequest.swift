@@ -25,6 +25,7 @@ package struct LegacyRequest: Sendable, Hashable {
   /// What the protocol says of a receiver that a message does not reach.
   package enum Word: String, Sendable, CaseIterable {
     case invalidParameters = "InvalidParameters"
+    case invalidPackageName = "InvalidPackageName"
     case invalidTTL = "InvalidTtl"
     case invalidDataKey = "InvalidDataKey"
     case messageTooBig = "MessageTooBig"
@@ -52,7 +53,8 @@ package struct LegacyRequest: Sendable, Hashable {
     package init(_ problems: Problems) {
       let problem = problems.all.first
       switch problem?.code {
-      case PayloadMessage.tooLarge.code, FCMMessageProblem.tooLarge.code: word = .messageTooBig
+      case PayloadMessage.tooLarge.code, FCMMessageProblem.tooLarge.code, JPushMessageProblem.tooLarge.code:
+        word = .messageTooBig
       case FCMMessageProblem.reservedKey.code, PayloadMessage.reservedKey.code: word = .invalidDataKey
       default: word = .invalidParameters
       }
@@ -218,6 +220,11 @@ extension LegacyRequest.Word {
   /// - Parameter reason: the provider's, or one of ours.
   package init(reason: String) {
     let code = Reason.head(reason)
+    // FCM has one code for all fields of a message, the legacy protocol a word for this one.
+    if code == FCMCode.badRequest.rawValue, reason.contains("restricted_package_name") {
+      self = .invalidPackageName
+      return
+    }
     self =
       APNsCode(rawValue: code).map { Self($0) } ?? FCMCode(rawValue: code).map { Self($0) }
       ?? OwnReason(rawValue: code).map { Self($0) } ?? .internalServerError
@@ -243,7 +250,8 @@ extension LegacyRequest.Word {
     case .senderMismatch: self = .mismatchSenderID
     case .quotaExceeded: self = .deviceRateExceeded
     case .thirdPartyAuthError: self = .invalidAPNsCredential
-    case .badRequest, .internal, .notFound, .permissionDenied, .unauthenticated, .unavailable:
+    case .badRequest: self = .invalidParameters
+    case .internal, .notFound, .permissionDenied, .unauthenticated, .unavailable:
       self = .internalServerError
     }
   }

@@ -39,15 +39,18 @@ package struct JPushSchedule: Sendable, Hashable {
       """, schedule.id, uid, name, trigger.text(), push.text())
   }
 
+  /// Nil also for one that JPush's clients have removed.
   package static func find(_ database: Database, app: Int64, uid: String) throws -> JPushSchedule? {
-    try database.fetchOne("SELECT \(columns) \(from) WHERE j.uid = ? AND s.app_id = ?", uid, app) {
-      try JPushSchedule($0)
-    }
+    try database.fetchOne(
+      "SELECT \(columns) \(from) WHERE j.uid = ? AND s.app_id = ? AND NOT j.is_removed", uid, app
+    ) { try JPushSchedule($0) }
   }
 
-  /// What JPush’s clients call a schedule; nil: it is none of theirs, or they have removed it.
-  package static func name(_ database: Database, schedule: Int64) throws -> String? {
-    try database.fetchOne("SELECT name FROM jpush_schedules WHERE schedule_id = ?", schedule) { $0.text(0) }
+  /// What JPush’s clients know, or knew, a schedule by; nil: it is none of theirs.
+  package static func names(_ database: Database, schedule: Int64) throws -> (uid: String, name: String)? {
+    try database.fetchOne("SELECT uid, name FROM jpush_schedules WHERE schedule_id = ?", schedule) {
+      (uid: $0.text(0), name: $0.text(1))
+    }
   }
 
   /// Those of an app that have not ended, oldest first; at most ``liveLimit`` exist.
@@ -57,9 +60,9 @@ package struct JPushSchedule: Sendable, Hashable {
     ) { try JPushSchedule($0) }
   }
 
-  /// Removes it for JPush's clients; the ended schedule stays in the console's history.
+  /// Removes it for JPush's clients; the ended schedule stays in the console's history, and keeps its name there.
   package func remove(_ database: Database) throws {
-    try database.run("DELETE FROM jpush_schedules WHERE schedule_id = ?", schedule.id)
+    try database.run("UPDATE jpush_schedules SET is_removed = 1 WHERE schedule_id = ?", schedule.id)
   }
 
   /// Row IDs of its pushes, oldest first.

@@ -38,16 +38,17 @@ extension Schedule {
     return Page(found, limit: limit, key: \.id)
   }
 
-  /// Schedules of any app with a text in their push or in their name, newest first.
+  /// Schedules of any app with a text in their push or in the name that JPush’s clients gave them, or with this ID, newest
+  /// first.
   package static func search(_ database: Database, _ text: String, limit: Int) throws -> [Schedule] {
     try database.fetchAll(
       """
       SELECT \(columns) FROM schedules s
-      WHERE s.search LIKE ?1 ESCAPE '\\' OR s.id IN (
-        SELECT schedule_id FROM jpush_schedules WHERE name LIKE ?1 ESCAPE '\\'
+      WHERE s.uid = ?2 OR s.search LIKE ?1 ESCAPE '\\' OR s.id IN (
+        SELECT schedule_id FROM jpush_schedules WHERE uid = ?2 OR name LIKE ?1 ESCAPE '\\'
       )
-      ORDER BY s.id DESC LIMIT ?2
-      """, anywhere(text), limit
+      ORDER BY s.id DESC LIMIT ?3
+      """, anywhere(text), text.lowercased(), limit
     ) { try Schedule($0) }
   }
 

@@ -24,4 +24,9 @@ extension Schema {
         push TEXT NOT NULL                   -- JSON, as sent
       ) STRICT;
       """)
+
+  /// Schedules that JPush's clients have deleted keep their names in the console.
+  static let removedSchedules = Migration(
+    id: "2026-11-28 removed schedules",
+    sql: "ALTER TABLE jpush_schedules ADD COLUMN is_removed INTEGER NOT NULL DEFAULT 0;")
 }

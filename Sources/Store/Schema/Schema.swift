@@ -19,7 +19,7 @@ package enum Schema {
       pushAnnouncements, deliveryBadges, incidents, topicChanges, smokeTests, drafts,
       templates, segments, webhooks, tokenLimits, auditChain, signIn, incidentMessages, enrollments, oidc, approvals,
       incidentEnds, shownSecondSteps, localizations, incidentMoves, acceptedBefore, messageNames,
-      audienceUses, repeatedApprovals, pushTypes, receiptServices,
+      audienceUses, repeatedApprovals, pushTypes, receiptServices, removedSchedules,
     ])
 
   /// The schema of the first release.

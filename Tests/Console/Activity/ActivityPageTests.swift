@@ -164,6 +164,9 @@ struct ActivityPageTests {
         let found = ActivityActor(actor)
         #expect(found.source == .jpush && found.name(scene.console.locales[code]) == name, "\(actor)")
       }
+      let legacy = ActivityActor("fcm 24db75")
+      let name = legacy.name(scene.console.locales["en"])
+      #expect(legacy.source == .legacy && name == "24db75", "no person of the console")
     }
   }
 

@@ -45,6 +45,9 @@ struct JPushContractTests {
       let schedule: JSONValue = ["name": "a", "enabled": true, "trigger": trigger, "push": JPushScene.push]
       let made = try await jpush.call(.post, "/v3/schedules", schedule)
       let id = try #require(made.json?["schedule_id"]?.string)
+      let slow = JSONValue.object(
+        (JPushScene.push.object ?? [:]).merging(["options": ["big_push_duration": 1400]]) { $1 })
+      let running = try #require(try await jpush.call(.post, "/v3/push", slow).json?["msg_id"]?.string)
       let batch: JSONValue = ["pushlist": ["c": ["platform": "ios", "target": "r1", "notification": ["alert": "x"]]]]
       let aliases: JSONValue = ["pushlist": ["d": ["platform": "ios", "target": "x", "notification": ["alert": "x"]]]]
       let devices: JSONValue = ["registration_ids": ["r1", "none"]]
@@ -55,6 +58,7 @@ struct JPushContractTests {
         (HTTPServer.Method.post, "/v3/push", "/v3/push", JPushScene.push),
         (.post, "/v3/push/validate", "/v3/push/validate", JPushScene.push),
         (.get, "/v3/push/cid", "/v3/push/cid?count=2", nil),
+        (.delete, "/v3/push/{id}", "/v3/push/\(running)", nil),
         (.post, "/v3/push/batch/regid/single", "/v3/push/batch/regid/single", batch),
         (.post, "/v3/push/batch/alias/single", "/v3/push/batch/alias/single", aliases),
         (.get, "/v3/schedules", "/v3/schedules", nil), (.post, "/v3/schedules", "/v3/schedules", schedule),

@@ -44,11 +44,14 @@ struct JPushDeviceTests {
     try await JPushScene.with { jpush in
       try await jpush.addDevices(["a"], [], [], [], [], [], [], [], [], [], [])
       let many: JSONValue = .array((0...100).map { .string("t\($0)") })
-      let bytes: JSONValue = .array((0..<26).map { .string(String(repeating: "x", count: 38) + String(10 + $0)) })
+      func tags(_ numbers: Range<Int>) -> JSONValue {
+        .array(numbers.map { .string(String(repeating: "x", count: 38) + String($0)) })
+      }
       for (body, text) in [
         (["alias": "user-e6882cab-cedf-4335-9b7c-612cd5b4d37d"], "40"),
         (["alias": "e6882cab-cedf-4335-9b7c-612cd5b4d37d"], "-"), (["tags": ["add": ["a b"]]], "tags.add"),
-        (["tags": ["add": many]], "100"), (["tags": ["add": bytes]], "1000"), (["tags": ["set": ["a"]]], "set"),
+        (["tags": ["add": many]], "100"), (["tags": ["add": tags(10..<36)]], "1000"),
+        (["tags": ["add": tags(10..<23), "remove": tags(23..<36)]], "1000"), (["tags": ["set": ["a"]]], "set"),
         (["tags": ["a"]], "tags"), (["alias": 7], "alias"), ([:], "alias"),
         (["name": "x"], "name"), (["tags": ["add": [7]]], "tags.add"), ([], "object"),
       ] as [(JSONValue, String)] {
@@ -77,6 +80,8 @@ struct JPushDeviceTests {
       #expect(try await ids("?platform=ios%2Candroid") == ["r1", "r2", "r3"])
       #expect(try await ids("/?platform=ios&platform=android") == ["r1", "r2", "r3"])
       #expect(try await ids("?platform=android") == [])
+      #expect(try await ids("?platform=ios,hmos,quickapp,winphone") == ["r1", "r2", "r3"])
+      #expect(try await ids("?platform=hmos") == [])
       #expect(try await jpush.call(.get, "/v3/aliases/anna?platform=x").jpushCode == 7002)
       #expect(try await jpush.call(.get, "/v3/aliases/a-b").jpushCode == 7002)
       let half: JSONValue = ["registration_ids": ["remove": ["r1", "none"]]]

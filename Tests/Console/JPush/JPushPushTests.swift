@@ -82,6 +82,30 @@ struct JPushPushTests {
     }
   }
 
+  @Test("a push is canceled by its msg_id until it is over, and only with the key that sent it")
+  func cancel() async throws {
+    try await JPushScene.with { jpush in
+      try await jpush.addDevices([], [])
+      var body = JPushScene.push.object ?? [:]
+      body["options"] = ["big_push_duration": 1400]
+      let sent = try await jpush.call(.post, "/v3/push", .object(body))
+      let path = "/v3/push/\(try #require(sent.json?["msg_id"]?.string))"
+      let other = try await jpush.scene.addApp("com.example.other", name: "Other")
+      let issued = try await jpush.store.write { try JPushKey.issue($0, app: other, by: "eve", now: ConsoleScene.noon) }
+      let eve = JPushScene(scene: jpush.scene, app: other, appKey: issued.key.appKey, secret: issued.secret)
+      #expect(try await eve.call(.delete, path).jpushCode == 1003)
+      let done = try await jpush.call(.delete, path)
+      #expect(done.status == 200 && done.bytes.isEmpty, "\(done.text)")
+      let push = try #require(try await jpush.finished(sent))
+      #expect(push.state == .cancelled)
+      #expect(try await jpush.scene.audit("push.cancel").map(\.actor) == ["jpush \(jpush.appKey)"])
+      for path in [path, "/v3/push/999", "/v3/push/x", "/v3/push/99999999999999999999"] {
+        let refused = try await jpush.call(.delete, path)
+        #expect(refused.status == 400 && refused.jpushCode == 1003, "\(path): \(refused.text)")
+      }
+    }
+  }
+
   @Test("a custom message is listed by its text, although it shows none")
   func customMessage() async throws {
     try await JPushScene.with { jpush in
@@ -166,8 +190,24 @@ struct JPushPushTests {
         let push = try await jpush.scene.finished(try await jpush.store.read { try Push.get($0, id: id).uid })
         #expect(try await jpush.reached(push) == [device])
       }
-      #expect(try await jpush.call(.post, "/v3/push/batch/regid/single", ["list": [:]]).jpushCode == 1002)
+      for (body, code) in [
+        (["list": [:]], 1002), (["pushlist": .null], 1002), (["pushlist": []], 1003),
+        (["pushlist": [:], "options": [:]], 1009),
+      ] as [(JSONValue, Int64)] {
+        let refused = try await jpush.call(.post, "/v3/push/batch/regid/single", body)
+        #expect(refused.status == 400 && refused.jpushCode == code, "\(refused.text)")
+      }
     }
+  }
+
+  @Test(
+    "a push that is too large with the data that Signalbox adds is 1005, whatever service it is too large for",
+    arguments: [
+      Problem("notification", PayloadMessage.tooLarge), Problem("notification", FCMMessageProblem.tooLarge),
+      Problem("notification", JPushMessageProblem.tooLarge),
+    ])
+  func tooLarge(problem: Problem) {
+    #expect(JPushPushesAPI.error(of: Problems([problem])).code == .tooLarge, "\(problem.code)")
   }
 
   @Test("keys without effect are named in a header")

@@ -49,6 +49,12 @@ struct JPushScheduleTests {
       let push = try #require(made)
       let ids = try await jpush.call(.get, "/v3/schedules/\(id)/msg_ids").json
       #expect(ids == ["count": 1, "msgids": [["msg_id": .string("\(push.id)")]]])
+      var vera = try await jpush.scene.signIn(.viewer)
+      let found = try await vera.get("/search?q=\(push.id)")
+      let page = ScenePage(try await vera.get("/pushes/\(push.uid)"))
+      let links = ScenePage(found).links
+      #expect(found.location == "/pushes/\(push.uid)" || links.contains("/pushes/\(push.uid)"))
+      #expect(page.text.contains("msg_id"), "as that of a push that was sent at once")
       #expect(try await Self.schedule(jpush, id).state == .ended)
       #expect(try await jpush.call(.get, "/v3/schedules/\(id)").json?["enabled"] == false)
       let late = try await jpush.call(.put, "/v3/schedules/\(id)", ["name": "x"])
@@ -70,6 +76,21 @@ struct JPushScheduleTests {
         #expect(!text.contains("every day") && text.contains("定时_1"), "\(path)")
       }
       #expect(ScenePage(try await anna.get("/activity")).text.contains("定时_1"))
+    }
+  }
+
+  @Test("the schedule_id and the name lead to the schedule, whose page shows both")
+  func found() async throws {
+    try await JPushScene.with { jpush in
+      let id = try await Self.create(jpush)
+      let href = "/schedules/\(try await Self.schedule(jpush, id).uid)"
+      var vera = try await jpush.scene.signIn(.viewer)
+      for text in [id, id.uppercased(), String(href.dropFirst("/schedules/".count))] {
+        #expect(try await vera.get("/search?q=\(text)").location == href, "\(text)")
+      }
+      let named = ScenePage(try await vera.get("/search?q=\(SceneBrowser.escaped("定时_1"))"))
+      let page = ScenePage(try await vera.get(href))
+      #expect(named.links.contains(href) && page.text.contains("schedule_id") && page.text.contains(id))
     }
   }
 
@@ -108,6 +129,23 @@ struct JPushScheduleTests {
       #expect(try await jpush.call(.delete, path).status == 404)
       let ended = try await jpush.store.read { try Schedule.get($0, id: schedule.id) }
       #expect(ended.state == .ended, "the console still shows it")
+      var anna = try await jpush.scene.signIn(.admin)
+      let page = ScenePage(try await anna.get("/schedules/\(schedule.uid)"))
+      #expect(page.text.contains("Name in JPush") && page.text.contains(id), "by the names that a server's log has")
+    }
+  }
+
+  @Test("keys of the push without effect are named in a header, whether the schedule is made or changed")
+  func unused() async throws {
+    try await JPushScene.with { jpush in
+      let push = JSONValue.object((JPushScene.push.object ?? [:]).merging(["options": ["classification": 1]]) { $1 })
+      let made = try await jpush.call(.post, "/v3/schedules", Self.body(["push": push]))
+      #expect(made.response.headers["X-Signalbox-Unused"] == "push.options.classification", "\(made.text)")
+      let path = "/v3/schedules/\(try #require(made.json?["schedule_id"]?.string))"
+      let changed = try await jpush.call(.put, path, ["push": push])
+      #expect(changed.response.headers["X-Signalbox-Unused"] == "push.options.classification", "\(changed.text)")
+      let named = try await jpush.call(.put, path, ["name": "b"])
+      #expect(named.status == 200 && named.response.headers["X-Signalbox-Unused"] == nil, "\(named.text)")
     }
   }
 
@@ -119,7 +157,7 @@ struct JPushScheduleTests {
         (["name": .null], "name"), (["trigger": .null], "trigger"), (["push": .null], "push"),
         (["push": ["platform": "all"]], "audience"), (["trigger": ["single": ["time": "2026-11-20 19:00:00"]]], "past"),
         (["trigger": ["single": ["time": "2027-11-22 20:00:01"]]], "within a year"),
-        (["colour": 1], "colour"), (["cid": "not a cid"], "cid"),
+        (["push": "x"], "push must"), (["colour": 1], "colour"), (["cid": "not a cid"], "cid"),
         (["push": ["platform": "all", "audience": ["segment": ["x"]], "notification": ["alert": "x"]]], "segment"),
       ] as [([String: JSONValue], String)] {
         let answer = try await jpush.call(.post, "/v3/schedules", Self.body(change))
@@ -132,6 +170,18 @@ struct JPushScheduleTests {
         ["schedule_id": "x"], ["trigger": ["end": "2026-12-01 00:00:00"]],
       ] as [JSONValue] {
         #expect(try await jpush.call(.put, "/v3/schedules/\(id)", change).jpushCode == 8100, "\(change.text())")
+      }
+      for (trigger, text) in [
+        (Self.daily, "cannot become"), ([:], "either single or periodical"), ([], "trigger must"),
+        (["end": "2026-12-01 00:00:00"], "trigger.end"),
+      ] as [(JSONValue, String)] {
+        let answer = try await jpush.call(.put, "/v3/schedules/\(id)", ["trigger": trigger])
+        #expect(answer.jpushCode == 8100 && answer.text.contains(text), "\(answer.text)")
+      }
+      let nulled: JSONValue = ["single": Self.single["single"] ?? .null, "periodical": .null]
+      for _ in 0..<4 {
+        let answer = try await jpush.call(.put, "/v3/schedules/\(id)", ["trigger": nulled])
+        #expect(answer.status == 200, "\(answer.text)")
       }
       #expect(try await jpush.call(.put, "/v3/schedules/none", ["name": "x"]).jpushCode == 8104)
       #expect(try await jpush.call(.get, "/v3/schedules?page=x").jpushCode == 8100)

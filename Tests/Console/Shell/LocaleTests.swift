@@ -217,7 +217,9 @@ struct LocaleTests {
         SmokeDifference.notReached, SmokeDifference.displayed, SmokeDifference.notDisplayed,
         SmokeDifference.displayedLate,
       ])
-    add("search.kinds.", ["pushes", "devices", "segments", "tags", "apps", "certificates", "reasons", "pages"])
+    add(
+      "search.kinds.",
+      ["pushes", "schedules", "devices", "segments", "tags", "apps", "certificates", "reasons", "pages"])
     for group in WordsPage.groups { add("glossary.\(group.name).", ["title", "lead"] + group.words.map(\.code)) }
     add("codes.retry.", Reason.Retry.allCases.map(\.rawValue))
     add("codes.becomes.", ["retired", "parked", "kept"])

@@ -217,6 +217,11 @@ struct JPushRequestTests {
     #expect(size(["ios": ["alert": text(1989)]])?.code == .tooLarge)
     #expect(size(["android": ["alert": text(3988)]]) == nil)
     #expect(size(["android": ["alert": text(3989)]])?.code == .tooLarge)
+    // An alert of all platforms counts as that of each.
+    #expect(size(["alert": text(1988)]) == nil && size(["alert": text(1989)])?.code == .tooLarge)
+    #expect(size(["alert": text(1989), "ios": ["alert": "x"]]) == nil)
+    #expect(size(["alert": text(3989), "ios": ["alert": "x"]])?.code == .tooLarge)
+    #expect(size(["alert": text(3989), "ios": ["alert": "x"], "android": ["alert": "x"]]) == nil)
     func message(_ count: Int) -> JPushError? {
       Self.error(["platform": "ios", "audience": "all", "message": ["msg_content": text(count)]])
     }

@@ -48,11 +48,21 @@ struct ReasonTests {
       ("PayloadTooLarge", .messageTooBig), ("TooManyRequests", .deviceRateExceeded),
       ("QUOTA_EXCEEDED", .deviceRateExceeded), ("BadCertificate", .invalidAPNsCredential),
       ("PERMISSION_DENIED (CONSUMER_INVALID)", .internalServerError),
+      ("BadRequest (message.android.notification.color)", .invalidParameters),
+      ("BadRequest (message.android.restricted_package_name)", .invalidPackageName),
       ("THIRD_PARTY_AUTH_ERROR", .invalidAPNsCredential), ("NoCredential", .invalidAPNsCredential),
       ("Expired (ServiceUnavailable)", .internalServerError), ("HTTP 418", .internalServerError),
     ] as [(String, LegacyRequest.Word)])
   func legacy(reason: String, word: LegacyRequest.Word) {
     #expect(LegacyRequest.Word(reason: reason) == word)
+  }
+
+  @Test("legacy FCM calls a message too big, whatever service it is too large for")
+  func tooBig() {
+    for problem in [
+      Problem("notification", PayloadMessage.tooLarge), Problem("notification", FCMMessageProblem.tooLarge),
+      Problem("notification", JPushMessageProblem.tooLarge),
+    ] { #expect(LegacyRequest.Refused(Problems([problem])).word == .messageTooBig, "\(problem.code)") }
   }
 
   @Test("the codes with special handling, and legacy FCM's words, are explained")
