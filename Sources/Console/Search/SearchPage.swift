@@ -93,7 +93,7 @@ struct Search: Sendable {
         title: row.title,
         detail: [row.name ?? "", row.rule, row.stateText].filter { !$0.isEmpty }
           .joined(separator: " · "), href: "/schedules/\(schedule.uid)",
-        isExact: [schedule.uid, row.jpushID].contains(text.lowercased()))
+        isExact: text == schedule.uid || text.lowercased() == row.jpushID)
     }
   }
 

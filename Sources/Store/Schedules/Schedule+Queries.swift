@@ -45,10 +45,10 @@ extension Schedule {
       """
       SELECT \(columns) FROM schedules s
       WHERE s.uid = ?2 OR s.search LIKE ?1 ESCAPE '\\' OR s.id IN (
-        SELECT schedule_id FROM jpush_schedules WHERE uid = ?2 OR name LIKE ?1 ESCAPE '\\'
+        SELECT schedule_id FROM jpush_schedules WHERE uid = lower(?2) OR name LIKE ?1 ESCAPE '\\'
       )
       ORDER BY s.id DESC LIMIT ?3
-      """, anywhere(text), text.lowercased(), limit
+      """, anywhere(text), text, limit
     ) { try Schedule($0) }
   }
 

@@ -219,7 +219,10 @@ struct LocaleTests {
       ])
     add(
       "search.kinds.",
-      ["pushes", "schedules", "devices", "segments", "tags", "apps", "certificates", "reasons", "pages"])
+      [
+        "pushes", "schedules", "templates", "smoketests", "devices", "segments", "tags", "apps", "certificates",
+        "reasons", "pages",
+      ])
     for group in WordsPage.groups { add("glossary.\(group.name).", ["title", "lead"] + group.words.map(\.code)) }
     add("codes.retry.", Reason.Retry.allCases.map(\.rawValue))
     add("codes.becomes.", ["retired", "parked", "kept"])
