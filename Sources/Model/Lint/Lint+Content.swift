@@ -73,11 +73,7 @@ extension Lint {
       findings.append(Finding(severity: .warning, problem: mismatch, fix: fix))
     }
     switch payload.pushType {
-    case .liveactivity:
-      let aps = payload.json["aps"]
-      for key in ["timestamp", "event", "content-state"] where aps?[key] == nil {
-        findings.append(finding(.error, "apns.payload", .liveActivity, ["key": key]))
-      }
+    case .liveactivity: findings += liveActivity(draft, payload)
     case .mdm, .controls, .widgets, .pushtotalk, .location, .fileprovider:
       if draft.apns.payload == nil {
         let arguments = ["type": payload.pushType.rawValue]

@@ -240,6 +240,42 @@ struct LintTests {
     #expect(whole == [])
   }
 
+  @Test("what a phone would ignore in the payload of a Live Activity")
+  func liveActivity() throws {
+    func activity(_ aps: JSONValue, _ change: (inout PushDraft) -> Void = { _ in }) -> [Lint.Finding] {
+      found {
+        $0.notification = PushNotification()
+        $0.options.pushType = .liveactivity
+        $0.apns.payload = ["aps": aps]
+        change(&$0)
+      }
+    }
+    let start = activity(["timestamp": 1, "event": "start", "content-state": [:]])
+    #expect(lines(start) == Array(repeating: "error apns.payload lint.live_activity_start", count: 3))
+    #expect(start.map { $0.problem.arguments["key"] } == ["attributes-type", "attributes", "alert"])
+    let whole: JSONValue = [
+      "timestamp": 1, "event": "start", "content-state": [:], "attributes-type": "Match", "attributes": [:],
+      "alert": ["title": "Kick-off"],
+    ]
+    #expect(activity(whole) == [])
+    let end: JSONValue = ["timestamp": 1, "event": "end", "dismissal-date": 1]
+    #expect(lines(activity(end)) == ["hint apns.payload lint.live_activity_end"])
+    #expect(
+      lines(activity(["timestamp": 1, "event": "begin", "content-state": "1:0"])) == [
+        "error apns.payload lint.live_activity_event", "error apns.payload lint.live_activity_object",
+      ])
+    let dates = activity([
+      "timestamp": 1_800_000_000_000, "event": "update", "content-state": [:], "stale-date": "soon",
+      "dismissal-date": .double(1_800_000_000.5),
+    ])
+    #expect(lines(dates) == Array(repeating: "error apns.payload lint.live_activity_date", count: 2))
+    #expect(dates.first?.fix?.apns.payload?["aps"]?["timestamp"] == 1_800_000_000)
+    #expect(dates.last?.fix == nil)
+    let low = activity(["timestamp": 1, "event": "update", "content-state": [:]]) { $0.options.priority = .low }
+    #expect(lines(low) == ["warning options.priority lint.live_activity_priority"])
+    try expectFixed(low.first)
+  }
+
   @Test("aliases and tags under JPush's rule, with the app's own form on offer")
   func aliases() throws {
     let context = Lint.Context(aliasRule: .jpush)
