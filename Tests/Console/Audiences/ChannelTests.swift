@@ -87,6 +87,34 @@ struct ChannelTests {
     }
   }
 
+  @Test("before a push is sent, the API compares its channel with the app's list")
+  func known() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      let made = try await scene.call(.post, Self.list, as: .operator, json: ["storage": "none"])
+      let channel = try #require(made.json?["channel"]?.string)
+      func codes(_ id: String, _ environment: String, _ options: [String: JSONValue] = [:]) async throws -> [String] {
+        let answer = try await scene.call(
+          .post, "/api/v1/pushes", as: .operator,
+          json: [
+            "app": "com.example.shop", "environment": .string(environment), "audience": ["channel": .string(id)],
+            "apns": ["payload": ["aps": ["timestamp": 1, "event": "update", "content-state": [:]]]],
+            "options": .object(options.merging(["dry_run": true]) { $1 }),
+          ])
+        let found = answer.json?["findings"] ?? answer.json?["errors"]
+        return found?.array?.compactMap { $0["code"]?.string } ?? []
+      }
+      let known = try await codes(channel, "production")
+      #expect(known == [])
+      let kept = try await codes(channel, "production", ["time_to_live": 60])
+      #expect(kept == ["channel.stores_nothing"])
+      let elsewhere = try await codes(channel, "development")
+      #expect(elsewhere == ["channel.elsewhere"])
+      let unknown = try await codes("c3RyYW5nZXI=", "production")
+      #expect(unknown == ["channel.unknown"])
+    }
+  }
+
   @Test("a push to a channel says on its page that Apple tells no devices")
   func result() async throws {
     try await ConsoleScene.with { scene in
