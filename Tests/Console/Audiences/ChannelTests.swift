@@ -131,7 +131,34 @@ struct ChannelTests {
       var ben = try await scene.signIn(.viewer)
       let page = try await ben.get("/pushes/\(uid)")
       #expect(page.text.contains("This was a single request.") && page.text.contains("APNs accepted the update"))
-      #expect(!page.text.contains("id=\"devices\""))
+      #expect(!page.text.contains("id=\"devices\"") && !page.text.contains("data-funnel"))
+      #expect(page.text.contains("The subscribers of channel c3RyYW5nZXI="))
+      let link = try #require(ScenePage(page).links.first { $0.hasPrefix("/pushes/\(uid)/deliveries/") })
+      let delivery = ScenePage(try await ben.get(link))
+      #expect(delivery.text.contains("POST /4/broadcasts/apps/com.example.shop HTTP/2"), "\(delivery.text)")
+      #expect(delivery.text.contains("apns-channel-id: c3RyYW5nZXI=") && delivery.text.contains("apns-request-id: "))
+      #expect(!delivery.text.contains("deleted device"))
+    }
+  }
+
+  @Test("a channel that APNs does not know is no device: its push leads to the app's channels")
+  func notRegistered() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      scene.provider.answer { _ in
+        .outcome(.rejected(status: 400, reason: "ChannelNotRegistered", tokenInvalidSince: nil))
+      }
+      let body: JSONValue = [
+        "app": "com.example.shop", "environment": "development", "audience": ["channel": "c3RyYW5nZXI="],
+        "apns": ["payload": ["aps": ["timestamp": 1, "event": "update", "content-state": ["score": "1:0"]]]],
+      ]
+      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: body)
+      let uid = try #require(created.json?["id"]?.string)
+      _ = try await scene.finished(uid)
+      var ben = try await scene.signIn(.viewer)
+      let page = ScenePage(try await ben.get("/pushes/\(uid)"))
+      #expect(page.links.contains("/apps/\(app.id)/channels"), "\(page.links)")
+      #expect(!page.links.contains { $0.contains("quarantined") || $0.contains("?reason=") })
     }
   }
 }
