@@ -128,6 +128,8 @@ struct ChannelTests {
       let uid = try #require(created.json?["id"]?.string)
       let push = try await scene.finished(uid)
       #expect(push.counts.accepted == 1 && push.target == 1)
+      let deliveries = try await scene.call(.get, "/api/v1/pushes/\(uid)/deliveries", as: .viewer)
+      #expect(deliveries.json?["items"]?.array?.first?["device"] == .null, "\(deliveries.text)")
       var ben = try await scene.signIn(.viewer)
       let page = try await ben.get("/pushes/\(uid)")
       #expect(page.text.contains("This was a single request.") && page.text.contains("APNs accepted the update"))
