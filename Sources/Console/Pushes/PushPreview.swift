@@ -232,7 +232,7 @@ struct PushPreview: Sendable {
           severity: .hint, severityText: texts("severity.hint"),
           message: texts("send.unknown_tokens", count: check.unknown), field: "device_token"))
     }
-    let callbacks = CallbackRows(payload.facts)
+    let callbacks = CallbackRows(payload.facts, type: payload.pushType)
     let isSimulated = credentials.contains { $0.provider == .apns && $0.place == .simulator }
     return PushPreviewView(
       sentence: sentence(page), times: times(page),

@@ -101,6 +101,7 @@ struct ChannelTests {
             "apns": ["payload": ["aps": ["timestamp": 1, "event": "update", "content-state": [:]]]],
             "options": .object(options.merging(["dry_run": true]) { $1 }),
           ])
+        if let callbacks = answer.json?["callbacks"] { #expect(callbacks == [], "ActivityKit calls none of them") }
         let found = answer.json?["findings"] ?? answer.json?["errors"]
         return found?.array?.compactMap { $0["code"]?.string } ?? []
       }
@@ -134,7 +135,7 @@ struct ChannelTests {
       let page = try await ben.get("/pushes/\(uid)")
       #expect(page.text.contains("This was a single request.") && page.text.contains("APNs accepted the update"))
       #expect(!page.text.contains("id=\"devices\"") && !page.text.contains("data-funnel"))
-      #expect(page.text.contains("The subscribers of channel c3RyYW5nZXI="))
+      #expect(page.text.contains("The subscribers of channel c3RyYW5nZXI=") && page.text.contains("score: 1:0"))
       let link = try #require(ScenePage(page).links.first { $0.hasPrefix("/pushes/\(uid)/deliveries/") })
       let delivery = ScenePage(try await ben.get(link))
       #expect(delivery.text.contains("POST /4/broadcasts/apps/com.example.shop HTTP/2"), "\(delivery.text)")
