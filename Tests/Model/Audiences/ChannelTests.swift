@@ -100,6 +100,7 @@ struct ChannelTests {
     #expect(lines(.exists(nil), kept) == [] && lines(.exists(.storesLatest), kept) == [])
     #expect(lines(.exists(.storesNothing), kept) == ["error options.time_to_live channel.stores_nothing"])
     #expect(lines(.exists(.storesNothing), fixed) == ["error apns.headers.apns-expiration channel.stores_nothing"])
+    #expect(Reason.of("BadExpirationDate").cause.contains("channel"), "what APNs answers to a channel nobody knew")
     #expect(lines(.elsewhere, plain) == ["error audience.channel channel.elsewhere"])
     #expect(lines(.gone, plain) == ["warning audience.channel channel.gone"])
     #expect(lines(.unknown, plain) == ["warning audience.channel channel.unknown"])
