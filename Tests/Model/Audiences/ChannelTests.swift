@@ -115,5 +115,11 @@ struct ChannelTests {
   func command() throws {
     let preview = Preview(try Self.draft(), sentAt: Date(timeIntervalSince1970: 0), address: "http://localhost")
     #expect(preview.apnsCommand.hasSuffix("\"https://api.push.apple.com/4/broadcasts/apps/com.example.app\""))
+    func text(_ dialect: Dialect) throws -> DialectText {
+      DialectText(try Self.draft(), in: dialect, sentAt: Date(timeIntervalSince1970: 0), address: "http://localhost")
+    }
+    let (apns, fcm) = (try text(.apns), try text(.fcm))
+    #expect(apns.losses == [], "it needs no token")
+    #expect(fcm.losses.map(\.field) == ["audience"] && !fcm.text.contains("apns-channel-id"))
   }
 }
