@@ -120,6 +120,8 @@ struct ChannelTests {
     }
     let (apns, fcm) = (try text(.apns), try text(.fcm))
     #expect(apns.losses == [], "it needs no token")
+    let read = try DialectReading(apns.text, now: Date(timeIntervalSince1970: 0))
+    #expect(try read.draft == Self.draft() && read.missing.isEmpty, "pasted back, it is the same push")
     #expect(fcm.losses.map(\.field) == ["audience"] && !fcm.text.contains("apns-channel-id"))
   }
 }
