@@ -25,6 +25,8 @@ package enum LintMessage: String, MessageSet {
   case liveActivityObject = "lint.live_activity_object"
   case liveActivityDate = "lint.live_activity_date"
   case liveActivityPriority = "lint.live_activity_priority"
+  case otherType = "lint.other_type"
+  case contentChanged = "lint.content_changed"
   case specialNotRaw = "lint.special_without_payload"
   case aliasForm = "lint.alias_form"
   case scheduledOnce = "lint.scheduled_without_storage"
@@ -84,6 +86,8 @@ package enum LintMessage: String, MessageSet {
     case .liveActivityObject: "“{key}” must be a JSON object, not {found}. Otherwise the app cannot decode it."
     case .liveActivityDate: "“{key}” must be a number of seconds since 1970, not “{value}”."
     case .liveActivityPriority: "Apple defines priority 10 and 5 for Live Activities, not 1. Choose high or normal."
+    case .otherType: "This payload is for the push type {types}, but the push is sent as {type}. Choose the push type."
+    case .contentChanged: "A push of the type {type} needs “content-changed”: true in aps. Without it, nothing reloads."
     case .specialNotRaw: "The push type {type} needs its own payload. Put it in the raw JSON (apns.payload)."
     case .aliasForm:
       "JPush refuses the alias “{alias}” (code {result}): use at most 40 bytes and no “-”. The app's form of it is “{form}”."

@@ -240,6 +240,29 @@ struct LintTests {
     #expect(whole == [])
   }
 
+  @Test("a payload for ActivityKit or WidgetKit that is sent as another type is not called empty")
+  func otherType() throws {
+    func raw(_ aps: JSONValue, _ type: PushType? = nil) -> [Lint.Finding] {
+      found {
+        $0.notification = PushNotification()
+        $0.options.pushType = type
+        $0.apns.payload = ["aps": aps]
+      }
+    }
+    let alert = raw(["timestamp": 1, "event": "update", "content-state": [:]], .alert)
+    #expect(lines(alert) == ["warning options.push_type lint.other_type"])
+    try expectFixed(alert.first)
+    let end = raw(["timestamp": 1, "event": "end"])
+    #expect(lines(end) == ["warning options.push_type lint.other_type"])
+    try expectFixed(end.first)
+    let reload = raw(["content-changed": true])
+    #expect(lines(reload) == ["warning options.push_type lint.other_type"] && reload.first?.fix == nil)
+    #expect(raw(["content-changed": true], .widgets) == [] && raw(["content-changed": true], .controls) == [])
+    let nothing = raw([:], .controls)
+    #expect(lines(nothing) == ["warning apns.payload lint.content_changed"])
+    try expectFixed(nothing.first)
+  }
+
   @Test("what a phone would ignore in the payload of a Live Activity")
   func liveActivity() throws {
     func activity(_ aps: JSONValue, _ change: (inout PushDraft) -> Void = { _ in }) -> [Lint.Finding] {
