@@ -139,6 +139,15 @@ extension Lint {
     }
   }
 
+  /// PushKit, ActivityKit and the like give an app tokens of their own, and devices are registered with the one that
+  /// notifications go to. A credential that sends no alerts has none of these.
+  static func ownTokens(_ draft: PushDraft, _ payload: APNsPayload, _ context: Context) -> [Finding] {
+    if payload.pushType.receiver == nil || payload.channel != nil { return [] }
+    if case .rule(let rule) = draft.audience, !rule.deviceToken.isEmpty { return [] }
+    if let scope = context.credential, !scope.sends(.alert, to: draft.app) { return [] }
+    return [finding(.warning, "audience", .ownTokens, ["type": payload.pushType.rawValue])]
+  }
+
   private static func tokens(_ rule: Audience.Rule) -> [Finding] {
     rule.deviceToken.enumerated().compactMap { index, token in
       let field = "audience.device_token[\(index)]"

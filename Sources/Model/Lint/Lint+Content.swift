@@ -107,7 +107,12 @@ extension Lint {
         let arguments = ["type": payload.pushType.rawValue]
         findings.append(finding(.warning, "options.push_type", .specialNotRaw, arguments))
       }
-    case .alert, .background, .voip, .complication: break
+    case .voip:
+      if draft.apns.headers[APNsHeader.expiration] == nil, draft.options.timeToLive ?? .max > 60 {
+        let fix = changing(draft) { $0.options.timeToLive = 0 }
+        findings.append(finding(.hint, "options.time_to_live", .voipLate, fix: fix))
+      }
+    case .alert, .background, .complication: break
     }
     return findings
   }

@@ -5,7 +5,7 @@ extension Lint {
   private static let events = ["start", "update", "end"]
   private static let dates = ["timestamp", "stale-date", "dismissal-date"]
   /// Seconds since 1970 stay below it for 3,000 years; milliseconds have been above it since 1973.
-  private static let milliseconds: Double = 100_000_000_000
+  static let milliseconds: Double = 100_000_000_000
 
   /// What ActivityKit needs in `aps`. APNs accepts a payload without it, and the phone ignores it
   /// (docs/protocols.md §1.4).

@@ -84,7 +84,7 @@ package enum Lint {
       // Each key's fix is a draft of its own: with the keys of a payload of any size they would fill the memory.
       if payload.size <= payload.limit { findings += keys(draft) }
       findings += delivery(draft, payload) + size(payload)
-      findings += credential(draft, payload, context)
+      findings += credential(draft, payload, context) + ownTokens(draft, payload, context)
     }
     if context.checksAndroid(draft) {
       findings += android(draft, context)

@@ -30,6 +30,9 @@ package enum LintMessage: String, MessageSet {
   case specialNotRaw = "lint.special_without_payload"
   case aliasForm = "lint.alias_form"
   case scheduledOnce = "lint.scheduled_without_storage"
+  case expirationPast = "lint.expiration_past"
+  case expirationMilliseconds = "lint.expiration_milliseconds"
+  case voipLate = "lint.voip_late"
   case sendAtPast = "lint.send_at_past"
   case sendAtTooLate = "lint.send_at_too_late"
   case sendAtTooFar = "lint.send_at_too_far"
@@ -38,6 +41,7 @@ package enum LintMessage: String, MessageSet {
   case spreadOutlives = "lint.spread_outlives"
   case credentialEnds = "lint.credential_ends"
   case credentialEndsBetween = "lint.credential_ends_between"
+  case ownTokens = "lint.own_tokens"
   case tokenLossy = "lint.token_lossy"
   case tokenLength = "lint.token_length"
   case broadcastProduction = "lint.broadcast_production"
@@ -92,6 +96,13 @@ package enum LintMessage: String, MessageSet {
     case .aliasForm:
       "JPush refuses the alias “{alias}” (code {result}): use at most 40 bytes and no “-”. The app's form of it is “{form}”."
     case .scheduledOnce: "With time_to_live 0, a scheduled push is lost on every device that is off at that moment."
+    case .expirationPast: "This expiration is before the time of sending, so nothing would be sent. Leave it out."
+    case .expirationMilliseconds: "apns-expiration is in seconds since 1970. “{value}” looks like milliseconds."
+    case .voipLate:
+      """
+      A call reaches a phone that was off when it is long over. Apple advises a time to live of 0 or a few seconds for \
+      VoIP pushes.
+      """
     case .sendAtPast: "This time is in the past. The push would be sent at once."
     case .sendAtTooLate:
       """
@@ -112,6 +123,11 @@ package enum LintMessage: String, MessageSet {
       """
       “{name}”, which sends this push, expires on {date}: Apple refuses the runs from {first} on. Assign its \
       replacement before that day.
+      """
+    case .ownTokens:
+      """
+      A push of the type {type} goes to a token that the app gets for this type alone. APNs refuses the tokens of \
+      notifications. Enter the right tokens, or choose devices that are registered with them.
       """
     case .tokenLossy:
       """

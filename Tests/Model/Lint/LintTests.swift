@@ -226,18 +226,77 @@ struct LintTests {
     try expectFixed(topic.first)
   }
 
+  private static let token: Audience = {
+    var rule = Audience.Rule()
+    rule.deviceToken = [DeviceToken(bytes: [UInt8](repeating: 1, count: 32))]
+    return .rule(rule)
+  }()
+
+  @Test("a push type with tokens of its own, to devices that are registered for notifications")
+  func ownTokens() {
+    func codes(_ scope: CredentialScope? = nil, _ change: (inout PushDraft) -> Void) -> [String] {
+      found(Lint.Context(credential: scope)) {
+        $0.apns.payload = ["caller": "Ada"]
+        $0.notification = PushNotification()
+        $0.options.pushType = .voip
+        $0.options.timeToLive = 0
+        change(&$0)
+      }.map(\.problem.code)
+    }
+    #expect(codes { _ in } == ["lint.own_tokens"])
+    #expect(codes { $0.audience = Self.token } == [])
+    #expect(codes(CredentialScope(name: "VoIP", topics: ["com.example.app.voip"])) { _ in } == [])
+  }
+
   @Test("push types that need more than a notification")
   func special() {
-    let activity = found { $0.options.pushType = .liveactivity }
+    let activity = found {
+      $0.audience = Self.token
+      $0.options.pushType = .liveactivity
+    }
     #expect(lines(activity) == Array(repeating: "error apns.payload lint.live_activity", count: 3))
     #expect(
-      lines(found { $0.options.pushType = .widgets })
-        == ["warning options.push_type lint.special_without_payload"])
+      lines(
+        found {
+          $0.audience = Self.token
+          $0.options.pushType = .widgets
+        }) == ["warning options.push_type lint.special_without_payload"])
     let whole = found {
+      $0.audience = Self.token
       $0.notification = PushNotification()
       $0.apns.payload = ["aps": ["timestamp": 1, "event": "update", "content-state": ["n": 1]]]
     }
     #expect(whole == [])
+  }
+
+  @Test("an expiration that is over, or in milliseconds, and a call that may ring late")
+  func expirations() throws {
+    let context = Lint.Context(now: Date(timeIntervalSince1970: 1_800_000_000))
+    func found(_ expiration: String, _ change: (inout PushDraft) -> Void = { _ in }) -> [Lint.Finding] {
+      self.found(context) {
+        $0.apns.headers["apns-expiration"] = expiration
+        change(&$0)
+      }
+    }
+    #expect(found("0") == [] && found("1800000001") == [])
+    let past = found("1800000000")
+    #expect(lines(past) == ["error apns.headers.apns-expiration lint.expiration_past"])
+    try expectFixed(past.first, context)
+    let later = found("1800000060") { $0.sendAt = Date(timeIntervalSince1970: 1_800_000_100) }
+    #expect(lines(later) == ["error apns.headers.apns-expiration lint.expiration_past"])
+    let long = found("1800000060000")
+    #expect(lines(long) == ["error apns.headers.apns-expiration lint.expiration_milliseconds"])
+    #expect(long.first?.fix?.apns.headers["apns-expiration"] == "1800000060")
+    func call(_ seconds: Int?) -> [Lint.Finding] {
+      self.found(context) {
+        $0.audience = Self.token
+        $0.options.pushType = .voip
+        $0.options.timeToLive = seconds
+      }
+    }
+    #expect(call(0) == [] && call(30) == [])
+    #expect(lines(call(nil)) == ["hint options.time_to_live lint.voip_late"])
+    try expectFixed(call(86_400).first, context)
   }
 
   @Test("a payload for ActivityKit or WidgetKit that is sent as another type is not called empty")
@@ -245,6 +304,7 @@ struct LintTests {
     func raw(_ aps: JSONValue, _ type: PushType? = nil) -> [Lint.Finding] {
       found {
         $0.notification = PushNotification()
+        $0.audience = Self.token
         $0.options.pushType = type
         $0.apns.payload = ["aps": aps]
       }
@@ -268,6 +328,7 @@ struct LintTests {
     func activity(_ aps: JSONValue, _ change: (inout PushDraft) -> Void = { _ in }) -> [Lint.Finding] {
       found {
         $0.notification = PushNotification()
+        $0.audience = Self.token
         $0.options.pushType = .liveactivity
         $0.apns.payload = ["aps": aps]
         change(&$0)
