@@ -80,6 +80,11 @@ struct ChannelTests {
       let send = try await ben.get("/pushes/new?app=com.example.shop&environment=production&channel=c3RyYW5nZXI%3D")
       let fields = ScenePage(send)
       #expect(fields.values("audience") == ["channel"] && fields.values("channel") == ["c3RyYW5nZXI="], "\(send.text)")
+      let remove = "/apps/\(app.id)/channels/remove?environment=production&channel=c3RyYW5nZXI%3D"
+      #expect(ScenePage(page).links.contains(remove), "a click does not delete: it asks")
+      let asking = try await ben.get(remove)
+      #expect(asking.text.contains("Delete this channel at Apple?"))
+      #expect(ScenePage(asking).values("channel") == ["c3RyYW5nZXI="])
       let gone = try await ben.post(
         "/apps/\(app.id)/channels/remove", [("environment", "production"), ("channel", "c3RyYW5nZXI=")])
       #expect(gone.status == 303)
