@@ -89,7 +89,13 @@ extension Lint {
   static func delivery(_ draft: PushDraft, _ payload: APNsPayload) -> [Finding] {
     var findings: [Finding] = []
     if let mismatch = payload.topicMismatch {
-      let fix = changing(draft) { $0.apns.headers[APNsHeader.topic] = nil }
+      // Where no type is given, the topic may tell which one is meant.
+      let isGiven = draft.options.pushType != nil || draft.apns.headers[APNsHeader.pushType] != nil
+      let meant = PushType.allCases.first { !$0.topicSuffix.isEmpty && draft.app + $0.topicSuffix == payload.topic }
+      let fix = changing(draft) {
+        $0.apns.headers[APNsHeader.topic] = nil
+        if !isGiven, let meant { $0.options.pushType = meant }
+      }
       findings.append(Finding(severity: .warning, problem: mismatch, fix: fix))
     }
     switch payload.pushType {

@@ -224,6 +224,12 @@ struct LintTests {
     let topic = found { $0.apns.headers["apns-topic"] = "com.example.app.voip" }
     #expect(lines(topic) == ["warning apns.headers.apns-topic header.topic_suffix"])
     try expectFixed(topic.first)
+    #expect(topic.first?.fix?.options.pushType == .voip, "the topic tells the type")
+    let given = found {
+      $0.apns.headers["apns-topic"] = "com.example.app.voip"
+      $0.options.pushType = .alert
+    }
+    #expect(given.first?.fix?.options.pushType == .alert)
   }
 
   private static let token: Audience = {
