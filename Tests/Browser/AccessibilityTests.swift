@@ -166,6 +166,7 @@ extension PagesInBrowser {
             "/devices/\(device)", "/devices/\(device)/remove", "/apps/\(app)", "/apps/\(app)/edit",
             "/apps/\(app)/topics", "/apps/\(app)/topics/audience", "/apps/\(app)/topics/changes/1",
             "/apps/\(app)/jpush", "/apps/\(app)/jpush?environment=development&alias=usr_x",
+            "/apps/\(app)/channels/remove?environment=development&channel=dHN0",
             "/apps/\(app)/jpush/remove?environment=development&kind=schedule&name=s-1", "/devices/\(jpush)/jpush",
             "/smoke-tests/1/remove", "/templates/1", "/templates/1/use",
             "/audiences/segments/\(segment)", "/audiences/segments/\(segment)/edit",

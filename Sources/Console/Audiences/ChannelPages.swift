@@ -11,7 +11,7 @@ import Store
 
 /// `/apps/:id/channels`: an app's broadcast channels at APNs.
 enum ChannelPages {
-  static let views: [any PageView.Type] = [ChannelListView.self]
+  static let views: [any PageView.Type] = [ChannelListView.self, ChannelRemovalView.self]
 
   private static let export = ListExportRoutes<Channel>(
     path: "/apps/:id/channels", action: "channel.export",
@@ -37,6 +37,15 @@ enum ChannelPages {
       try await act(page, flash: "channels_listed") { app, environment in
         _ = try await page.console.engine.channels.list(app: app, environment, now: page.now)
       }
+    }
+    routes.page(.get, "/apps/:id/channels/remove", role: .operator) { page in
+      let app = try await AppPages.find(page)
+      guard let environment = Environment(rawValue: page.filled("environment") ?? ""), let id = page.filled("channel")
+      else { return page.redirect(to: "/apps/\(app.id)/channels") }
+      let known = try await page.store.read {
+        try Channel.find($0, app: app.id, environment: environment, channel: id)
+      }
+      return page.answer(ChannelRemovalView(app: app, environment: environment, channel: id, name: known?.name ?? ""))
     }
     routes.page(.post, "/apps/:id/channels/remove", role: .operator) { page in
       try await act(page, flash: "channel_removed") { app, environment in
@@ -159,14 +168,36 @@ struct ChannelRow: View {
     .text("label") { $0.channel.name },
     .text("storage_text") { $0.storage },
     .view("created") { MomentView(date: $0.channel.createdAt, now: $0.now) },
-    .text("send") { $0.sendPath },
+    .text("send") { "/pushes/new?app=\($0.app.bundleID)&\($0.query)" },
+    .text("remove") { "/apps/\($0.app.id)/channels/remove?\($0.query)" },
     .flag("may_send") { $0.mayChange && $0.channel.missingSince == nil },
     .flag("may_remove") { $0.mayChange },
     .view("missing") { row in row.channel.missingSince.map { MomentView(date: $0, now: row.now) } },
   ]
 
-  private var sendPath: String {
+  private var query: String {
     let id = channel.channel.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-    return "/pushes/new?app=\(app.bundleID)&environment=\(channel.environment.rawValue)&channel=\(id)"
+    return "environment=\(channel.environment.rawValue)&channel=\(id)"
   }
+}
+
+/// Asks before a channel is deleted at Apple.
+struct ChannelRemovalView: PageView {
+  static let template = "audiences/channel_remove"
+  static let section: Section? = .apps
+
+  let app: App
+  let environment: Environment
+  let channel: String
+  /// Empty: it has none, or is not known here.
+  let name: String
+
+  static let fields: [Field<Self>] = [
+    .written("id") { $1.write(Int($0.app.id)) },
+    .text("app") { $0.app.name },
+    .text("environment") { $0.environment.rawValue },
+    .flag("production") { $0.environment == .production },
+    .text("channel") { $0.channel },
+    .optional("name") { $0.name.isEmpty ? nil : $0.name },
+  ]
 }

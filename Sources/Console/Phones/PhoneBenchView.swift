@@ -130,7 +130,7 @@ extension PhoneMessageView {
         FactView(
           texts("phones.shown"),
           row.hidden ?? texts(row.phone.state == .installed ? "phones.on_screen" : "phones.off_screen")),
-        FactView(texts("phones.calls"), names.isEmpty ? texts("phones.called_none") : texts.list(names)),
+        FactView(texts("phones.calls"), names.isEmpty ? row.uncalled : texts.list(names)),
         FactView(texts("phones.channel"), row.style),
         FactView(texts("phones.again"), number(item.duplicates, "phones.duplicates")),
         FactView(texts("phones.instead"), number(item.replaced, "phones.replaced")),

@@ -24,6 +24,8 @@ struct PhoneNotificationRow: View {
   /// Indented JSON.
   let payload: String
   let calls: [CallView]
+  /// What gets a push that calls none.
+  let uncalled: String
   /// Where the calls are documented; nil for JPush, whose library makes them.
   let origin: CallbackOrigin?
   /// Notes about the calls, as text.
@@ -42,6 +44,8 @@ struct PhoneNotificationRow: View {
     activity = item.pushType == .liveactivity ? Self.activity(json?["aps"], texts) : nil
     isShown = item.isShown
     payload = json?.text(pretty: true) ?? item.payload
+    let receiver = item.pushType?.receiver
+    uncalled = receiver.map(texts.receiver) ?? texts("phones.called_none")
     if item.pushType == nil {
       (hidden, style) = (Self.hidden(item, android, texts), android.map { Self.style($0, texts) })
       let isJPush = phone.provider == .jpush
@@ -49,7 +53,7 @@ struct PhoneNotificationRow: View {
       (origin, notes) = (isJPush ? nil : CallbackOrigin(firebase: texts), [])
     } else {
       (hidden, style) = (isShown ? nil : texts("phones.silent"), nil)
-      let cell = try? item.callbacks(backgroundMode: true)  // as above
+      let cell = try? receiver == nil ? item.callbacks(backgroundMode: true) : nil  // as above
       calls =
         (cell?.arrival.map { CallView($0, moment: texts("phones.on_arrival"), texts) } ?? [])
         + (cell?.tap.map { CallView($0, moment: texts("phones.on_tap"), texts) } ?? [])
@@ -60,9 +64,10 @@ struct PhoneNotificationRow: View {
     self.now = now
   }
 
-  private static func activity(_ aps: JSONValue?, _ texts: Texts) -> (title: String, content: String)? {
-    guard let content = aps?["content-state"]?.object else { return nil }
+  /// What a Live Activity shows here: its content, whose design is the app's. The end of one may have none.
+  static func activity(_ aps: JSONValue?, _ texts: Texts) -> (title: String, content: String)? {
     let isOver = aps?["event"]?.string == "end"
+    guard let content = aps?["content-state"]?.object ?? (isOver ? [:] : nil) else { return nil }
     let parts = content.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.string ?? $0.value.text())" }
     return (texts(isOver ? "phones.activity_end" : "phones.activity"), parts.joined(separator: " · "))
   }
@@ -111,6 +116,7 @@ struct PhoneNotificationRow: View {
     .view("size") { CountView(count: $0.item.payload.utf8.count) },
     .list("calls") { $0.calls },
     .flag("has_calls") { !$0.calls.isEmpty },
+    .text("uncalled") { $0.uncalled },
     .view("origin") { $0.origin },
     .list("notes") { $0.notes },
     .text("headers") { $0.headers },
@@ -118,7 +124,10 @@ struct PhoneNotificationRow: View {
   ]
 
   var title: String? { activity?.title ?? android?.title ?? alert?["title"]?.string }
-  var body: String? { activity?.content ?? android?.body ?? alert?["body"]?.string ?? alert?.string }
+  var body: String? {
+    if let activity { return activity.content.isEmpty ? nil : activity.content }
+    return android?.body ?? alert?["body"]?.string ?? alert?.string
+  }
   /// One line that stands for the whole.
   var heading: String { title ?? body ?? hidden ?? app }
 

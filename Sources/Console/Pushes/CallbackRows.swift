@@ -5,11 +5,16 @@ import Model
 /// share a row when their callbacks are the same.
 struct CallbackRows {
   private let table: CallbackTable
+  private let receiver: PushType.Receiver?
 
-  init(_ facts: APNsPayload.Facts) { table = CallbackTable(facts) }
+  /// - Parameter type: another than a notification's has no rows.
+  init(_ facts: APNsPayload.Facts, type: PushType = .alert) {
+    (table, receiver) = (CallbackTable(facts), type.receiver)
+  }
 
-  /// The largest number of times that one push can call the app's code.
+  /// The largest number of times that one push can call the app's code, or what gets it instead.
   func summary(_ texts: Texts) -> String {
+    if let receiver { return texts.receiver(receiver) }
     let most = table.cells.filter { $0.generation == .from10 }.map(\.calls.upperBound).max() ?? 0
     switch most {
     case 0: return texts("callbacks.never")
@@ -19,7 +24,8 @@ struct CallbackRows {
   }
 
   func rows(_ texts: Texts) -> [CallbackRow] {
-    CallbackTable.Generation.allCases.reversed().flatMap { generation in
+    guard receiver == nil else { return [] }
+    return CallbackTable.Generation.allCases.reversed().flatMap { generation in
       CallbackTable.State.allCases.flatMap { state in
         let on = table.cell(generation, state, backgroundMode: true)
         let off = table.cell(generation, state, backgroundMode: false)
@@ -43,6 +49,11 @@ struct CallbackRows {
         cells.flatMap(\.notes).filter { !Self.shownNotes.contains($0) }, texts),
       effect: CallbackEffect(cells[0], texts))
   }
+}
+
+extension Texts {
+  /// What gets a push instead of the app's notification methods.
+  func receiver(_ receiver: PushType.Receiver) -> String { self("callbacks.by_\(receiver.rawValue)") }
 }
 
 /// The rows alone, for the live preview script.

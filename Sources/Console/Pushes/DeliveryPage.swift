@@ -14,12 +14,12 @@ enum DeliveryPage {
   static func show(_ page: PageContext) async throws -> Response {
     let push = try await PushPages.find(page)
     let id: Int64 = try page.request.parameter("device")
-    let mayMove = page.may(.operator)
+    let (mayMove, subscribers) = (page.may(.operator), push.draft?.audience.subscribers)
     let (found, credential, fcm, message, badge, last, text, waiting, reasons) = try await page.store.read { database in
       let done = try Delivery.find(database, push: push.id, device: id)
       let waiting = done == nil ? try WaitingDelivery.find(database, push: push.id, device: id) : nil
       let item = done ?? waiting?.delivery(push: push.id)
-      let provider = item?.device?.provider ?? .apns
+      let provider = Self.provider(push, item)
       let credential = try Credential.find(database, app: push.appID, provider: provider, environment: push.environment)
       let fcm = FCMFacts(
         project: try credential.flatMap { try FCMFacts.project($0, database) },
@@ -28,7 +28,7 @@ enum DeliveryPage {
         item, credential, fcm,
         try SentJPushMessage.find(database, push: push.id, device: id),
         try Delivery.badge(database, push: push.id, device: id),
-        try Delivery.lastSuccess(database, device: id, before: push.id),
+        try subscribers == nil ? Delivery.lastSuccess(database, device: id, before: push.id) : nil,
         try Self.text(database, push, item), waiting,
         ReasonGroups(
           push: push, app: try App.find(database, id: push.appID), counts: [],
@@ -43,6 +43,11 @@ enum DeliveryPage {
     return page.answer(
       view(
         push, item, credential, fcm, message, badge: badge, last: last, text, waiting: waiting, reasons, page))
+  }
+
+  /// The service that was asked; of a device that is gone, APNs is assumed.
+  private static func provider(_ push: Push, _ item: Delivery.WithDevice?) -> ProviderKind {
+    item?.device?.provider ?? (push.draft?.audience.subscribers == .topic ? .fcm : .apns)
   }
 
   /// What is known of a request to FCM.
@@ -87,14 +92,14 @@ enum DeliveryPage {
     let exchange = Exchange(
       push: push, item: item, credential: credential, fcm: fcm, message: message, badge: badge,
       variant: text?.variant ?? 0,
-      simulator: credential?.place == .simulator ? simulator(push, item.device, page) : nil)
+      simulator: credential?.place == .simulator ? simulator(push, provider(push, item), page) : nil)
     let isSimulated = credential?.place == .simulator && exchange.request != nil
     let isJPush = item.device?.provider == .jpush
     // For a device that waits, or was given up while it waited, the time of the last attempt is not recorded.
     let isTimed = waiting == nil && !delivery.endedWaiting
     return DeliveryView(
       push: LinkView(href: "/pushes/\(push.uid)", label: push.heading(texts)),
-      device: item.device?.name ?? item.device?.token.abbreviated ?? texts("push.removed_device"),
+      device: push.recipient(item.device, texts),
       deviceHref: item.device.map { "/devices/\($0.id)" },
       isProduction: push.environment == .production, tone: waiting == nil ? delivery.outcome.tone : "none",
       outcome: texts("words.\(waiting == nil ? delivery.outcome.name : DeliverySearch.waiting)"),
@@ -133,8 +138,8 @@ enum DeliveryPage {
   }
 
   /// `host:port` of the built-in simulator; nil: it does not run.
-  private static func simulator(_ push: Push, _ device: Device?, _ page: PageContext) -> String? {
-    SimulatedServer(device?.provider ?? .apns, push.environment)
+  private static func simulator(_ push: Push, _ provider: ProviderKind, _ page: PageContext) -> String? {
+    SimulatedServer(provider, push.environment)
       .flatMap { page.console.simulator?.endpoint($0) }.map { "\($0.host):\($0.port)" }
   }
 
@@ -152,10 +157,12 @@ enum DeliveryPage {
     _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, name: String?, badge: Int?, _ text: Text?,
     _ page: PageContext
   ) -> [FactView] {
-    let (texts, device) = (page.texts, item.device)
+    let (texts, device, provider) = (page.texts, item.device, Self.provider(push, item))
+    let audience = push.draft.flatMap { $0.audience.subscribers == nil ? nil : $0.audience.text(texts) }
     return [
       FactView(
-        texts("details.device"), device?.token.text ?? texts("push.removed_device"),
+        texts(audience == nil ? "details.device" : "details.audience"),
+        audience ?? device?.token.text ?? texts("push.removed_device"),
         href: device.map { "/devices/\($0.id)" }, isMono: device != nil),
       FactView(texts("details.name"), device?.name), FactView(texts("details.alias"), device?.alias),
       FactView(texts("details.registration_id"), device?.registrationID),
@@ -163,8 +170,8 @@ enum DeliveryPage {
       FactView(texts("details.registered"), at: device?.registeredAt),
       FactView(texts("details.device_environment"), device?.environment.word(texts)),
       FactView(texts("details.device_state"), device.map { texts("state.\($0.state)") }),
-      FactView(texts("push.provider"), device?.provider.name),
-      device?.provider ?? .apns == .apns
+      FactView(texts("push.provider"), device == nil && audience == nil ? nil : provider.name),
+      provider == .apns
         ? FactView(texts("details.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description) : nil,
       FactView(texts("details.message_name"), name),
       text.flatMap { text in
@@ -199,40 +206,43 @@ enum DeliveryPage {
       let delivery = item.delivery
       defer { address(credential, simulator) }
       guard delivery.outcome != .skipped, delivery.attempts > 0, var draft = push.draft?.localized(variant),
-        let device = item.device
+        item.device != nil || draft.audience.subscribers != nil
       else { return }
+      let device = item.device
       if let badge {
         draft.notification.badge = .set(badge)
         draft.apns.payload = draft.apns.payload.map { APNsPayload.counted($0, badge) }
       }
       let asked = delivery.at.addingTimeInterval(-Double(delivery.durationMilliseconds) / 1000)
-      switch device.provider {
+      switch DeliveryPage.provider(push, item) {
       case .apns: break
       case .fcm:
         showFCM(draft, push, device, delivery, asked, credential, fcm)
         return
       case .jpush:
-        showJPush(draft, push, device, delivery, asked, credential, message)
+        if let device { showJPush(draft, push, device, delivery, asked, credential, message) }
         return
       }
       let payload = APNsPayload(draft, uid: push.uid, signature: push.signature)
       let id = APNsID(seed: push.seed, device: delivery.deviceID)
       let server = Self.server(credential)
       let host = server ?? ProviderKind.apns.host(push.environment)
-      var lines = ["POST /3/device/\(device.token.hexadecimal) HTTP/2", "host: \(host)", "authorization: bearer …"]
+      let path = device.map { "/3/device/\($0.token.hexadecimal)" } ?? "/4/broadcasts/apps/\(draft.app)"
+      let idName = device == nil ? "apns-request-id" : "apns-id"
+      var lines = ["POST \(path) HTTP/2", "host: \(host)", "authorization: bearer …"]
       lines += payload.headers(sentAt: asked).map { "\($0.name): \($0.value)" }
-      lines += ["apns-id: \(id)", "content-length: \(payload.body.count)", "", payload.json.text(pretty: true)]
+      lines += ["\(idName): \(id)", "content-length: \(payload.body.count)", "", payload.json.text(pretty: true)]
       request = lines.joined(separator: "\n")
       let preview = Preview(
         draft, uid: push.uid, signature: push.signature, sentAt: asked,
         endpoint: server, address: "")
-      curl = preview.apnsCommand.replacing("$DEVICE_TOKEN", with: device.token.hexadecimal)
+      curl = preview.apnsCommand.replacing("$DEVICE_TOKEN", with: device?.token.hexadecimal ?? "")
       guard delivery.status != 0 else { return }
-      var reply = ["HTTP/2 \(delivery.status)", "apns-id: \(id)"]
+      var reply = ["HTTP/2 \(delivery.status)", "\(idName): \(id)"]
       if let reason = delivery.reason.flatMap(Reason.said) {
         var members: [String: JSONValue] = ["reason": .string(reason)]
         // Known of the answer that retired the device only.
-        if delivery.status == 410, device.state == .dead, let since = device.stateAt, since <= delivery.at {
+        if delivery.status == 410, let device, device.state == .dead, let since = device.stateAt, since <= delivery.at {
           members["timestamp"] = .integer(Int64(since.timeIntervalSince1970 * 1000))
         }
         reply += ["", JSONValue.object(members).text()]
@@ -293,12 +303,12 @@ enum DeliveryPage {
     }
 
     private mutating func showFCM(
-      _ draft: PushDraft, _ push: Push, _ device: Device, _ delivery: Delivery, _ asked: Date,
+      _ draft: PushDraft, _ push: Push, _ device: Device?, _ delivery: Delivery, _ asked: Date,
       _ credential: Credential?, _ fcm: FCMFacts
     ) {
       let left = Self.timeToLive(draft, push, asked)
       var message = FCMMessage(draft, uid: push.uid, signature: push.signature, timeToLive: left).json.object ?? [:]
-      message["token"] = .string(device.token.text)
+      message.merge(draft.audience.topicTarget ?? ["token": .string(device?.token.text ?? "")]) { $1 }
       let body: JSONValue = ["message": .object(message)]
       let host = Self.server(credential) ?? ProviderKind.fcm.host(push.environment)
       let project = fcm.project ?? "$PROJECT"

@@ -170,7 +170,8 @@ extension PushProgress: JSONObject {
   }
 }
 
-/// The schema `Delivery`. For a device that has been removed, only its row ID is known.
+/// The schema `Delivery`. For a device that has been removed, only its row ID is known; the subscribers of a channel or
+/// topic have none.
 struct DeliveryAnswer: JSONObject {
   let row: Delivery.WithDevice
   let push: Push
@@ -182,7 +183,8 @@ struct DeliveryAnswer: JSONObject {
   func writeMembers(to json: inout JSONWriter) {
     let delivery = row.delivery
     let isSent = delivery.attempts > 0
-    json.member("device", delivery.deviceID)
+    let subscribers = draft?.audience.subscribers
+    json.member("device", subscribers == nil ? delivery.deviceID : nil)
     json.member("outcome", delivery.outcome.name)
     json.member("status", delivery.status == 0 ? nil : delivery.status)
     json.member("reason", delivery.reason)
@@ -191,7 +193,7 @@ struct DeliveryAnswer: JSONObject {
     json.member("attempts", delivery.attempts)
     json.member(
       "apns_id",
-      isSent && row.device?.provider ?? .apns == .apns
+      isSent && subscribers != .topic && row.device?.provider ?? .apns == .apns
         ? APNsID(seed: push.seed, device: delivery.deviceID).description : nil)
     json.member("message_name", name)
     json.member("language", draft?.language(of: row.variant)?.text)

@@ -66,6 +66,14 @@ extension Push {
     return try? PushDraft(json: json)  // likewise
   }
 
+  /// Whom a delivery was for: a device by its name or token, or the subscribers of a channel or topic, which have no
+  /// device here.
+  func recipient(_ device: Device?, _ texts: Texts) -> String {
+    if let device { return device.name ?? device.token.abbreviated }
+    guard let audience = draft?.audience, audience.subscribers != nil else { return texts("push.removed_device") }
+    return audience.text(texts).capitalizedFirst
+  }
+
   /// The first text of the notification, for the page's heading.
   func heading(_ texts: Texts) -> String { texts.heading(title, body) }
 

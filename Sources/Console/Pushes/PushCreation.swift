@@ -67,7 +67,8 @@ private struct PushDryRun: JSONObject {
     }
     json.member("findings", check.findings)
     json.array("services", services) { json, service in service.write(to: &json) }
-    let situations = draft.platforms.contains(.ios) ? CallbackTable(payload.facts).cells : []
+    let isNotification = draft.platforms.contains(.ios) && payload.pushType.receiver == nil
+    let situations = isNotification ? CallbackTable(payload.facts).cells : []
     json.array("callbacks", situations) { json, situation in situation.write(to: &json) }
     guard let rule = draft.recurrence else { return }
     json.member("next", Recurrence(rule, from: draft.sendAt ?? now).occurrences(from: now, limit: Schedule.shownTimes))

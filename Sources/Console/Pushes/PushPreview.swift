@@ -178,7 +178,8 @@ struct PushPreview: Sendable {
         "devices": devicesText(texts), "app": app.name, "environment": draft.environment.word(texts),
         "audience": draft.audience.text(texts),
         "credential": credentialText(page), "bytes": request.size.grouped, "limit": request.limit.grouped,
-      ])
+      ]
+    ).capitalizedFirst
     let details = [time(page), texts.speed(draft, devices: check.reachable)].compactMap { $0 }
     if details.isEmpty { return sentence }
     return [sentence, texts("send.sentence_how", ["details": texts.phrases(details)])].sentences
@@ -232,7 +233,7 @@ struct PushPreview: Sendable {
           severity: .hint, severityText: texts("severity.hint"),
           message: texts("send.unknown_tokens", count: check.unknown), field: "device_token"))
     }
-    let callbacks = CallbackRows(payload.facts)
+    let callbacks = CallbackRows(payload.facts, type: payload.pushType)
     let isSimulated = credentials.contains { $0.provider == .apns && $0.place == .simulator }
     return PushPreviewView(
       sentence: sentence(page), times: times(page),

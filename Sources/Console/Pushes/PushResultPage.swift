@@ -140,7 +140,7 @@ enum PushResultPage {
       related: found.related.views(texts),
       progress: numbers(push, progress, texts),
       credentials: found.app.map { "/apps/\($0.id)#credentials" } ?? "/apps", steps: steps(found, pager, page),
-      receipts: push.signature == nil || push.target == nil || !mayBeReported(progress, found.receipts)
+      receipts: push.signature == nil || push.target == nil || !mayBeReported(push, progress, found.receipts)
         ? nil : ReceiptFunnelView(push, found.receipts, texts, now: page.now),
       reasons: ReasonGroups(
         push: push, app: found.app, counts: found.reasons, waiting: found.waiting, inactive: progress.outlook.inactive,
@@ -215,7 +215,9 @@ enum PushResultPage {
   }
 
   /// Whether an app has reported the push, or still may: one that no device got has nothing to show.
-  private static func mayBeReported(_ progress: PushProgress, _ receipts: ReceiptCounts) -> Bool {
+  /// A Live Activity is never tapped as a notification, and its payload is raw.
+  private static func mayBeReported(_ push: Push, _ progress: PushProgress, _ receipts: ReceiptCounts) -> Bool {
+    if push.pushType == .liveactivity, receipts.devices == 0 { return false }
     let counts = progress.counts
     return !progress.isFinal || counts.accepted + counts.unknown > 0 || receipts.devices > 0
   }
@@ -279,8 +281,7 @@ enum PushResultPage {
   private static func steps(_ found: Found, _ pager: Pager, _ page: PageContext) -> DeliverySteps? {
     let isWhole = pager.cursor == nil && DeliverySearch.names.allSatisfy { page.filled($0) == nil }
     guard found.progress.isFinal, isWhole, let item = found.example else { return nil }
-    let name = item.device?.name ?? item.device?.token.abbreviated ?? page.texts("push.removed_device")
-    return DeliverySteps(found.push, item, name: name, page.texts)
+    return DeliverySteps(found.push, item, name: found.push.recipient(item.device, page.texts), page.texts)
   }
 
   private static func facts(

@@ -235,13 +235,16 @@ extension LockScreenView {
 
   /// - Parameter app: nil: not chosen yet.
   init(_ payload: APNsPayload, _ draft: PushDraft, app: App?, _ texts: Texts) {
-    let alert = payload.json["aps"]?["alert"]
+    let (type, aps) = (payload.pushType, payload.json["aps"])
+    let activity = type == .liveactivity ? PhoneNotificationRow.activity(aps, texts) : nil
+    let alert = type.receiver == nil ? aps?["alert"] : nil
     let message = FCMMessage(draft).json
     let shown = [message["android"]?["notification"], message["notification"]].compactMap { $0 }
     func text(_ key: String) -> String { shown.lazy.compactMap { $0[key]?.string }.first ?? "" }
     self.init(
-      initial: Self.initial(app), app: app?.name ?? texts("send.app_name"), title: alert?["title"]?.string ?? "",
-      subtitle: alert?["subtitle"]?.string ?? "", body: alert?["body"]?.string ?? alert?.string ?? "",
+      initial: Self.initial(app), app: app?.name ?? texts("send.app_name"),
+      title: activity?.title ?? alert?["title"]?.string ?? "", subtitle: alert?["subtitle"]?.string ?? "",
+      body: activity?.content ?? alert?["body"]?.string ?? alert?.string ?? "",
       androidTitle: text("title"), androidBody: text("body"), platforms: draft.platforms)
   }
 

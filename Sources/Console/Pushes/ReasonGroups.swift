@@ -50,7 +50,8 @@ struct ReasonGroups {
     let move = move(reason, texts)
     return ReasonGroupView(
       code: reason.code, isFailed: isFailed, text: texts("words.\(word)"), count: count,
-      href: "/pushes/\(push.uid)?reason=\(ConsoleRouter.escaped(reason.code))#devices",
+      href: push.draft?.audience.subscribers == nil
+        ? "/pushes/\(push.uid)?reason=\(ConsoleRouter.escaped(reason.code))#devices" : nil,
       words: ReasonWords(reason, texts), evidence: evidence(move) ?? "", action: action(reason, texts),
       mends: move != nil && tokens?.parked.isEmpty == false)
   }
@@ -62,6 +63,9 @@ struct ReasonGroups {
   /// The button that fixes the cause.
   func action(_ reason: Reason, _ texts: Texts) -> LinkView? {
     if let link = move(reason, texts)?.link("/pushes/\(push.uid)/move") { return link }
+    if reason.code == Reason.channelNotRegistered {
+      return LinkView(href: "/apps/\(push.appID)/channels", label: texts("channels.title"))
+    }
     if reason.suspectsEnvironment {
       return LinkView(
         href: "/devices?app=\(ConsoleRouter.escaped(app?.bundleID ?? ""))"
@@ -83,7 +87,8 @@ struct ReasonGroupView: View {
   /// The outcome of the devices.
   var text: String
   let count: Int
-  let href: String
+  /// Leads to the devices; nil: the push went to a channel or topic.
+  let href: String?
   var words: ReasonWords
   /// The evidence for the cause.
   var evidence: String
@@ -99,7 +104,7 @@ struct ReasonGroupView: View {
     .text("text") { $0.text },
     .flag("mends") { $0.mends },
     .number("count") { $0.count },
-    .text("href") { $0.href },
+    .optional("href") { $0.href },
     .view("words") { $0.words },
     .text("evidence") { $0.evidence },
     .view("action") { $0.action },

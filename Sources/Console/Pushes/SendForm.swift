@@ -84,9 +84,9 @@ struct SendForm {
     for (group, fields) in groups where !fields.isEmpty { members[group] = .object(fields) }
     if !form["app"].isEmpty { members["app"] = .string(form["app"]) }
     if !form["environment"].isEmpty { members["environment"] = .string(form["environment"]) }
-    // A topic has no platform to choose: FCM alone knows its subscribers.
-    let isTopic = ["topic", "condition"].contains(form["audience"])
-    if !isTopic { members["platforms"] = .array(form.all("platforms").map(JSONValue.string)) }
+    // The subscribers of a topic or channel have no platform to choose: they are FCM's or APNs' alone.
+    let isSubscribed = ["topic", "condition", "channel"].contains(form["audience"])
+    if !isSubscribed { members["platforms"] = .array(form.all("platforms").map(JSONValue.string)) }
     if let android { members["android"] = android }
     if let audience { members["audience"] = audience }
     return .object(members)

@@ -105,11 +105,27 @@ extension Lint.Context {
     try findMissing(database, in: draft, app: app.id)
   }
 
-  /// Looks for the names in the draft's audience that the app does not have: segments, and tags and aliases of no device.
+  /// Looks for the names in the draft's audience that the app does not have: segments, tags and aliases of no device, and
+  /// the broadcast channel.
   package mutating func findMissing(_ database: Database, in draft: PushDraft, app: Int64) throws {
+    if case .channel(let id) = draft.audience {
+      channel = try Self.channel(database, id, draft.environment, app: app)
+    }
     guard case .rule(let rule) = draft.audience else { return }
     missingTags = try Tag.missing(database, Set(rule.tag + rule.tagAnd + rule.tagNot), app: app)
     missingAliases = try AliasCount.missing(database, rule.alias, app: app)
     missingSegments = try Segment.missing(database, rule.segment, app: app)
+  }
+
+  private static func channel(
+    _ database: Database, _ id: String, _ environment: Environment, app: Int64
+  ) throws -> KnownChannel {
+    if let known = try Channel.find(database, app: app, environment: environment, channel: id) {
+      return known.missingSince == nil ? .exists(known.policy) : .gone
+    }
+    for other in Environment.allCases where other != environment {
+      if try Channel.find(database, app: app, environment: other, channel: id) != nil { return .elsewhere }
+    }
+    return .unknown
   }
 }

@@ -30,6 +30,17 @@ package enum ChannelPolicy: Int, Sendable, CaseIterable {
   package var word: Word { self == .storesNothing ? .none : .latest }
 }
 
+/// What is known of the channel that a push names.
+package enum KnownChannel: Sendable, Hashable {
+  /// Nil: its policy is not known.
+  case exists(ChannelPolicy?)
+  /// Apple's list has it no more.
+  case gone
+  /// The app has it in its other environment.
+  case elsewhere
+  case unknown
+}
+
 /// Messages about channels and pushes to them.
 package enum ChannelMessage: String, MessageSet {
   case badID = "channel.bad_id"
@@ -37,6 +48,11 @@ package enum ChannelMessage: String, MessageSet {
   case pushType = "channel.push_type"
   case start = "channel.start"
   case header = "channel.header"
+  case platforms = "channel.platforms"
+  case storesNothing = "channel.stores_nothing"
+  case elsewhere = "channel.elsewhere"
+  case gone = "channel.gone"
+  case unknown = "channel.unknown"
 
   package var english: String {
     switch self {
@@ -45,6 +61,18 @@ package enum ChannelMessage: String, MessageSet {
     case .pushType: "Only Live Activities can be sent to a channel. Choose the push type liveactivity."
     case .start: "A push to a channel cannot start a Live Activity. Use the event update or end."
     case .header: "APNs does not take this for a channel. Leave it out."
+    case .platforms: "Only Apple's devices subscribe to a channel. Choose iOS."
+    case .storesNothing:
+      "This channel stores no messages, so it takes no time to live but 0 (APNs: BadExpirationDate). Leave it out."
+    case .elsewhere:
+      """
+      This is a channel of the app's other environment. APNs keeps channels of development and production apart \
+      (ChannelNotRegistered).
+      """
+    case .gone:
+      "Apple's list of channels does not have this one any more. APNs may refuse the push (ChannelNotRegistered)."
+    case .unknown:
+      "This channel is not in the app's list here. Check its ID, or compare the list with Apple's on the app's page."
     }
   }
 }

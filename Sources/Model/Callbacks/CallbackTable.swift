@@ -1,3 +1,29 @@
+extension PushType {
+  /// What gets a push that is no notification, and therefore calls none of the methods of ``CallbackTable``.
+  package enum Receiver: String, Sendable, CaseIterable {
+    case pushKit = "push_kit"
+    case activityKit = "activity_kit"
+    case widgetKit = "widget_kit"
+    case pushToTalk = "push_to_talk"
+    /// The app's location push service extension.
+    case locationExtension = "location_extension"
+    case deviceManagement = "device_management"
+  }
+
+  /// Nil: the app's notification methods.
+  package var receiver: Receiver? {
+    switch self {
+    case .alert, .background: nil
+    case .voip, .complication, .fileprovider: .pushKit
+    case .liveactivity: .activityKit
+    case .widgets, .controls: .widgetKit
+    case .pushtotalk: .pushToTalk
+    case .location: .locationExtension
+    case .mdm: .deviceManagement
+    }
+  }
+}
+
 /// Which of an app's methods iOS calls for a payload, when, and how often.
 ///
 /// The nineteen rows of docs/protocols.md §5, from the founding documents and Apple's pages.

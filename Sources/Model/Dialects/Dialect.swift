@@ -88,7 +88,8 @@ package struct DialectText: Sendable, Hashable {
     } else if dialect == .simulator {
       lose("audience")
     } else {
-      let isTarget = draft.audience.topicTarget != nil && dialect == .fcm
+      let own: Dialect? = draft.audience.subscribers.map { $0 == .channel ? .apns : .fcm }
+      let isTarget = own == dialect
       lose("audience", .oneReceiver, if: !hasToken && !isTarget)
     }
     lose("platforms", .appleOnly, if: isApple && draft.platforms.contains(.android))
@@ -118,8 +119,9 @@ package struct DialectText: Sendable, Hashable {
     var message = draft.platforms.contains(.android) ? FCMMessage(draft).json.object ?? [:] : [:]
     if draft.platforms.contains(.ios) {
       let payload = APNsPayload(draft)
-      // FCM knows the topic by the token.
-      let headers = payload.headers(sentAt: date).filter { $0.name != APNsHeader.topic }
+      // FCM knows the topic by the token, and sends to no channel.
+      let ours = [APNsHeader.topic, APNsHeader.channelID]
+      let headers = payload.headers(sentAt: date).filter { !ours.contains($0.name) }
       message["apns"] = [
         "headers": .object(Dictionary(uniqueKeysWithValues: headers.map { ($0.name, .string($0.value)) })),
         "payload": payload.json,

@@ -136,9 +136,22 @@ struct DialectReader {
 
   // MARK: APNs
 
+  /// A placeholder leaves the choice open.
+  private mutating func take(channel id: String) {
+    guard ChannelID.problem(with: id) == nil else { return }
+    draft.audience = .channel(id)
+    missing.remove("audience")
+  }
+
   private mutating func readRequest() {
     guard let command else { return }
-    take(token: command.path.split(separator: "/").last.map(String.init) ?? "")
+    let path = command.path.split(separator: "/").map(String.init)
+    if path.count == 4, path.starts(with: ["4", "broadcasts", "apps"]) {
+      take(app: path[3])
+      take(channel: command.header(APNsHeader.channelID) ?? "")
+    } else {
+      take(token: path.last ?? "")
+    }
     if let environment = Environment.allCases.first(where: { command.host == $0.apnsHost }) {
       draft.environment = environment
       missing.remove("environment")
@@ -146,7 +159,7 @@ struct DialectReader {
       missing.remove("environment")
     }
     let known = command.headers.filter { APNsHeader.all.contains($0.name) }
-    for (name, _) in command.headers where name == "apns-id" { lose(name, .ours) }
+    for (name, _) in command.headers where ["apns-id", "apns-request-id"].contains(name) { lose(name, .ours) }
     take(headers: Dictionary(known.map { ($0.name, $0.value) }) { $1 })
   }
 
@@ -165,7 +178,9 @@ struct DialectReader {
     if isAlone, let text = headers[APNsHeader.priority], let number = Int(text), number != APNsPayload(draft).priority {
       draft.options.priority = PushDraft.Priority.allCases.first { $0.apns == number }
     }
-    take(expiration: headers[APNsHeader.expiration])
+    // A channel has the expiration 0 unless the draft says otherwise.
+    let isUsual = draft.audience.subscribers == .channel && headers[APNsHeader.expiration] == "0"
+    if !isUsual { take(expiration: headers[APNsHeader.expiration]) }
     let sent = APNsPayload(draft).headers(sentAt: now)
     for (name, value) in headers where name != APNsHeader.expiration && name != APNsHeader.topic {
       if !sent.contains(where: { $0.name == name && $0.value == value }) { draft.apns.headers[name] = value }

@@ -3,7 +3,9 @@ import Foundation
 extension Lint {
   /// Aliases, tags and tokens; large audiences.
   static func audience(_ draft: PushDraft, _ context: Context) -> [Finding] {
-    if let subscribers = draft.audience.subscribers { return subscribers == .topic ? topic(draft) : [] }
+    if let subscribers = draft.audience.subscribers {
+      return subscribers == .topic ? topic(draft) : channel(draft, context.channel)
+    }
     guard case .rule(let rule) = draft.audience else {
       return draft.environment == .production ? [finding(.hint, "audience", .broadcastProduction)] : []
     }
@@ -15,6 +17,37 @@ extension Lint {
     excluding.tagNot = []
     if excluding.isEmpty { findings.append(finding(.hint, "audience.tag_not", .onlyExclusions)) }
     return findings
+  }
+
+  private static func channel(_ draft: PushDraft, _ known: KnownChannel?) -> [Finding] {
+    func found(_ severity: Severity, _ message: ChannelMessage) -> Finding {
+      Finding(severity: severity, problem: Problem("audience.channel", message))
+    }
+    var findings: [Finding] = []
+    if !draft.platforms.contains(.ios) {
+      let fix = changing(draft) { $0.platforms = [.ios] }
+      findings.append(Finding(severity: .error, problem: Problem("platforms", ChannelMessage.platforms), fix: fix))
+    }
+    switch known {
+    case .exists(let policy)?: if policy == .storesNothing { findings += storage(draft) }
+    case .elsewhere?: findings.append(found(.error, .elsewhere))
+    case .gone?: findings.append(found(.warning, .gone))
+    case .unknown?: findings.append(found(.warning, .unknown))
+    case nil: break
+    }
+    return findings
+  }
+
+  /// A channel that stores no messages takes an expiration of 0 only (docs/protocols.md §1.8).
+  private static func storage(_ draft: PushDraft) -> [Finding] {
+    let header = draft.apns.headers[APNsHeader.expiration]
+    guard let value = header ?? draft.options.timeToLive.map({ String($0) }), value != "0" else { return [] }
+    let fix = changing(draft) {
+      $0.options.timeToLive = nil
+      $0.apns.headers[APNsHeader.expiration] = nil
+    }
+    let field = header == nil ? "options.time_to_live" : "apns.headers.\(APNsHeader.expiration)"
+    return [Finding(severity: .error, problem: Problem(field, ChannelMessage.storesNothing), fix: fix)]
   }
 
   private static func topic(_ draft: PushDraft) -> [Finding] {
@@ -104,6 +137,15 @@ extension Lint {
       }
       return Finding(severity: .error, problem: problem, fix: fix)
     }
+  }
+
+  /// PushKit, ActivityKit and the like give an app tokens of their own, and devices are registered with the one that
+  /// notifications go to. A credential that sends no alerts has none of these.
+  static func ownTokens(_ draft: PushDraft, _ payload: APNsPayload, _ context: Context) -> [Finding] {
+    if payload.pushType.receiver == nil || payload.channel != nil { return [] }
+    if case .rule(let rule) = draft.audience, !rule.deviceToken.isEmpty { return [] }
+    if let scope = context.credential, !scope.sends(.alert, to: draft.app) { return [] }
+    return [finding(.warning, "audience", .ownTokens, ["type": payload.pushType.rawValue])]
   }
 
   private static func tokens(_ rule: Audience.Rule) -> [Finding] {

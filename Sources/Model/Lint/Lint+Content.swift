@@ -9,6 +9,8 @@ extension Lint {
     var findings: [Finding] = []
     if payload.pushType == .background {
       findings += background(draft, payload, facts)
+    } else if let other = otherType(draft, payload) {
+      findings.append(other)
     } else if payload.pushType == .alert, !facts.isVisible {
       findings.append(nothingToSee(draft))
     }
@@ -57,6 +59,24 @@ extension Lint {
     return findings
   }
 
+  /// A payload for ActivityKit or WidgetKit that goes as another type: its topic would be the notifications'.
+  private static func otherType(_ draft: PushDraft, _ payload: APNsPayload) -> Finding? {
+    let aps = payload.json["aps"]
+    let isActivity = aps?["content-state"] != nil || (aps?["event"] != nil && aps?["timestamp"] != nil)
+    let types: [PushType] = isActivity ? [.liveactivity] : aps?["content-changed"] != nil ? [.widgets, .controls] : []
+    guard draft.apns.payload != nil, !types.isEmpty, !types.contains(payload.pushType) else { return nil }
+    let arguments = ["type": payload.pushType.rawValue, "types": types.map(\.rawValue).joined(separator: ", ")]
+    // A reload may be meant for either.
+    let fix =
+      types.count > 1
+      ? nil
+      : changing(draft) {
+        $0.options.pushType = types[0]
+        $0.apns.headers[APNsHeader.pushType] = nil
+      }
+    return finding(.warning, "options.push_type", .otherType, arguments, fix: fix)
+  }
+
   private static func nothingToSee(_ draft: PushDraft) -> Finding {
     if draft.apns.payload != nil { return finding(.warning, "apns.payload", .empty) }
     // The fix does not set a background type, which is derived from the payload.
@@ -69,21 +89,36 @@ extension Lint {
   static func delivery(_ draft: PushDraft, _ payload: APNsPayload) -> [Finding] {
     var findings: [Finding] = []
     if let mismatch = payload.topicMismatch {
-      let fix = changing(draft) { $0.apns.headers[APNsHeader.topic] = nil }
+      // Where no type is given, the topic may tell which one is meant.
+      let isGiven = draft.options.pushType != nil || draft.apns.headers[APNsHeader.pushType] != nil
+      let meant = PushType.allCases.first { !$0.topicSuffix.isEmpty && draft.app + $0.topicSuffix == payload.topic }
+      let fix = changing(draft) {
+        $0.apns.headers[APNsHeader.topic] = nil
+        if !isGiven, let meant { $0.options.pushType = meant }
+      }
       findings.append(Finding(severity: .warning, problem: mismatch, fix: fix))
     }
     switch payload.pushType {
-    case .liveactivity:
-      let aps = payload.json["aps"]
-      for key in ["timestamp", "event", "content-state"] where aps?[key] == nil {
-        findings.append(finding(.error, "apns.payload", .liveActivity, ["key": key]))
+    case .liveactivity: findings += liveActivity(draft, payload)
+    case .controls, .widgets:
+      // Without a payload, the other finding says so.
+      if draft.apns.payload != nil, payload.json["aps"]?["content-changed"] == nil {
+        let fix = changingPayload(draft) { _, aps in aps["content-changed"] = true }
+        let arguments = ["type": payload.pushType.rawValue]
+        findings.append(finding(.warning, "apns.payload", .contentChanged, arguments, fix: fix))
       }
-    case .mdm, .controls, .widgets, .pushtotalk, .location, .fileprovider:
+      fallthrough
+    case .mdm, .pushtotalk, .location, .fileprovider:
       if draft.apns.payload == nil {
         let arguments = ["type": payload.pushType.rawValue]
         findings.append(finding(.warning, "options.push_type", .specialNotRaw, arguments))
       }
-    case .alert, .background, .voip, .complication: break
+    case .voip:
+      if draft.apns.headers[APNsHeader.expiration] == nil, draft.options.timeToLive ?? .max > 60 {
+        let fix = changing(draft) { $0.options.timeToLive = 0 }
+        findings.append(finding(.hint, "options.time_to_live", .voipLate, fix: fix))
+      }
+    case .alert, .background, .complication: break
     }
     return findings
   }

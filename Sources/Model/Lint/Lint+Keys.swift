@@ -95,7 +95,7 @@ extension Lint {
     }
   }
 
-  private static func changingPayload(
+  static func changingPayload(
     _ draft: PushDraft, _ change: (inout [String: JSONValue], inout [String: JSONValue]) -> Void
   ) -> PushDraft {
     changing(draft) { draft in

@@ -13,6 +13,7 @@ extension Lint {
       findings.append(finding(.warning, "options.time_to_live", .scheduledOnce, fix: fix))
     }
     if let late = credentialEnd(draft, context) { findings.append(late) }
+    if draft.platforms.contains(.ios), let expiration = expiration(draft, context) { findings.append(expiration) }
     guard let now = context.now else { return findings }
     if let sendAt = draft.sendAt, sendAt > now.addingTimeInterval(PushLimits.ahead) {
       return findings + [finding(.error, "send_at", .sendAtTooFar)]
@@ -33,6 +34,21 @@ extension Lint {
           : finding(.hint, "send_at", .sendAtPast, fix: fix))
     }
     return findings
+  }
+
+  /// A moment in the header: one that is over before the push is sent, so that nothing is, or in milliseconds, which
+  /// would be thousands of years.
+  private static func expiration(_ draft: PushDraft, _ context: Context) -> Finding? {
+    let field = "apns.headers.\(APNsHeader.expiration)"
+    guard let text = draft.apns.headers[APNsHeader.expiration], let moment = Int64(text), moment > 0 else { return nil }
+    if Double(moment) >= milliseconds {
+      let fix = changing(draft) { $0.apns.headers[APNsHeader.expiration] = String(moment / 1000) }
+      return finding(.error, field, .expirationMilliseconds, ["value": text], fix: fix)
+    }
+    guard let now = context.now, draft.recurrence == nil else { return nil }
+    guard Double(moment) <= max(now, draft.sendAt ?? now).timeIntervalSince1970 else { return nil }
+    return finding(
+      .error, field, .expirationPast, fix: changing(draft) { $0.apns.headers[APNsHeader.expiration] = nil })
   }
 
   /// A send time after the end of the iOS credential.

@@ -48,6 +48,8 @@ package enum Lint {
     package var missingSegments: [String: String?] = [:]
     /// Aliases of the draft that no device of the app has, likewise.
     package var missingAliases: [String: String?] = [:]
+    /// The draft's broadcast channel; nil: it has none, or nobody looked.
+    package var channel: KnownChannel?
     /// The platforms of the audience that JPush reaches. The draft is checked for JPush on these only.
     package var jpush: Set<Platform>
     package init(
@@ -61,7 +63,8 @@ package enum Lint {
     }
 
     func checksAndroid(_ draft: PushDraft) -> Bool {
-      draft.platforms == [.android] || (draft.platforms.contains(.android) && services.contains(.fcm))
+      if draft.audience.subscribers == .channel { return false }
+      return draft.platforms == [.android] || (draft.platforms.contains(.android) && services.contains(.fcm))
     }
 
     /// The draft as far as JPush carries it; nil: it carries nothing.
@@ -81,7 +84,7 @@ package enum Lint {
       // Each key's fix is a draft of its own: with the keys of a payload of any size they would fill the memory.
       if payload.size <= payload.limit { findings += keys(draft) }
       findings += delivery(draft, payload) + size(payload)
-      findings += credential(draft, payload, context)
+      findings += credential(draft, payload, context) + ownTokens(draft, payload, context)
     }
     if context.checksAndroid(draft) {
       findings += android(draft, context)

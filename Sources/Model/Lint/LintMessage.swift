@@ -19,9 +19,20 @@ package enum LintMessage: String, MessageSet {
   case critical = "lint.critical"
   case passiveSound = "lint.passive_sound"
   case liveActivity = "lint.live_activity"
+  case liveActivityStart = "lint.live_activity_start"
+  case liveActivityEnd = "lint.live_activity_end"
+  case liveActivityEvent = "lint.live_activity_event"
+  case liveActivityObject = "lint.live_activity_object"
+  case liveActivityDate = "lint.live_activity_date"
+  case liveActivityPriority = "lint.live_activity_priority"
+  case otherType = "lint.other_type"
+  case contentChanged = "lint.content_changed"
   case specialNotRaw = "lint.special_without_payload"
   case aliasForm = "lint.alias_form"
   case scheduledOnce = "lint.scheduled_without_storage"
+  case expirationPast = "lint.expiration_past"
+  case expirationMilliseconds = "lint.expiration_milliseconds"
+  case voipLate = "lint.voip_late"
   case sendAtPast = "lint.send_at_past"
   case sendAtTooLate = "lint.send_at_too_late"
   case sendAtTooFar = "lint.send_at_too_far"
@@ -30,6 +41,7 @@ package enum LintMessage: String, MessageSet {
   case spreadOutlives = "lint.spread_outlives"
   case credentialEnds = "lint.credential_ends"
   case credentialEndsBetween = "lint.credential_ends_between"
+  case ownTokens = "lint.own_tokens"
   case tokenLossy = "lint.token_lossy"
   case tokenLength = "lint.token_length"
   case broadcastProduction = "lint.broadcast_production"
@@ -71,10 +83,26 @@ package enum LintMessage: String, MessageSet {
     case .critical: "Critical alerts need an entitlement from Apple. Without it, iOS shows a regular notification."
     case .passiveSound: "Passive notifications are silent. iOS ignores the sound."
     case .liveActivity: "A Live Activity needs “{key}” in aps. Put the full payload in the raw JSON (apns.payload)."
+    case .liveActivityStart: "To start a Live Activity, aps also needs “{key}”. Without it, iOS ignores the push."
+    case .liveActivityEnd:
+      "Without content-state, the ended Live Activity keeps showing its last content. Add its final state."
+    case .liveActivityEvent: "The event of a Live Activity must be start, update, or end, not “{value}”."
+    case .liveActivityObject: "“{key}” must be a JSON object, not {found}. Otherwise the app cannot decode it."
+    case .liveActivityDate: "“{key}” must be a number of seconds since 1970, not “{value}”."
+    case .liveActivityPriority: "Apple defines priority 10 and 5 for Live Activities, not 1. Choose high or normal."
+    case .otherType: "This payload is for the push type {types}, but the push is sent as {type}. Choose the push type."
+    case .contentChanged: "A push of the type {type} needs “content-changed”: true in aps. Without it, nothing reloads."
     case .specialNotRaw: "The push type {type} needs its own payload. Put it in the raw JSON (apns.payload)."
     case .aliasForm:
       "JPush refuses the alias “{alias}” (code {result}): use at most 40 bytes and no “-”. The app's form of it is “{form}”."
     case .scheduledOnce: "With time_to_live 0, a scheduled push is lost on every device that is off at that moment."
+    case .expirationPast: "This expiration is before the time of sending, so nothing would be sent. Leave it out."
+    case .expirationMilliseconds: "apns-expiration is in seconds since 1970. “{value}” looks like milliseconds."
+    case .voipLate:
+      """
+      A call reaches a phone that was off when it is long over. Apple advises a time to live of 0 or a few seconds for \
+      VoIP pushes.
+      """
     case .sendAtPast: "This time is in the past. The push would be sent at once."
     case .sendAtTooLate:
       """
@@ -95,6 +123,11 @@ package enum LintMessage: String, MessageSet {
       """
       “{name}”, which sends this push, expires on {date}: Apple refuses the runs from {first} on. Assign its \
       replacement before that day.
+      """
+    case .ownTokens:
+      """
+      A push of the type {type} goes to a token that the app gets for this type alone. APNs refuses the tokens of \
+      notifications. Enter the right tokens, or choose devices that are registered with them.
       """
     case .tokenLossy:
       """

@@ -13,7 +13,9 @@ extension PushDraft {
     var platforms = Self.readPlatforms(fields)
     let audience = Audience.read(fields, platforms: platforms)
     // Absent means every platform that the audience can have.
-    if audience?.topicTarget != nil, fields.value("platforms") == nil { platforms = [.android] }
+    if let subscribers = audience?.subscribers, fields.value("platforms") == nil {
+      platforms = subscribers == .topic ? [.android] : [.ios]
+    }
     let notification = fields.object("notification", Notification.read)
     let apns = fields.object("apns", APNsOverrides.read) ?? APNsOverrides()
     let android = FCMAndroid.read(fields)

@@ -15,8 +15,10 @@ extension Reason {
       cause: "The collapse ID has more than 64 bytes.", remedy: "Shorten the collapse ID and send again."),
     Reason(
       "BadExpirationDate", .apns, 400, .never, .appDeveloper,
-      cause: "The header apns-expiration is not a whole number of seconds since 1970.",
-      remedy: "Correct the header under apns.headers, or remove it and set the time to live."),
+      cause: "The header apns-expiration is not a whole number of seconds since 1970, or the channel stores no "
+        + "messages and takes only 0.",
+      remedy: "Correct the header under apns.headers, or remove it and set the time to live. To a channel that "
+        + "stores no messages, send without a time to live."),
     Reason(
       "BadMessageId", .apns, 400, .never, .operations,
       cause: "The apns-id of the request was not a UUID. Signalbox sets that header itself.",
@@ -50,7 +52,7 @@ extension Reason {
       cause: "The request had no payload.", remedy: "Send a notification or a payload."),
     Reason(
       "PayloadTooLarge", .apns, 413, .never, .appDeveloper,
-      cause: "The payload has more than 4096 bytes (VoIP: 5120).",
+      cause: "The payload has more than 4096 bytes (VoIP and broadcast channels: 5120).",
       remedy: "Shorten the text, or send an ID as extra data and let the app fetch the rest."),
     Reason(
       "BadPath", .apns, 404, .never, .operations,

@@ -92,9 +92,10 @@ extension ReceivedNotification {
 
   /// Whether it stands on the lock screen of an iPhone, or in the shade of an Android phone.
   package var isShown: Bool {
-    // A Live Activity stands there for as long as it lasts.
-    if pushType == .liveactivity, json["aps"]?["content-state"] != nil { return true }
-    if pushType != nil { return json["aps"]?["alert"] != nil }
+    // A Live Activity stands there for as long as it lasts, and the app may leave its last content at its end.
+    if pushType == .liveactivity { return json["aps"]?["content-state"] != nil || json["aps"]?["event"] == "end" }
+    // What PushKit or WidgetKit gets is no notification, whatever it contains.
+    if let pushType { return pushType.receiver == nil && json["aps"]?["alert"] != nil }
     return appState != .foreground && !isMuted && androidNotification != nil
   }
 

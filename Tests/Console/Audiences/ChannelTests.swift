@@ -80,10 +80,44 @@ struct ChannelTests {
       let send = try await ben.get("/pushes/new?app=com.example.shop&environment=production&channel=c3RyYW5nZXI%3D")
       let fields = ScenePage(send)
       #expect(fields.values("audience") == ["channel"] && fields.values("channel") == ["c3RyYW5nZXI="], "\(send.text)")
+      let remove = "/apps/\(app.id)/channels/remove?environment=production&channel=c3RyYW5nZXI%3D"
+      #expect(ScenePage(page).links.contains(remove), "a click does not delete: it asks")
+      let asking = try await ben.get(remove)
+      #expect(asking.text.contains("Delete this channel at Apple?"))
+      #expect(ScenePage(asking).values("channel") == ["c3RyYW5nZXI="])
       let gone = try await ben.post(
         "/apps/\(app.id)/channels/remove", [("environment", "production"), ("channel", "c3RyYW5nZXI=")])
       #expect(gone.status == 303)
       #expect(try await scene.count("channels") == 1)
+    }
+  }
+
+  @Test("before a push is sent, the API compares its channel with the app's list")
+  func known() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      let made = try await scene.call(.post, Self.list, as: .operator, json: ["storage": "none"])
+      let channel = try #require(made.json?["channel"]?.string)
+      func codes(_ id: String, _ environment: String, _ options: [String: JSONValue] = [:]) async throws -> [String] {
+        let answer = try await scene.call(
+          .post, "/api/v1/pushes", as: .operator,
+          json: [
+            "app": "com.example.shop", "environment": .string(environment), "audience": ["channel": .string(id)],
+            "apns": ["payload": ["aps": ["timestamp": 1, "event": "update", "content-state": [:]]]],
+            "options": .object(options.merging(["dry_run": true]) { $1 }),
+          ])
+        if let callbacks = answer.json?["callbacks"] { #expect(callbacks == [], "ActivityKit calls none of them") }
+        let found = answer.json?["findings"] ?? answer.json?["errors"]
+        return found?.array?.compactMap { $0["code"]?.string } ?? []
+      }
+      let known = try await codes(channel, "production")
+      #expect(known == [])
+      let kept = try await codes(channel, "production", ["time_to_live": 60])
+      #expect(kept == ["channel.stores_nothing"])
+      let elsewhere = try await codes(channel, "development")
+      #expect(elsewhere == ["channel.elsewhere"])
+      let unknown = try await codes("c3RyYW5nZXI=", "production")
+      #expect(unknown == ["channel.unknown"])
     }
   }
 
@@ -100,10 +134,39 @@ struct ChannelTests {
       let uid = try #require(created.json?["id"]?.string)
       let push = try await scene.finished(uid)
       #expect(push.counts.accepted == 1 && push.target == 1)
+      let deliveries = try await scene.call(.get, "/api/v1/pushes/\(uid)/deliveries", as: .viewer)
+      #expect(deliveries.json?["items"]?.array?.first?["device"] == .null, "\(deliveries.text)")
       var ben = try await scene.signIn(.viewer)
       let page = try await ben.get("/pushes/\(uid)")
       #expect(page.text.contains("This was a single request.") && page.text.contains("APNs accepted the update"))
-      #expect(!page.text.contains("id=\"devices\""))
+      #expect(!page.text.contains("id=\"devices\"") && !page.text.contains("data-funnel"))
+      #expect(page.text.contains("The subscribers of channel c3RyYW5nZXI=") && page.text.contains("score: 1:0"))
+      let link = try #require(ScenePage(page).links.first { $0.hasPrefix("/pushes/\(uid)/deliveries/") })
+      let delivery = ScenePage(try await ben.get(link))
+      #expect(delivery.text.contains("POST /4/broadcasts/apps/com.example.shop HTTP/2"), "\(delivery.text)")
+      #expect(delivery.text.contains("apns-channel-id: c3RyYW5nZXI=") && delivery.text.contains("apns-request-id: "))
+      #expect(!delivery.text.contains("deleted device"))
+    }
+  }
+
+  @Test("a channel that APNs does not know is no device: its push leads to the app's channels")
+  func notRegistered() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      scene.provider.answer { _ in
+        .outcome(.rejected(status: 400, reason: "ChannelNotRegistered", tokenInvalidSince: nil))
+      }
+      let body: JSONValue = [
+        "app": "com.example.shop", "environment": "development", "audience": ["channel": "c3RyYW5nZXI="],
+        "apns": ["payload": ["aps": ["timestamp": 1, "event": "update", "content-state": ["score": "1:0"]]]],
+      ]
+      let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: body)
+      let uid = try #require(created.json?["id"]?.string)
+      _ = try await scene.finished(uid)
+      var ben = try await scene.signIn(.viewer)
+      let page = ScenePage(try await ben.get("/pushes/\(uid)"))
+      #expect(page.links.contains("/apps/\(app.id)/channels"), "\(page.links)")
+      #expect(!page.links.contains { $0.contains("quarantined") || $0.contains("?reason=") })
     }
   }
 }

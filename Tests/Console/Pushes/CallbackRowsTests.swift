@@ -44,6 +44,17 @@ struct CallbackRowsTests {
     }
   }
 
+  @Test("a push that is no notification has no rows, and its summary names what gets it", arguments: PushType.allCases)
+  func receivers(type: PushType) async throws {
+    try await ConsoleScene.with { scene in
+      let texts = scene.console.locales["en"]
+      let callbacks = CallbackRows(APNsPayload.Facts(payload: ["aps": ["alert": "x"]]), type: type)
+      let isNotification = [PushType.alert, .background].contains(type)
+      #expect(callbacks.rows(texts).isEmpty != isNotification)
+      #expect(callbacks.summary(texts).hasSuffix("none of the app’s notification methods.") != isNotification)
+    }
+  }
+
   @Test("the preview of a disputed payload has the sources and the links in its rows")
   func preview() async throws {
     try await ConsoleScene.with { scene in
@@ -95,6 +106,17 @@ struct CallbackRowsTests {
       let row = PhoneNotificationRow(
         item, on: android, app: "Shop", texts: texts, now: ConsoleScene.noon)
       #expect(row.origin?.source == "Source: Firebase’s documentation" && row.notes.isEmpty)
+
+      func received(_ type: PushType, _ payload: String) -> PhoneNotificationRow {
+        let item = ReceivedNotification(
+          id: 2, apnsID: "2", topic: ConsoleScene.bundleID, pushType: type, priority: 10, payload: payload,
+          receivedAt: ConsoleScene.noon)
+        return PhoneNotificationRow(item, on: android, app: "Shop", texts: texts, now: ConsoleScene.noon)
+      }
+      let call = received(.voip, #"{"aps":{"alert":"Ada calls"}}"#)
+      #expect(call.calls.isEmpty && call.uncalled.contains("PushKit") && call.hidden != nil)
+      let end = received(.liveactivity, #"{"aps":{"timestamp":1,"event":"end"}}"#)
+      #expect(end.title == texts("phones.activity_end") && end.body == nil && end.isShown)
     }
   }
 }

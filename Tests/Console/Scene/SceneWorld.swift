@@ -56,7 +56,10 @@ enum SceneWorld: String, CaseIterable, Sendable {
           let parts = place.split(separator: "/").map(String.init)
           return "/pushes/\(parts.first ?? "999")/deliveries/\(parts.last ?? "999")"
         }
-        let query = pattern.hasSuffix("/jpush/remove") ? "?environment=development&kind=tag&name=vip" : ""
+        let query =
+          pattern.hasSuffix("/jpush/remove")
+          ? "?environment=development&kind=tag&name=vip"
+          : pattern.hasSuffix("/channels/remove") ? "?environment=development&channel=dHN0" : ""
         return pattern.replacing(":uid", with: place).replacing(":id", with: place)
           .replacing(":environment", with: "development").replacing(":section", with: "devices")
           .replacing(":code", with: "BadDeviceToken").replacing(":run", with: "1") + query

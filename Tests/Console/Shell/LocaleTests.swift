@@ -80,6 +80,7 @@ struct LocaleTests {
     add("platform.", Platform.allCases.map(\.rawValue))
     add("source.", ["web", "api", "cli", "jpush", "legacy", "schedule", "smoke"])
     add("push_type.", PushType.allCases.map(\.rawValue))
+    add("callbacks.by_", PushType.Receiver.allCases.map(\.rawValue))
     add("when.", RepeatRule.Weekday.allCases.map(\.rawValue) + ["now", "at", "repeat"])
     add("when.", ["every_day", "every_week", "every_month", "speed_fast", "speed_rate", "speed_spread"])
     add("approval.", Approval.Decision.allCases.map(\.rawValue))

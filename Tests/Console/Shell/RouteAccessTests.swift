@@ -80,6 +80,7 @@ struct RouteAccessTests {
     ("POST /devices/:id/jpush", .operator),
     ("GET /apps/:id/channels", .viewer), ("POST /apps/:id/channels", .operator),
     ("POST /apps/:id/channels/refresh", .operator), ("POST /apps/:id/channels/remove", .operator),
+    ("GET /apps/:id/channels/remove", .operator),
     ("GET /apps.csv", .viewer), ("GET /apps.json", .viewer), ("GET /audiences.csv", .viewer),
     ("GET /audiences.json", .viewer), ("GET /incidents.csv", .viewer), ("GET /incidents.json", .viewer),
     ("GET /schedules.csv", .viewer), ("GET /schedules.json", .viewer), ("GET /smoke-tests.csv", .viewer),

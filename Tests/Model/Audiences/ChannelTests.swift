@@ -82,9 +82,46 @@ struct ChannelTests {
     #expect(codes(large) == ["payload.too_large"])
   }
 
+  @Test("what is known of the channel is said before the push is sent")
+  func known() throws {
+    func lines(_ known: KnownChannel?, _ draft: PushDraft) -> [String] {
+      var context = Lint.Context()
+      context.channel = known
+      return Lint.findings(in: draft, context).map {
+        expectFilled($0.problem)
+        return "\($0.severity) \($0.problem.field) \($0.problem.code)"
+      }
+    }
+    let plain = try Self.draft()
+    #expect(plain.platforms == [.ios], "a channel has no other subscribers")
+    let kept = try Self.draft(options: ["time_to_live": 60])
+    let fixed = try Self.draft(headers: ["apns-expiration": "1800000000"])
+    #expect(lines(nil, plain) == [] && lines(.exists(.storesNothing), plain) == [])
+    #expect(lines(.exists(nil), kept) == [] && lines(.exists(.storesLatest), kept) == [])
+    #expect(lines(.exists(.storesNothing), kept) == ["error options.time_to_live channel.stores_nothing"])
+    #expect(lines(.exists(.storesNothing), fixed) == ["error apns.headers.apns-expiration channel.stores_nothing"])
+    #expect(Reason.of("BadExpirationDate").cause.contains("channel"), "what APNs answers to a channel nobody knew")
+    #expect(lines(.elsewhere, plain) == ["error audience.channel channel.elsewhere"])
+    #expect(lines(.gone, plain) == ["warning audience.channel channel.gone"])
+    #expect(lines(.unknown, plain) == ["warning audience.channel channel.unknown"])
+    var android = plain
+    android.platforms = [.android]
+    #expect(lines(nil, android) == ["error platforms channel.platforms"])
+    android.platforms = [.ios, .android]
+    #expect(lines(nil, android) == [], "nothing is said of Android, which gets nothing")
+  }
+
   @Test("the command to copy goes to the channel")
   func command() throws {
     let preview = Preview(try Self.draft(), sentAt: Date(timeIntervalSince1970: 0), address: "http://localhost")
     #expect(preview.apnsCommand.hasSuffix("\"https://api.push.apple.com/4/broadcasts/apps/com.example.app\""))
+    func text(_ dialect: Dialect) throws -> DialectText {
+      DialectText(try Self.draft(), in: dialect, sentAt: Date(timeIntervalSince1970: 0), address: "http://localhost")
+    }
+    let (apns, fcm) = (try text(.apns), try text(.fcm))
+    #expect(apns.losses == [], "it needs no token")
+    let read = try DialectReading(apns.text, now: Date(timeIntervalSince1970: 0))
+    #expect(try read.draft == Self.draft() && read.missing.isEmpty, "pasted back, it is the same push")
+    #expect(fcm.losses.map(\.field) == ["audience"] && !fcm.text.contains("apns-channel-id"))
   }
 }

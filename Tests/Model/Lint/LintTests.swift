@@ -224,20 +224,146 @@ struct LintTests {
     let topic = found { $0.apns.headers["apns-topic"] = "com.example.app.voip" }
     #expect(lines(topic) == ["warning apns.headers.apns-topic header.topic_suffix"])
     try expectFixed(topic.first)
+    #expect(topic.first?.fix?.options.pushType == .voip, "the topic tells the type")
+    let given = found {
+      $0.apns.headers["apns-topic"] = "com.example.app.voip"
+      $0.options.pushType = .alert
+    }
+    #expect(given.first?.fix?.options.pushType == .alert)
+  }
+
+  private static let token: Audience = {
+    var rule = Audience.Rule()
+    rule.deviceToken = [DeviceToken(bytes: [UInt8](repeating: 1, count: 32))]
+    return .rule(rule)
+  }()
+
+  @Test("a push type with tokens of its own, to devices that are registered for notifications")
+  func ownTokens() {
+    func codes(_ scope: CredentialScope? = nil, _ change: (inout PushDraft) -> Void) -> [String] {
+      found(Lint.Context(credential: scope)) {
+        $0.apns.payload = ["caller": "Ada"]
+        $0.notification = PushNotification()
+        $0.options.pushType = .voip
+        $0.options.timeToLive = 0
+        change(&$0)
+      }.map(\.problem.code)
+    }
+    #expect(codes { _ in } == ["lint.own_tokens"])
+    #expect(codes { $0.audience = Self.token } == [])
+    #expect(codes(CredentialScope(name: "VoIP", topics: ["com.example.app.voip"])) { _ in } == [])
   }
 
   @Test("push types that need more than a notification")
   func special() {
-    let activity = found { $0.options.pushType = .liveactivity }
+    let activity = found {
+      $0.audience = Self.token
+      $0.options.pushType = .liveactivity
+    }
     #expect(lines(activity) == Array(repeating: "error apns.payload lint.live_activity", count: 3))
     #expect(
-      lines(found { $0.options.pushType = .widgets })
-        == ["warning options.push_type lint.special_without_payload"])
+      lines(
+        found {
+          $0.audience = Self.token
+          $0.options.pushType = .widgets
+        }) == ["warning options.push_type lint.special_without_payload"])
     let whole = found {
+      $0.audience = Self.token
       $0.notification = PushNotification()
       $0.apns.payload = ["aps": ["timestamp": 1, "event": "update", "content-state": ["n": 1]]]
     }
     #expect(whole == [])
+  }
+
+  @Test("an expiration that is over, or in milliseconds, and a call that may ring late")
+  func expirations() throws {
+    let context = Lint.Context(now: Date(timeIntervalSince1970: 1_800_000_000))
+    func found(_ expiration: String, _ change: (inout PushDraft) -> Void = { _ in }) -> [Lint.Finding] {
+      self.found(context) {
+        $0.apns.headers["apns-expiration"] = expiration
+        change(&$0)
+      }
+    }
+    #expect(found("0") == [] && found("1800000001") == [])
+    let past = found("1800000000")
+    #expect(lines(past) == ["error apns.headers.apns-expiration lint.expiration_past"])
+    try expectFixed(past.first, context)
+    let later = found("1800000060") { $0.sendAt = Date(timeIntervalSince1970: 1_800_000_100) }
+    #expect(lines(later) == ["error apns.headers.apns-expiration lint.expiration_past"])
+    let long = found("1800000060000")
+    #expect(lines(long) == ["error apns.headers.apns-expiration lint.expiration_milliseconds"])
+    #expect(long.first?.fix?.apns.headers["apns-expiration"] == "1800000060")
+    func call(_ seconds: Int?) -> [Lint.Finding] {
+      self.found(context) {
+        $0.audience = Self.token
+        $0.options.pushType = .voip
+        $0.options.timeToLive = seconds
+      }
+    }
+    #expect(call(0) == [] && call(30) == [])
+    #expect(lines(call(nil)) == ["hint options.time_to_live lint.voip_late"])
+    try expectFixed(call(86_400).first, context)
+  }
+
+  @Test("a payload for ActivityKit or WidgetKit that is sent as another type is not called empty")
+  func otherType() throws {
+    func raw(_ aps: JSONValue, _ type: PushType? = nil) -> [Lint.Finding] {
+      found {
+        $0.notification = PushNotification()
+        $0.audience = Self.token
+        $0.options.pushType = type
+        $0.apns.payload = ["aps": aps]
+      }
+    }
+    let alert = raw(["timestamp": 1, "event": "update", "content-state": [:]], .alert)
+    #expect(lines(alert) == ["warning options.push_type lint.other_type"])
+    try expectFixed(alert.first)
+    let end = raw(["timestamp": 1, "event": "end"])
+    #expect(lines(end) == ["warning options.push_type lint.other_type"])
+    try expectFixed(end.first)
+    let reload = raw(["content-changed": true])
+    #expect(lines(reload) == ["warning options.push_type lint.other_type"] && reload.first?.fix == nil)
+    #expect(raw(["content-changed": true], .widgets) == [] && raw(["content-changed": true], .controls) == [])
+    let nothing = raw([:], .controls)
+    #expect(lines(nothing) == ["warning apns.payload lint.content_changed"])
+    try expectFixed(nothing.first)
+  }
+
+  @Test("what a phone would ignore in the payload of a Live Activity")
+  func liveActivity() throws {
+    func activity(_ aps: JSONValue, _ change: (inout PushDraft) -> Void = { _ in }) -> [Lint.Finding] {
+      found {
+        $0.notification = PushNotification()
+        $0.audience = Self.token
+        $0.options.pushType = .liveactivity
+        $0.apns.payload = ["aps": aps]
+        change(&$0)
+      }
+    }
+    let start = activity(["timestamp": 1, "event": "start", "content-state": [:]])
+    #expect(lines(start) == Array(repeating: "error apns.payload lint.live_activity_start", count: 3))
+    #expect(start.map { $0.problem.arguments["key"] } == ["attributes-type", "attributes", "alert"])
+    let whole: JSONValue = [
+      "timestamp": 1, "event": "start", "content-state": [:], "attributes-type": "Match", "attributes": [:],
+      "alert": ["title": "Kick-off"],
+    ]
+    #expect(activity(whole) == [])
+    let end: JSONValue = ["timestamp": 1, "event": "end", "dismissal-date": 1]
+    #expect(lines(activity(end)) == ["hint apns.payload lint.live_activity_end"])
+    #expect(
+      lines(activity(["timestamp": 1, "event": "begin", "content-state": "1:0"])) == [
+        "error apns.payload lint.live_activity_event", "error apns.payload lint.live_activity_object",
+      ])
+    let dates = activity([
+      "timestamp": 1_800_000_000_000, "event": "update", "content-state": [:], "stale-date": "soon",
+      "dismissal-date": .double(1_800_000_000.5),
+    ])
+    #expect(lines(dates) == Array(repeating: "error apns.payload lint.live_activity_date", count: 2))
+    #expect(dates.first?.fix?.apns.payload?["aps"]?["timestamp"] == 1_800_000_000)
+    #expect(dates.last?.fix == nil)
+    let low = activity(["timestamp": 1, "event": "update", "content-state": [:]]) { $0.options.priority = .low }
+    #expect(lines(low) == ["warning options.priority lint.live_activity_priority"])
+    try expectFixed(low.first)
   }
 
   @Test("aliases and tags under JPush's rule, with the app's own form on offer")
