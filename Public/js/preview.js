@@ -96,6 +96,8 @@ function show(form, preview, touched) {
   checks(preview.findings ?? [], preview.errors);
   if (typeof preview.callbacks_html !== 'string') return;
   for (const element of document.querySelectorAll('[data-callbacks]')) {
+    // A push that is no notification has none.
+    element.hidden = !preview.callbacks_html;
     // Rows that our own server wrote and escaped. The table keeps its head.
     element.querySelector('tbody').innerHTML = preview.callbacks_html;
   }

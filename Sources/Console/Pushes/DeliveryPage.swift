@@ -172,7 +172,9 @@ enum DeliveryPage {
       FactView(texts("details.device_state"), device.map { texts("state.\($0.state)") }),
       FactView(texts("push.provider"), device == nil && audience == nil ? nil : provider.name),
       provider == .apns
-        ? FactView(texts("details.apns_id"), APNsID(seed: push.seed, device: item.delivery.deviceID).description) : nil,
+        ? FactView(
+          audience == nil ? texts("details.apns_id") : "apns-request-id",
+          APNsID(seed: push.seed, device: item.delivery.deviceID).description) : nil,
       FactView(texts("details.message_name"), name),
       text.flatMap { text in
         let name = text.language?.text ?? texts("send.default_text")

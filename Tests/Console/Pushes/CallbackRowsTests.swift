@@ -119,4 +119,21 @@ struct CallbackRowsTests {
       #expect(end.title == texts("phones.activity_end") && end.body == nil && end.isShown)
     }
   }
+
+  @Test("the preview of a push that is no notification has no empty table of callbacks")
+  func noTable() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      var lin = try await scene.signIn(.operator)
+      let activity = #"{"aps":{"timestamp":1,"event":"update","content-state":{}}}"#
+      let cases: [([(String, String)], Bool)] = [
+        ([], false), ([("push_type", "liveactivity"), ("payload", activity)], true),
+      ]
+      for (typed, isHidden) in cases {
+        let page = ScenePage(try await lin.post("/pushes/preview", SendPageTests.fields + typed))
+        let table = try #require(page.tags.first { $0.attributes["data-callbacks"] != nil })
+        #expect((table.attributes["hidden"] != nil) == isHidden, "\(typed)")
+      }
+    }
+  }
 }
