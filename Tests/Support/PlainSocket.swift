@@ -1,9 +1,11 @@
 internal import Glibc
 package import Reactor
+import Synchronization
 
 /// A client's socket whose calls wait, so that a test sends and receives byte by byte. Whoever opens one closes it.
-package struct PlainSocket: Sendable {
+package final class PlainSocket: Sendable {
   package let descriptor: Int32
+  private let isClosed = Atomic(false)
 
   /// Connects.
   ///
@@ -81,5 +83,9 @@ package struct PlainSocket: Sendable {
   /// ``bytes(until:)`` as text.
   package func text(until end: String? = nil) -> String { String(decoding: bytes(until: end), as: UTF8.self) }
 
-  package func close() { _ = Glibc.close(descriptor) }
+  /// Closing twice does nothing: by then the number may be that of another test's socket.
+  package func close() {
+    guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+    _ = Glibc.close(descriptor)
+  }
 }
