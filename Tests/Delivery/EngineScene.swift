@@ -115,13 +115,21 @@ struct EngineScene: Sendable {
       .retryFailed(id, source: .api, by: "anna", now: clock.now)
   }
 
-  /// Waits until the engine says what troubles a push. It looks once a second, and may have read the clock just before
-  /// the test moved it: so the clock goes on until it has looked.
+  /// Waits until the engine says what troubles a push.
   @discardableResult
   func seeTrouble(_ engine: DeliveryEngine, _ push: Push, _ reason: String) async throws -> PushProgress {
+    try await see(engine, push) { $0.trouble == reason }
+  }
+
+  /// Waits until the engine has seen something of a service. It looks once a second, and may have read the clock just
+  /// before the test moved it: so the clock goes on until it has looked.
+  @discardableResult
+  func see(
+    _ engine: DeliveryEngine, _ push: Push, until condition: (PushProgress) -> Bool
+  ) async throws -> PushProgress {
     while true {
       for await progress in try await engine.progress(push.id) {
-        if progress.trouble == reason { return progress }
+        if condition(progress) { return progress }
         break
       }
       clock.advance(by: 0.01)
