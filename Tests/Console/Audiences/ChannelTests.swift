@@ -146,6 +146,13 @@ struct ChannelTests {
       #expect(delivery.text.contains("POST /4/broadcasts/apps/com.example.shop HTTP/2"), "\(delivery.text)")
       #expect(delivery.text.contains("apns-channel-id: c3RyYW5nZXI=") && delivery.text.contains("apns-request-id: "))
       #expect(!delivery.text.contains("deleted device") && !delivery.text.contains("apns-id"))
+      try await scene.served(to: ben) { served in
+        let csv = try await served.get("/pushes/\(uid)/deliveries.csv")
+        #expect(csv.contains(",language,channel\r\n") && csv.contains(",c3RyYW5nZXI=\r\n"), "\(csv)")
+        #expect(csv.contains("\r\n,,,,accepted,200,"), "no device has a number: \(csv)")
+        let json = try await served.get("/pushes/\(uid)/deliveries.json")
+        #expect(json.contains(#""device_id":null"#) && json.contains(#""channel":"c3RyYW5nZXI=""#), "\(json)")
+      }
     }
   }
 
