@@ -141,6 +141,7 @@ struct ChannelTests {
       #expect(page.text.contains("This was a single request.") && page.text.contains("APNs accepted the update"))
       #expect(!page.text.contains("id=\"devices\"") && !page.text.contains("data-funnel"))
       #expect(page.text.contains("The subscribers of channel c3RyYW5nZXI=") && page.text.contains("score: 1:0"))
+      #expect(!ScenePage(page).links.contains { $0.hasSuffix("#devices") }, "there is no list of devices")
       let link = try #require(ScenePage(page).links.first { $0.hasPrefix("/pushes/\(uid)/deliveries/") })
       let delivery = ScenePage(try await ben.get(link))
       #expect(delivery.text.contains("POST /4/broadcasts/apps/com.example.shop HTTP/2"), "\(delivery.text)")
