@@ -147,6 +147,7 @@ struct ChannelTests {
       #expect(delivery.text.contains("POST /4/broadcasts/apps/com.example.shop HTTP/2"), "\(delivery.text)")
       #expect(delivery.text.contains("apns-channel-id: c3RyYW5nZXI=") && delivery.text.contains("apns-request-id: "))
       #expect(!delivery.text.contains("deleted device") && !delivery.text.contains("apns-id"))
+      #expect(delivery.text.contains("Reconstructed") && !delivery.text.contains("current token"), "\(delivery.text)")
       try await scene.served(to: ben) { served in
         let csv = try await served.get("/pushes/\(uid)/deliveries.csv")
         #expect(csv.contains(",language,channel\r\n") && csv.contains(",c3RyYW5nZXI=\r\n"), "\(csv)")
