@@ -7,6 +7,8 @@ import Simulator
 /// A received push: what the phone shows, which app methods it calls, and the exact request.
 struct PhoneNotificationRow: View {
   let item: ReceivedNotification
+  /// What it belongs to; nil: it is no push of a Live Activity.
+  let live: LiveActivity?
   let phone: SimulatedPhone
   let app: String
   /// The alert of a push from APNs.
@@ -33,15 +35,17 @@ struct PhoneNotificationRow: View {
   let now: Date
 
   init(
-    _ item: ReceivedNotification, on phone: SimulatedPhone, app: String, texts: Texts, now: Date
+    _ item: ReceivedNotification, in live: LiveActivity? = nil, on phone: SimulatedPhone, app: String, texts: Texts,
+    now: Date
   ) {
     let json = try? JSONValue(parsing: Data(item.payload.utf8))  // services take JSON only; else nothing is shown of it
     self.item = item
+    self.live = live
     self.phone = phone
     self.app = app
     alert = json?["aps"]?["alert"]
     android = item.androidNotification
-    activity = item.pushType == .liveactivity ? Self.activity(json?["aps"], texts) : nil
+    activity = item.pushType == .liveactivity ? Self.activity(json?["aps"], texts, last: live?.content(at: item)) : nil
     isShown = item.isShown
     payload = json?.text(pretty: true) ?? item.payload
     let receiver = item.pushType?.receiver
@@ -52,7 +56,10 @@ struct PhoneNotificationRow: View {
       calls = Self.calls(isJPush ? item.jpushCallbacks : item.androidCallbacks, texts)
       (origin, notes) = (isJPush ? nil : CallbackOrigin(firebase: texts), [])
     } else {
-      (hidden, style) = (isShown ? nil : texts("phones.silent"), nil)
+      let isIgnored = live?.ignored.contains(item.id) == true
+      (hidden, style) = (
+        isIgnored ? texts("phones.activity_ignored") : isShown ? nil : texts("phones.silent"), nil
+      )
       let cell = try? receiver == nil ? item.callbacks(backgroundMode: true) : nil  // as above
       calls =
         (cell?.arrival.map { CallView($0, moment: texts("phones.on_arrival"), texts) } ?? [])
@@ -64,10 +71,12 @@ struct PhoneNotificationRow: View {
     self.now = now
   }
 
-  /// What a Live Activity shows here: its content, whose design is the app's. The end of one may have none.
-  static func activity(_ aps: JSONValue?, _ texts: Texts) -> (title: String, content: String)? {
+  /// What a Live Activity shows here: its content, whose design is the app's. The end of one may leave the last one.
+  static func activity(
+    _ aps: JSONValue?, _ texts: Texts, last: [String: JSONValue]? = nil
+  ) -> (title: String, content: String)? {
     let isOver = aps?["event"]?.string == "end"
-    guard let content = aps?["content-state"]?.object ?? (isOver ? [:] : nil) else { return nil }
+    guard let content = aps?["content-state"]?.object ?? (isOver ? last ?? [:] : nil) else { return nil }
     let parts = content.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.string ?? $0.value.text())" }
     return (texts(isOver ? "phones.activity_end" : "phones.activity"), parts.joined(separator: " · "))
   }
@@ -131,6 +140,14 @@ struct PhoneNotificationRow: View {
   /// One line that stands for the whole.
   var heading: String { title ?? body ?? hidden ?? app }
 
+  /// Where it is to be seen, or why it is not.
+  func place(_ texts: Texts) -> String {
+    if let hidden { return hidden }
+    if phone.state != .installed { return texts("phones.off_screen") }
+    if let live, live.current != item.id { return texts("phones.activity_past") }
+    return texts(live?.isDismissed(at: now) == true ? "phones.activity_gone" : "phones.on_screen")
+  }
+
   private var headers: String {
     // JPush tells the phone no more of the request.
     if phone.provider == .jpush { return "msg_id: \(item.apnsID)" }
@@ -139,10 +156,10 @@ struct PhoneNotificationRow: View {
       let collapse = item.collapseID.map { "\ncollapse_key: \($0)" } ?? ""
       return "name: \(item.apnsID)\npriority: \(priority)\(collapse)"
     }
-    var lines = [
-      ":path: /3/device/\(phone.tokenText)", "apns-id: \(item.apnsID)", "apns-topic: \(item.topic)",
-      "apns-push-type: \(pushType.rawValue)", "apns-priority: \(item.priority)",
-    ]
+    var lines =
+      item.channel.map { [":path: /4/broadcasts/apps/\(phone.topic)", "apns-channel-id: \($0)"] }
+      ?? [":path: /3/device/\(phone.tokenText)", "apns-id: \(item.apnsID)", "apns-topic: \(item.topic)"]
+    lines += ["apns-push-type: \(pushType.rawValue)", "apns-priority: \(item.priority)"]
     if let collapseID = item.collapseID { lines.append("apns-collapse-id: \(collapseID)") }
     if let expiration = item.expiration {
       lines.append("apns-expiration: \(Int64(expiration.timeIntervalSince1970))")

@@ -219,7 +219,7 @@ extension PhoneBook {
           pushType: .liveactivity, priority: push.priority,
           expiration: isOnce ? push.expiration : min(push.expiration, latest), collapseID: nil, payload: push.payload,
           rawPayload: push.rawPayload, uniqueID: push.payload[APNsPayload.idKey]?.string,
-          usedProviderToken: push.usedProviderToken), environment: channel.environment, now: now)
+          usedProviderToken: push.usedProviderToken, channel: push.channel), environment: channel.environment, now: now)
     }
   }
 }

@@ -196,6 +196,7 @@ extension ReceivedNotification {
     members["expiration"] = expiration.map { .milliseconds($0) }
     members["collapse_id"] = collapseID.map { .string($0) }
     members["unique_id"] = uniqueID.map { .string($0) }
+    members["channel"] = channel.map { .string($0) }
     members["tapped_at"] = tapped.map { .milliseconds($0) }
     if duplicates > 0 { members["duplicates"] = .integer(Int64(duplicates)) }
     if replaced > 0 { members["replaced"] = .integer(Int64(replaced)) }
@@ -217,7 +218,7 @@ extension ReceivedNotification {
       collapseID: keptFields["collapse_id"]?.string, uniqueID: keptFields["unique_id"]?.string, appState: appState,
       tapped: keptFields["tapped_at"]?.date, duplicates: Int(clamping: keptFields["duplicates"]?.integer ?? 0),
       replaced: Int(clamping: keptFields["replaced"]?.integer ?? 0), tag: keptFields["tag"]?.string,
-      isMuted: keptFields["muted"]?.bool ?? false)
+      isMuted: keptFields["muted"]?.bool ?? false, channel: keptFields["channel"]?.string)
   }
 
   fileprivate var keptWhole: JSONValue {

@@ -225,6 +225,37 @@ struct PhonePageTests {
     }
   }
 
+  @Test("a Live Activity is one notification, whose page lists its updates")
+  func liveActivity() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      let phone = try phones.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      for (time, event, score) in [(10, "start", "0:0"), (30, "update", "2:0"), (20, "update", "1:0")] {
+        try phones.receive(
+          phone,
+          [
+            "aps": [
+              "timestamp": .integer(Int64(time)), "event": .string(event), "content-state": ["score": .string(score)],
+            ]
+          ], id: "ID-\(time)", pushType: .liveactivity)
+      }
+      let ids = try #require(phones.phone(phone.id)).received.map(\.id)
+      var ben = try await scene.signIn(.viewer)
+      let page = try await ben.get("/phones")
+      let (tags, text) = (ScenePage(page).tags, ScenePage(page).text)
+      #expect(tags.compactMap { $0.attributes["id"] }.filter { $0.hasPrefix("arrival-") } == ["arrival-\(ids[1])"])
+      #expect(tags.compactMap { $0.attributes["data-arrival"] } == ["\(ids[1])"], "one on the lock screen")
+      for word in ["1 unread", "Started · score: 0:0", "Updated · score: 2:0", "On the screen"] {
+        #expect(text.contains(word), "\(word)")
+      }
+      let late = ScenePage(try await ben.get("/phones?n=\(ids[0])")).text
+      #expect(late.contains("Not shown: its timestamp is older"))
+      let first = ScenePage(try await ben.get("/phones?n=\(ids[2])")).text
+      #expect(first.contains("A later update replaced its content"))
+    }
+  }
+
   @Test("the wall shows six phones: those that are chosen, or those that received something last")
   func wall() async throws {
     try await ConsoleScene.with(simulator: true) { scene in
