@@ -443,6 +443,7 @@ struct PhonePageTests {
     try await ConsoleScene.with { scene in
       let book = try await PhoneBook.open(StoredPhones(scene.store) { ConsoleScene.noon })
       try await DemoInstallation.install(store: scene.store, phones: book, now: ConsoleScene.noon)
+      let channel = try ChannelBook(book).create(.storesLatest, app: ConsoleScene.bundleID, .development)
       try await book.flush()
       #expect(try await scene.count("apps") == 1)
       #expect(try await scene.count("devices") == DemoWorld.shop.phones.count)
@@ -452,6 +453,7 @@ struct PhonePageTests {
       }
       let again = try await PhoneBook.open(StoredPhones(scene.store) { ConsoleScene.noon })
       #expect(again.phones().map(\.token) == book.phones().map(\.token), "phones are kept with the database")
+      #expect(ChannelBook(again).all.map(\.id) == [channel], "channels, too")
       try await DemoInstallation.install(store: scene.store, phones: again, now: ConsoleScene.noon)
       #expect(try await scene.count("apps WHERE name = 'Mine'") == 1)
       #expect(try await scene.count("devices") == DemoWorld.shop.phones.count)
