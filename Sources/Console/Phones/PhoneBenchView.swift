@@ -134,7 +134,7 @@ extension PhoneMessageView {
         FactView(texts("phones.arrived"), at: item.receivedAt),
         FactView(texts("phones.took"), delay.map { texts.duration(milliseconds: $0) }),
         FactView(texts("phones.shown"), row.place(texts)),
-        FactView(texts("phones.calls"), names.isEmpty ? row.uncalled : texts.list(names)),
+        FactView(texts("phones.calls"), names.isEmpty ? row.uncalled : texts.list(names), isMethods: !names.isEmpty),
         FactView(texts("phones.channel"), row.style),
         FactView(texts("phones.again"), number(item.duplicates, "phones.duplicates")),
         FactView(texts("phones.instead"), number(item.replaced, "phones.replaced")),

@@ -122,7 +122,10 @@ struct PhonePageTests {
         #expect(headers.contains(word), "\(word)")
       }
       #expect(try await ben.get("/phones?show=callbacks").text.contains("willPresent") == false, "in the background")
-      #expect(try await ben.get("/phones?show=callbacks").text.contains("userNotificationCenter(<wbr>didReceive)"))
+      let callbacks = try await ben.get("/phones?show=callbacks").text
+      #expect(callbacks.contains("<code title=\"userNotificationCenter(_:didReceive:withCompletionHandler:)\">"))
+      let name = "userNotificationCenter(<wbr>didReceive)"
+      #expect(callbacks.components(separatedBy: name).count == 3, "in the facts and in the list: \(callbacks)")
       let id = try #require(phones.phone(1)?.received.first?.id)
       let buttons = { (page: ScenePage) in
         page.values("action").filter { $0 == "tap" }.count
