@@ -76,7 +76,7 @@ struct ChannelTests {
       let compared = try await ben.post("/apps/\(app.id)/channels/refresh", [("environment", "production")])
       #expect(compared.status == 303)
       let page = try await ben.get("/apps/\(app.id)/channels")
-      #expect(page.text.contains("Final") && page.text.contains("c3RyYW5nZXI="))
+      #expect(page.text.contains("<span class=\"title\">Final</span>") && page.text.contains("c3RyYW5nZXI="))
       let send = try await ben.get("/pushes/new?app=com.example.shop&environment=production&channel=c3RyYW5nZXI%3D")
       let fields = ScenePage(send)
       #expect(fields.values("audience") == ["channel"] && fields.values("channel") == ["c3RyYW5nZXI="], "\(send.text)")
