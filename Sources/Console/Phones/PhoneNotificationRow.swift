@@ -57,9 +57,8 @@ struct PhoneNotificationRow: View {
       (origin, notes) = (isJPush ? nil : CallbackOrigin(firebase: texts), [])
     } else {
       let isIgnored = live?.ignored.contains(item.id) == true
-      (hidden, style) = (
-        isIgnored ? texts("phones.activity_ignored") : isShown ? nil : texts("phones.silent"), nil
-      )
+      let silence = isShown ? nil : texts(Self.silence(json ?? .null, receiver))
+      (hidden, style) = (isIgnored ? texts("phones.activity_ignored") : silence, nil)
       let cell = try? receiver == nil ? item.callbacks(backgroundMode: true) : nil  // as above
       calls =
         (cell?.arrival.map { CallView($0, moment: texts("phones.on_arrival"), texts) } ?? [])
@@ -69,6 +68,18 @@ struct PhoneNotificationRow: View {
       notes = (cell?.notes ?? []).filter { $0 != .nothingHappens }.map { texts.text(Problem("", $0)) }
     }
     self.now = now
+  }
+
+  /// The key of why an iPhone shows nothing.
+  private static func silence(_ payload: JSONValue, _ receiver: PushType.Receiver?) -> String {
+    let facts = APNsPayload.Facts(payload: payload)
+    if receiver != nil { return "phones.no_notification" }
+    return facts.isVisible ? "phones.no_alert" : facts.contentAvailable ? "phones.silent" : "phones.no_content"
+  }
+
+  /// A text of an alert. Of one that the app is to translate, iOS shows the key if the app has no text for it.
+  static func text(_ alert: JSONValue?, _ name: String, _ key: String) -> String? {
+    alert?[name]?.string ?? alert?[key]?.string
   }
 
   /// What a Live Activity shows here: its content, whose design is the app's. The end of one may leave the last one.
@@ -119,7 +130,7 @@ struct PhoneNotificationRow: View {
     .text("phone_name") { $0.phone.name },
     .text("heading") { $0.heading },
     .optional("title") { $0.title },
-    .optional("subtitle") { $0.alert?["subtitle"]?.string },
+    .optional("subtitle") { PhoneNotificationRow.text($0.alert, "subtitle", "subtitle-loc-key") },
     .optional("body") { $0.body },
     .view("received") { MomentView(date: $0.item.receivedAt, now: $0.now) },
     .view("size") { CountView(count: $0.item.payload.utf8.count) },
@@ -132,19 +143,20 @@ struct PhoneNotificationRow: View {
     .text("payload") { $0.payload },
   ]
 
-  var title: String? { activity?.title ?? android?.title ?? alert?["title"]?.string }
+  var title: String? { activity?.title ?? android?.title ?? Self.text(alert, "title", "title-loc-key") }
   var body: String? {
     if let activity { return activity.content.isEmpty ? nil : activity.content }
-    return android?.body ?? alert?["body"]?.string ?? alert?.string
+    return android?.body ?? Self.text(alert, "body", "loc-key") ?? alert?.string
   }
   /// One line that stands for the whole.
-  var heading: String { title ?? body ?? hidden ?? app }
+  var heading: String { [title, body].compactMap { $0 }.first { !$0.isEmpty } ?? hidden ?? app }
 
   /// Where it is to be seen, or why it is not.
   func place(_ texts: Texts) -> String {
     if let hidden { return hidden }
     if phone.state != .installed { return texts("phones.off_screen") }
     if let live, live.current != item.id { return texts("phones.activity_past") }
+    if live == nil, item.pushType != nil, item.appState == .foreground { return texts("phones.if_presented") }
     return texts(live?.isDismissed(at: now) == true ? "phones.activity_gone" : "phones.on_screen")
   }
 

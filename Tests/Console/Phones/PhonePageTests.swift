@@ -228,6 +228,36 @@ struct PhonePageTests {
     }
   }
 
+  @Test("what a phone makes of a push without an alert, with keys for texts, or in the foreground, is said")
+  func effects() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      let phone = try phones.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      var ben = try await scene.signIn(.viewer)
+      let cases: [(PushType, JSONValue, shown: Bool, text: String)] = [
+        (.background, ["content-available": 1], false, "Silent: nothing is shown"),
+        (.alert, ["badge": 3], false, "No alert: only the badge or a sound"),
+        (.alert, ["alert": ""], false, "Empty: nothing is shown"),
+        (.voip, ["alert": "Ring"], false, "Not a notification: nothing is shown"),
+        (.alert, ["alert": ["title-loc-key": "REQUEST", "loc-key": "PLAY"]], true, "REQUEST"),
+        (.alert, ["alert": ["loc-key": "PLAY"]], true, "PLAY"),
+      ]
+      for (index, one) in cases.enumerated() {
+        try phones.receive(phone, ["aps": one.1], id: "ID-\(index)", pushType: one.0)
+        let got = try #require(phones.phone(phone.id)).received.first
+        #expect(got?.isShown == one.shown, "\(one.text)")
+        let page = try await ben.get("/phones")
+        #expect(ScenePage(page).text.contains(one.text), "\(one.text)")
+        try phones.clear(phone.id)
+      }
+      try phones.setAppState(phone.id, .foreground, now: ConsoleScene.noon)
+      try phones.receive(phone, ["aps": ["alert": "Hi"]], id: "ID-9")
+      let page = try await ben.get("/phones")
+      #expect(ScenePage(page).text.contains("As a banner, if willPresent asks for one"))
+    }
+  }
+
   @Test("a Live Activity is one notification, whose page lists its updates")
   func liveActivity() async throws {
     try await ConsoleScene.with(simulator: true) { scene in
