@@ -96,7 +96,7 @@ package final class PushSimulator: Sendable {
 
   package let phones: PhoneBook
   /// The broadcast channels of APNs.
-  package let channels = ChannelBook()
+  package let channels: ChannelBook
   /// Signs the servers' certificate; keep its key so that clients' trust stays valid.
   package let authority: CertificateAuthority
   /// The certificate to trust, for `curl --cacert`.
@@ -115,6 +115,7 @@ package final class PushSimulator: Sendable {
   package init(configuration: Configuration = Configuration()) throws(CertificateError) {
     self.configuration = configuration
     phones = configuration.phones
+    channels = ChannelBook(configuration.phones)
     if let given = configuration.authority {
       authority = given
     } else {

@@ -80,7 +80,9 @@ struct CallbackMethodRow: View {
     meaning = texts("callbacks.methods.\(method.rawValue)")
   }
 
-  static let fields: [Field<Self>] = [.text("signature") { $0.signature }, .text("meaning") { $0.meaning }]
+  static let fields: [Field<Self>] = [
+    .written("signature") { $1.write(methods: $0.signature) }, .text("meaning") { $0.meaning },
+  ]
 }
 
 struct CallbackRuleRow: View {

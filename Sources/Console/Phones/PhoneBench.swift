@@ -17,6 +17,8 @@ struct PhoneBench {
   struct Entry {
     let phone: SimulatedPhone
     let item: ReceivedNotification
+    /// Nil: it is no push of a Live Activity.
+    let activity: LiveActivity?
   }
 
   /// Whose inbox is shown; nil: everybody's.
@@ -48,12 +50,18 @@ struct PhoneBench {
         isNamed(phone)
         ? phone.received
         : phone.received.filter { "\($0.payload)\n\($0.apnsID)".lowercased().contains(wanted) }
-      return items.map { Entry(phone: phone, item: $0) }
+      let activities = phone.activities
+      return items.map { Entry(phone: phone, item: $0, activity: activities[$0.id]) }
     }
     entries.sort { $0.item.id > $1.item.id }
-    unread = entries.count { $0.item.isUnread }
+    // An earlier push of a Live Activity is listed only if the search found it and not the present one.
+    let ids = Set(entries.lazy.filter { $0.activity != nil }.map(\.item.id))
+    let listed = entries.filter { entry in
+      entry.activity.map { $0.current == entry.item.id || !ids.contains($0.current) } ?? true
+    }
+    unread = listed.count { $0.item.isUnread }
     let before = page.filled("before").flatMap(Int64.init) ?? .max
-    let rest = entries.drop { $0.item.id >= before }
+    let rest = listed.drop { $0.item.id >= before }
     inbox = Array(rest.prefix(Self.inboxLimit))
     older = rest.count > Self.inboxLimit ? inbox.last?.item.id : nil
     let chosen = page.filled("n").flatMap(Int64.init)

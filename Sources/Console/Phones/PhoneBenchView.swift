@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Model
 import Mustache
 import Simulator
@@ -58,7 +59,8 @@ struct ShelfEntry: View {
     name = phone.name
     isCurrent = bench.phone?.id == phone.id
     let isOff = phone.power == .off
-    let unread = phone.received.count { $0.isUnread }
+    let entries = phone.entries
+    let unread = entries.count { $0.isUnread }
     note =
       if isOff {
         texts("phones.state_off")
@@ -69,7 +71,7 @@ struct ShelfEntry: View {
       } else if phone.received.isEmpty {
         texts("phones.nothing")
       } else {
-        texts("phones.notifications", count: phone.received.count)
+        texts("phones.notifications", count: entries.count)
       }
     screen = isOff ? "#050607" : phone.android != nil ? "#262d32" : phone.id % 2 == 0 ? "#2f6a72" : "#3d5f7d"
   }
@@ -101,6 +103,8 @@ struct PhoneMessageView: View {
   let facts: [FactView]
   let tabs: [PhoneTab]
   let pane: PhoneBench.Pane
+  /// The pushes of the Live Activity; empty: it is none.
+  let updates: [LiveUpdate]
   let story: [StoryStep]
 
   static let fields: [Field<Self>] = [
@@ -111,6 +115,8 @@ struct PhoneMessageView: View {
     .flag("shows_payload") { $0.pane == .payload },
     .flag("shows_headers") { $0.pane == .headers },
     .flag("shows_callbacks") { $0.pane == .callbacks },
+    .list("updates") { $0.updates },
+    .flag("has_updates") { $0.updates.count > 1 },
     .list("story") { $0.story },
   ]
 }
@@ -127,10 +133,8 @@ extension PhoneMessageView {
         FactView(texts("phones.phone"), row.phone.name),
         FactView(texts("phones.arrived"), at: item.receivedAt),
         FactView(texts("phones.took"), delay.map { texts.duration(milliseconds: $0) }),
-        FactView(
-          texts("phones.shown"),
-          row.hidden ?? texts(row.phone.state == .installed ? "phones.on_screen" : "phones.off_screen")),
-        FactView(texts("phones.calls"), names.isEmpty ? row.uncalled : texts.list(names)),
+        FactView(texts("phones.shown"), row.place(texts)),
+        FactView(texts("phones.calls"), names.isEmpty ? row.uncalled : texts.list(names), isMethods: !names.isEmpty),
         FactView(texts("phones.channel"), row.style),
         FactView(texts("phones.again"), number(item.duplicates, "phones.duplicates")),
         FactView(texts("phones.instead"), number(item.replaced, "phones.replaced")),
@@ -140,8 +144,42 @@ extension PhoneMessageView {
         PhoneTab(
           href: bench.href(phone: bench.owner?.id, message: item.id, pane: pane), label: texts("phones.\(pane)"),
           isCurrent: pane == bench.pane, count: pane == .callbacks ? row.calls.count : nil)
-      }, pane: bench.pane, story: StoryStep.list(item, origin, texts))
+      }, pane: bench.pane,
+      updates: row.live.map { live in
+        live.pushes.map { push in
+          LiveUpdate(push, live, href: bench.href(phone: bench.owner?.id, message: push.id, pane: bench.pane), texts)
+        }
+      } ?? [], story: StoryStep.list(item, isShown: row.hidden == nil, origin, texts))
   }
+}
+
+/// A push of a Live Activity: what it did, and the content that it brought.
+struct LiveUpdate: View {
+  let href: String
+  let text: String
+  let date: Date
+  /// Whether it changed what was shown.
+  let isDone: Bool
+
+  init(_ push: ReceivedNotification, _ live: LiveActivity, href: String, _ texts: Texts) {
+    let aps = push.json["aps"]
+    let word =
+      switch aps?["event"]?.string {
+      case "start": texts("phones.update_start")
+      case "end": texts("phones.update_end")
+      default: texts("phones.update")
+      }
+    let content = PhoneNotificationRow.activity(aps, texts)?.content ?? ""
+    self.href = href
+    text = content.isEmpty ? word : "\(word) · \(content)"
+    date = push.receivedAt
+    isDone = !live.ignored.contains(push.id)
+  }
+
+  static let fields: [Field<Self>] = [
+    .text("href") { $0.href }, .text("text") { $0.text }, .view("at") { MomentView(date: $0.date) },
+    .flag("done") { $0.isDone },
+  ]
 }
 
 /// A part of the request, to choose.
@@ -171,7 +209,9 @@ struct StoryStep: View {
   ]
 
   /// From the push's creation to the tap, in order of time.
-  static func list(_ item: ReceivedNotification, _ origin: NotificationOrigin?, _ texts: Texts) -> [StoryStep] {
+  static func list(
+    _ item: ReceivedNotification, isShown: Bool, _ origin: NotificationOrigin?, _ texts: Texts
+  ) -> [StoryStep] {
     var steps: [(date: Date, text: String, isDone: Bool)] = []
     if let push = origin?.push {
       let source = texts.clauses([texts("source.\(push.source.rawValue)"), ActivityActor(push.createdBy).name(texts)])
@@ -182,7 +222,7 @@ struct StoryStep: View {
       let answer = ["outcome": texts("words.\(delivery.outcome.name)"), "status": "\(delivery.status)"]
       steps.append((delivery.at, texts("phones.story_answered", answer), true))
     }
-    steps.append((item.receivedAt, texts(item.isShown ? "phones.story_shown" : "phones.story_handed"), true))
+    steps.append((item.receivedAt, texts(isShown ? "phones.story_shown" : "phones.story_handed"), true))
     if let tapped = item.tapped { steps.append((tapped, texts("phones.story_tapped"), true)) }
     if let receipt = origin?.sent?.receipt {
       let reports = [

@@ -78,7 +78,11 @@ extension PhoneCard {
     let state = isOff ? "off" : isDozing ? "dozing" : isInstalled ? phone.appState.rawValue : "uninstalled"
     func button(_ action: String) -> PhoneButton { PhoneButton(action: action, label: texts("phones.\(action)")) }
     // With the app, its notifications went.
-    let shown = isOff || !isInstalled ? [] : phone.received.filter(\.isShown)
+    let activities = phone.activities
+    func isGone(_ item: ReceivedNotification) -> Bool {
+      activities[item.id].map { $0.current != item.id || $0.isDismissed(at: now) } ?? false
+    }
+    let shown = isOff || !isInstalled ? [] : phone.received.filter { $0.isShown && !isGone($0) }
     let open = shown.filter { $0.tapped == nil }
     self.init(
       phone: phone, app: app, device: device, environment: phone.environment.word(texts),
@@ -90,7 +94,8 @@ extension PhoneCard {
       }, power: button(isOff ? "on" : "off"), install: button(isInstalled ? "uninstall" : "reinstall"),
       android: phone.android.map { AndroidCard($0, isInstalled: isInstalled, phone.received, texts) },
       screen: shown.prefix(Self.onScreen).map {
-        PhoneNotificationRow($0, on: phone, app: app?.name ?? phone.topic, texts: texts, now: now)
+        PhoneNotificationRow(
+          $0, in: activities[$0.id], on: phone, app: app?.name ?? phone.topic, texts: texts, now: now)
       }, tap: (open.first { $0.id == chosen } ?? open.first)?.id,
       broadcasts: channels.filter {
         phone.platform == .ios && $0.app == phone.topic && $0.environment == phone.environment

@@ -7,6 +7,8 @@ import Simulator
 /// A received push: what the phone shows, which app methods it calls, and the exact request.
 struct PhoneNotificationRow: View {
   let item: ReceivedNotification
+  /// What it belongs to; nil: it is no push of a Live Activity.
+  let live: LiveActivity?
   let phone: SimulatedPhone
   let app: String
   /// The alert of a push from APNs.
@@ -33,15 +35,17 @@ struct PhoneNotificationRow: View {
   let now: Date
 
   init(
-    _ item: ReceivedNotification, on phone: SimulatedPhone, app: String, texts: Texts, now: Date
+    _ item: ReceivedNotification, in live: LiveActivity? = nil, on phone: SimulatedPhone, app: String, texts: Texts,
+    now: Date
   ) {
     let json = try? JSONValue(parsing: Data(item.payload.utf8))  // services take JSON only; else nothing is shown of it
     self.item = item
+    self.live = live
     self.phone = phone
     self.app = app
     alert = json?["aps"]?["alert"]
     android = item.androidNotification
-    activity = item.pushType == .liveactivity ? Self.activity(json?["aps"], texts) : nil
+    activity = item.pushType == .liveactivity ? Self.activity(json?["aps"], texts, last: live?.content(at: item)) : nil
     isShown = item.isShown
     payload = json?.text(pretty: true) ?? item.payload
     let receiver = item.pushType?.receiver
@@ -52,7 +56,9 @@ struct PhoneNotificationRow: View {
       calls = Self.calls(isJPush ? item.jpushCallbacks : item.androidCallbacks, texts)
       (origin, notes) = (isJPush ? nil : CallbackOrigin(firebase: texts), [])
     } else {
-      (hidden, style) = (isShown ? nil : texts("phones.silent"), nil)
+      let isIgnored = live?.ignored.contains(item.id) == true
+      let silence = isShown ? nil : texts(Self.silence(json ?? .null, receiver))
+      (hidden, style) = (isIgnored ? texts("phones.activity_ignored") : silence, nil)
       let cell = try? receiver == nil ? item.callbacks(backgroundMode: true) : nil  // as above
       calls =
         (cell?.arrival.map { CallView($0, moment: texts("phones.on_arrival"), texts) } ?? [])
@@ -64,10 +70,24 @@ struct PhoneNotificationRow: View {
     self.now = now
   }
 
-  /// What a Live Activity shows here: its content, whose design is the app's. The end of one may have none.
-  static func activity(_ aps: JSONValue?, _ texts: Texts) -> (title: String, content: String)? {
+  /// The key of why an iPhone shows nothing.
+  private static func silence(_ payload: JSONValue, _ receiver: PushType.Receiver?) -> String {
+    let facts = APNsPayload.Facts(payload: payload)
+    if receiver != nil { return "phones.no_notification" }
+    return facts.isVisible ? "phones.no_alert" : facts.contentAvailable ? "phones.silent" : "phones.no_content"
+  }
+
+  /// A text of an alert. Of one that the app is to translate, iOS shows the key if the app has no text for it.
+  static func text(_ alert: JSONValue?, _ name: String, _ key: String) -> String? {
+    alert?[name]?.string ?? alert?[key]?.string
+  }
+
+  /// What a Live Activity shows here: its content, whose design is the app's. The end of one may leave the last one.
+  static func activity(
+    _ aps: JSONValue?, _ texts: Texts, last: [String: JSONValue]? = nil
+  ) -> (title: String, content: String)? {
     let isOver = aps?["event"]?.string == "end"
-    guard let content = aps?["content-state"]?.object ?? (isOver ? [:] : nil) else { return nil }
+    guard let content = aps?["content-state"]?.object ?? (isOver ? last ?? [:] : nil) else { return nil }
     let parts = content.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.string ?? $0.value.text())" }
     return (texts(isOver ? "phones.activity_end" : "phones.activity"), parts.joined(separator: " · "))
   }
@@ -110,7 +130,7 @@ struct PhoneNotificationRow: View {
     .text("phone_name") { $0.phone.name },
     .text("heading") { $0.heading },
     .optional("title") { $0.title },
-    .optional("subtitle") { $0.alert?["subtitle"]?.string },
+    .optional("subtitle") { PhoneNotificationRow.text($0.alert, "subtitle", "subtitle-loc-key") },
     .optional("body") { $0.body },
     .view("received") { MomentView(date: $0.item.receivedAt, now: $0.now) },
     .view("size") { CountView(count: $0.item.payload.utf8.count) },
@@ -123,13 +143,22 @@ struct PhoneNotificationRow: View {
     .text("payload") { $0.payload },
   ]
 
-  var title: String? { activity?.title ?? android?.title ?? alert?["title"]?.string }
+  var title: String? { activity?.title ?? android?.title ?? Self.text(alert, "title", "title-loc-key") }
   var body: String? {
     if let activity { return activity.content.isEmpty ? nil : activity.content }
-    return android?.body ?? alert?["body"]?.string ?? alert?.string
+    return android?.body ?? Self.text(alert, "body", "loc-key") ?? alert?.string
   }
   /// One line that stands for the whole.
-  var heading: String { title ?? body ?? hidden ?? app }
+  var heading: String { [title, body].compactMap { $0 }.first { !$0.isEmpty } ?? hidden ?? app }
+
+  /// Where it is to be seen, or why it is not.
+  func place(_ texts: Texts) -> String {
+    if let hidden { return hidden }
+    if phone.state != .installed { return texts("phones.off_screen") }
+    if let live, live.current != item.id { return texts("phones.activity_past") }
+    if live == nil, item.pushType != nil, item.appState == .foreground { return texts("phones.if_presented") }
+    return texts(live?.isDismissed(at: now) == true ? "phones.activity_gone" : "phones.on_screen")
+  }
 
   private var headers: String {
     // JPush tells the phone no more of the request.
@@ -139,10 +168,10 @@ struct PhoneNotificationRow: View {
       let collapse = item.collapseID.map { "\ncollapse_key: \($0)" } ?? ""
       return "name: \(item.apnsID)\npriority: \(priority)\(collapse)"
     }
-    var lines = [
-      ":path: /3/device/\(phone.tokenText)", "apns-id: \(item.apnsID)", "apns-topic: \(item.topic)",
-      "apns-push-type: \(pushType.rawValue)", "apns-priority: \(item.priority)",
-    ]
+    var lines =
+      item.channel.map { [":path: /4/broadcasts/apps/\(phone.topic)", "apns-channel-id: \($0)"] }
+      ?? [":path: /3/device/\(phone.tokenText)", "apns-id: \(item.apnsID)", "apns-topic: \(item.topic)"]
+    lines += ["apns-push-type: \(pushType.rawValue)", "apns-priority: \(item.priority)"]
     if let collapseID = item.collapseID { lines.append("apns-collapse-id: \(collapseID)") }
     if let expiration = item.expiration {
       lines.append("apns-expiration: \(Int64(expiration.timeIntervalSince1970))")

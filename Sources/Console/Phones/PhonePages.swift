@@ -78,7 +78,8 @@ enum PhonePages {
     ) { $1 }
     func row(_ entry: PhoneBench.Entry) -> PhoneNotificationRow {
       PhoneNotificationRow(
-        entry.item, on: entry.phone, app: names[entry.phone.id] ?? entry.phone.topic, texts: texts, now: now)
+        entry.item, in: entry.activity, on: entry.phone, app: names[entry.phone.id] ?? entry.phone.topic, texts: texts,
+        now: now)
     }
     let wrong = SimulatedServer.allCases.map { ($0, FaultChoice(simulator.faults($0).faults, of: $0)) }
       .filter { $1.kind != .none }

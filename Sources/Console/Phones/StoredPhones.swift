@@ -1,10 +1,14 @@
 package import Foundation
+import JSON
 import Model
 package import Simulator
 package import Store
 
 /// Stores the simulator's phones in the console's database.
 package struct StoredPhones: PhoneStorage {
+  /// The setting with the broadcast channels.
+  private static let channels = "simulator_channels"
+
   private let store: Store
   private let clock: @Sendable () -> Date
 
@@ -30,6 +34,12 @@ package struct StoredPhones: PhoneStorage {
     }
   }
 
+  package func loadChannels() async throws -> [ChannelBook.Channel] {
+    let text = try await store.read { try Setting.find($0, Self.channels) }
+    guard let text else { return [] }
+    return (try JSONValue(parsing: Array(text.utf8)).array ?? []).compactMap(ChannelBook.Channel.init(kept:))
+  }
+
   /// Saves the changes in one transaction.
   package func keep(_ writes: [PhoneWrite]) async throws {
     let now = clock()
@@ -37,6 +47,8 @@ package struct StoredPhones: PhoneStorage {
       for write in writes {
         switch write {
         case .remove(let id): try Phone.delete(database, id: id)
+        case .channels(let all):
+          try Setting.set(database, Self.channels, JSONValue.array(all.map(\.kept)).text())
         case .save(let phone, let notifications, let removed):
           let record = Phone(
             id: phone.id, name: phone.name, platform: phone.platform, bundleID: phone.topic,

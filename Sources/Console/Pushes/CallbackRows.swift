@@ -122,15 +122,25 @@ struct CallView: View {
   /// When it is called, as text.
   let condition: String
 
-  /// Where a line may end: before the arguments.
-  private var split: String.Index { name.firstIndex(of: "(").map(name.index(after:)) ?? name.endIndex }
-
   static let fields: [Field<Self>] = [
-    .text("stem") { String($0.name.prefix(upTo: $0.split)) },
-    .text("arguments") { String($0.name.suffix(from: $0.split)) },
+    .written("method") { $1.write(methods: $0.name) },
     .text("signature") { $0.signature },
     .text("condition") { $0.condition },
   ]
+}
+
+extension Output {
+  /// Writes the name of a method, or a list of them: a line may end after `(`, `:` and `.`, and need not end in a word.
+  mutating func write(methods text: String) {
+    var rest = text[...]
+    while let mark = rest.firstIndex(where: { "(:.".contains($0) }) {
+      let next = rest.index(after: mark)
+      write(String(rest[..<next]))
+      if next < rest.endIndex, rest[next] != ")" { write("<wbr>" as StaticString) }
+      rest = rest[next...]
+    }
+    write(String(rest))
+  }
 }
 
 extension CallView {

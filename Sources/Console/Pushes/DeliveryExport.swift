@@ -15,12 +15,19 @@ struct DeliveryExport: Sendable {
   private let push: Push
   /// Nil: it cannot be read.
   private let draft: PushDraft?
+  /// The channel, topic or condition that it went to, with its kind; nil: it went to devices.
+  private let subscribers: (kind: String, name: String)?
   private let pages: PagedExport<Delivery.WithDevice>
 
   init(_ page: PageContext, _ push: Push) throws {
     self.push = push
     let draft = push.draft
     self.draft = draft
+    if let audience = draft?.audience, audience.subscribers != nil, let target = audience.json.object?.first {
+      subscribers = (kind: target.key, name: target.value.string ?? "")
+    } else {
+      subscribers = nil
+    }
     let filter = try DeliverySearch.filter(page)
     pages = PagedExport(store: page.store, name: "push-\(push.uid)") { database, cursor, limit in
       try Delivery.list(
@@ -29,7 +36,7 @@ struct DeliveryExport: Sendable {
   }
 
   func csv() -> Response {
-    pages.csv(columns: Self.columns) { row in cells(row) }
+    pages.csv(columns: Self.columns + (subscribers.map { [$0.kind] } ?? [])) { row in cells(row) }
   }
 
   func json() -> Response {
@@ -39,7 +46,7 @@ struct DeliveryExport: Sendable {
   private func write(_ row: Delivery.WithDevice, to json: inout JSONWriter) {
     let delivery = row.delivery
     json.object { json in
-      json.member("device_id", delivery.deviceID)
+      json.member("device_id", subscribers == nil ? delivery.deviceID : nil)
       json.member("token", row.device?.token.hexadecimal)
       json.member("alias", row.device?.alias)
       json.member("registration_id", row.device?.registrationID)
@@ -49,23 +56,26 @@ struct DeliveryExport: Sendable {
       json.member("at", delivery.at)
       json.member("duration_ms", delivery.durationMilliseconds)
       json.member("attempts", delivery.attempts)
-      json.member("apns_id", APNsID(seed: push.seed, device: delivery.deviceID).description)
+      json.member("apns_id", row.apnsID(push, draft))
       json.member("displayed_at", row.receipt?.displayedAt)
       json.member("opened_at", row.receipt?.openedAt)
       json.member("dismissed_at", row.receipt?.dismissedAt)
       json.member("language", draft?.language(of: row.variant)?.text)
+      guard let subscribers else { return }
+      json.key(dynamic: subscribers.kind)
+      json.string(subscribers.name)
     }
   }
 
   private func cells(_ row: Delivery.WithDevice) -> [String] {
     let delivery = row.delivery
     return [
-      String(delivery.deviceID), row.device?.token.hexadecimal ?? "", row.device?.alias ?? "",
+      subscribers == nil ? String(delivery.deviceID) : "", row.device?.token.hexadecimal ?? "", row.device?.alias ?? "",
       row.device?.registrationID ?? "", delivery.outcome.name, String(delivery.status), delivery.reason ?? "",
       Timestamp.text(delivery.at), String(delivery.durationMilliseconds), String(delivery.attempts),
-      APNsID(seed: push.seed, device: delivery.deviceID).description,
+      row.apnsID(push, draft) ?? "",
     ] + ReceiptKind.allCases.map { row.receipt?[$0].map { Timestamp.text($0) } ?? "" } + [
       draft?.language(of: row.variant)?.text ?? ""
-    ]
+    ] + (subscribers.map { [$0.name] } ?? [])
   }
 }

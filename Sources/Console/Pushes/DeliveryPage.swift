@@ -123,7 +123,8 @@ enum DeliveryPage {
           number: delivery.attempts, at: isTimed ? MomentView(date: delivery.at) : nil,
           duration: isTimed ? texts.duration(milliseconds: delivery.durationMilliseconds) : "",
           request: request,
-          answer: exchange.answer)
+          answer: exchange.answer,
+          rebuilt: texts(push.draft?.audience.subscribers == nil ? "delivery.rebuilt" : "delivery.rebuilt_message"))
       },
       curl: exchange.curl,
       curlNote: isSimulated ? texts(exchange.curl == nil ? "delivery.curl_stopped" : "delivery.curl_simulated") : nil,

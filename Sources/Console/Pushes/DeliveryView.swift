@@ -93,6 +93,8 @@ struct DeliveryAttemptView: View {
   let request: String
   /// Nil if there was no response.
   let answer: String?
+  /// What it was reconstructed from.
+  let rebuilt: String
 
   static let fields: [Field<Self>] = [
     .number("number") { $0.number },
@@ -100,5 +102,6 @@ struct DeliveryAttemptView: View {
     .text("duration") { $0.duration },
     .text("request") { $0.request },
     .optional("answer") { $0.answer },
+    .text("rebuilt") { $0.rebuilt },
   ]
 }

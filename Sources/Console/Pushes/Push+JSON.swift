@@ -170,6 +170,14 @@ extension PushProgress: JSONObject {
   }
 }
 
+extension Delivery.WithDevice {
+  /// The ID of the request to APNs; nil: nothing was sent there.
+  func apnsID(_ push: Push, _ draft: PushDraft?) -> String? {
+    let isAPNs = device?.provider ?? .apns == .apns && draft?.audience.subscribers != .topic
+    return delivery.attempts > 0 && isAPNs ? APNsID(seed: push.seed, device: delivery.deviceID).description : nil
+  }
+}
+
 /// The schema `Delivery`. For a device that has been removed, only its row ID is known; the subscribers of a channel or
 /// topic have none.
 struct DeliveryAnswer: JSONObject {
@@ -191,10 +199,7 @@ struct DeliveryAnswer: JSONObject {
     json.member("at", delivery.at)
     json.member("duration_ms", isSent ? delivery.durationMilliseconds : nil)
     json.member("attempts", delivery.attempts)
-    json.member(
-      "apns_id",
-      isSent && subscribers != .topic && row.device?.provider ?? .apns == .apns
-        ? APNsID(seed: push.seed, device: delivery.deviceID).description : nil)
+    json.member("apns_id", row.apnsID(push, draft))
     json.member("message_name", name)
     json.member("language", draft?.language(of: row.variant)?.text)
     for kind in ReceiptKind.allCases {

@@ -243,8 +243,9 @@ extension LockScreenView {
     func text(_ key: String) -> String { shown.lazy.compactMap { $0[key]?.string }.first ?? "" }
     self.init(
       initial: Self.initial(app), app: app?.name ?? texts("send.app_name"),
-      title: activity?.title ?? alert?["title"]?.string ?? "", subtitle: alert?["subtitle"]?.string ?? "",
-      body: activity?.content ?? alert?["body"]?.string ?? alert?.string ?? "",
+      title: activity?.title ?? PhoneNotificationRow.text(alert, "title", "title-loc-key") ?? "",
+      subtitle: PhoneNotificationRow.text(alert, "subtitle", "subtitle-loc-key") ?? "",
+      body: activity?.content ?? PhoneNotificationRow.text(alert, "body", "loc-key") ?? alert?.string ?? "",
       androidTitle: text("title"), androidBody: text("body"), platforms: draft.platforms)
   }
 

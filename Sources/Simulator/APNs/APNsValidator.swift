@@ -138,6 +138,8 @@ struct AcceptedPush: Sendable, Hashable {
   var uniqueID: String?
   /// Whether a signed token authorised it, not a certificate.
   var usedProviderToken: Bool
+  /// The broadcast channel that it was sent to; nil: it was sent to the token.
+  var channel: String?
 
   /// Whether APNs tries once and stores nothing.
   var isOnceOnly: Bool { expiration?.timeIntervalSince1970 == 0 }

@@ -5,8 +5,8 @@ package import Model
 import OpenSSL
 import Synchronization
 
-/// The broadcast channels of the simulated APNs, and the phones that subscribed to them. Kept in memory: they end with
-/// the process. Safe to use from any thread.
+/// The broadcast channels of the simulated APNs, and the phones that subscribed to them. Saved where the phones are. Safe
+/// to use from any thread.
 package final class ChannelBook: Sendable {
   /// A channel of one app in one environment.
   package struct Channel: Sendable, Hashable {
@@ -16,9 +16,17 @@ package final class ChannelBook: Sendable {
     package let app: String
     package let policy: ChannelPolicy
     /// Row IDs of phones.
-    package fileprivate(set) var subscribers: Set<Int64> = []
+    package fileprivate(set) var subscribers: Set<Int64>
     /// How many pushes were accepted.
-    package fileprivate(set) var accepted = 0
+    package fileprivate(set) var accepted: Int
+
+    init(
+      id: String, environment: Model.Environment, app: String, policy: ChannelPolicy, subscribers: Set<Int64> = [],
+      accepted: Int = 0
+    ) {
+      (self.id, self.environment, self.app, self.policy) = (id, environment, app, policy)
+      (self.subscribers, self.accepted) = (subscribers, accepted)
+    }
   }
 
   package enum Problem: Error, Sendable, Hashable {
@@ -37,9 +45,22 @@ package final class ChannelBook: Sendable {
     let app: String
   }
 
-  private let channels = Mutex<[Place: [String: Channel]]>([:])
+  private let channels: Mutex<[Place: [String: Channel]]>
+  private let phones: PhoneBook
 
-  package init() {}
+  /// - Parameter phones: whose storage had channels, and gets them; phones that are gone have no subscriptions.
+  package init(_ phones: PhoneBook = PhoneBook()) {
+    self.phones = phones
+    let present = Set(phones.phones().map(\.id))
+    var kept: [Place: [String: Channel]] = [:]
+    for var channel in phones.keptChannels {
+      channel.subscribers.formIntersection(present)
+      kept[Place(environment: channel.environment, app: channel.app), default: [:]][channel.id] = channel
+    }
+    channels = Mutex(kept)
+  }
+
+  private func keepSoon() { phones.keepSoon { self.all } }
 
   /// All channels, in the order of app and ID.
   package var all: [Channel] {
@@ -65,6 +86,7 @@ package final class ChannelBook: Sendable {
       return nil
     }
     if let found { throw found }
+    keepSoon()
   }
 
   private static let placeholder = Channel(id: "", environment: .development, app: "", policy: .storesNothing)
@@ -80,6 +102,7 @@ package final class ChannelBook: Sendable {
       return false
     }
     if isFull { throw APNsRejection("CannotCreateChannelConfig") }
+    keepSoon()
     return id
   }
 
@@ -92,6 +115,7 @@ package final class ChannelBook: Sendable {
   func delete(_ id: String, app: String, _ environment: Model.Environment) throws(APNsRejection) {
     let gone = channels.withLock { $0[Place(environment: environment, app: app)]?.removeValue(forKey: id) }
     guard gone != nil else { throw APNsRejection("ChannelNotRegistered") }
+    keepSoon()
   }
 
   func list(app: String, _ environment: Model.Environment) -> [String] {
@@ -101,6 +125,7 @@ package final class ChannelBook: Sendable {
   /// Counts an accepted push.
   func accept(_ id: String, app: String, _ environment: Model.Environment) {
     _ = channels.withLock { $0[Place(environment: environment, app: app)]?[id]?.accepted += 1 }
+    keepSoon()
   }
 }
 
@@ -219,7 +244,7 @@ extension PhoneBook {
           pushType: .liveactivity, priority: push.priority,
           expiration: isOnce ? push.expiration : min(push.expiration, latest), collapseID: nil, payload: push.payload,
           rawPayload: push.rawPayload, uniqueID: push.payload[APNsPayload.idKey]?.string,
-          usedProviderToken: push.usedProviderToken), environment: channel.environment, now: now)
+          usedProviderToken: push.usedProviderToken, channel: push.channel), environment: channel.environment, now: now)
     }
   }
 }

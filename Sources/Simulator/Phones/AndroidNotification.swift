@@ -95,7 +95,7 @@ extension ReceivedNotification {
     // A Live Activity stands there for as long as it lasts, and the app may leave its last content at its end.
     if pushType == .liveactivity { return json["aps"]?["content-state"] != nil || json["aps"]?["event"] == "end" }
     // What PushKit or WidgetKit gets is no notification, whatever it contains.
-    if let pushType { return pushType.receiver == nil && json["aps"]?["alert"] != nil }
+    if let pushType { return pushType.receiver == nil && APNsPayload.Facts(payload: json).alert }
     return appState != .foreground && !isMuted && androidNotification != nil
   }
 

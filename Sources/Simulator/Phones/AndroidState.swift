@@ -67,7 +67,7 @@ extension SimulatedPhone {
   /// Stores a message until the phone takes it: of an iPhone APNs keeps the newest for each app (docs/protocols.md §1.1).
   mutating func wait(for notification: ReceivedNotification) {
     guard platform == .android else {
-      waiting.removeAll { $0.topic == notification.topic }
+      waiting.removeAll { $0.topic == notification.topic && $0.channel == notification.channel }
       return waiting.append(notification)
     }
     if let key = notification.collapseID { waiting.removeAll { $0.collapseID == key } }

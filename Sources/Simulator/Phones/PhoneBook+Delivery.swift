@@ -44,7 +44,8 @@ extension PhoneBook.State {
     let notification = ReceivedNotification(
       id: lastNotificationID, apnsID: push.apnsID, topic: push.topic, pushType: push.pushType, priority: push.priority,
       payload: String(decoding: push.rawPayload, as: UTF8.self), receivedAt: now, expiration: push.expiration,
-      collapseID: push.collapseID, uniqueID: push.uniqueID, appState: records.values[index].phone.appState)
+      collapseID: push.collapseID, uniqueID: push.uniqueID, appState: records.values[index].phone.appState,
+      channel: push.channel)
     hand(notification, index, waits: !push.isOnceOnly)
     return .success(())
   }

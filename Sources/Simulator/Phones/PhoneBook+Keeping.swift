@@ -9,11 +9,13 @@ extension PhoneBook {
   struct Keeping {
     private var dirty: Set<Int64> = []
     private var removed: [Int64] = []
+    /// Reads the broadcast channels when it is their turn; nil: they have not changed.
+    var channels: (@Sendable () -> [ChannelBook.Channel])?
     /// Whether a task is saving.
     fileprivate var isRunning = false
     fileprivate var waiting: [CheckedContinuation<Void, any Error>] = []
 
-    var isEmpty: Bool { dirty.isEmpty && removed.isEmpty }
+    var isEmpty: Bool { dirty.isEmpty && removed.isEmpty && channels == nil }
 
     mutating func mark(_ phone: Int64) { dirty.insert(phone) }
 
@@ -22,9 +24,11 @@ extension PhoneBook {
       removed.append(phone)
     }
 
-    fileprivate mutating func take() -> (dirty: Set<Int64>, removed: [Int64]) {
-      defer { (dirty, removed) = ([], []) }
-      return (dirty, removed)
+    fileprivate mutating func take() -> (
+      dirty: Set<Int64>, removed: [Int64], channels: (@Sendable () -> [ChannelBook.Channel])?
+    ) {
+      defer { (dirty, removed, channels) = ([], [], nil) }
+      return (dirty, removed, channels)
     }
   }
 
@@ -56,6 +60,13 @@ extension PhoneBook {
     Task { await keepAll(in: storage) }
   }
 
+  /// Has the broadcast channels saved, if there is storage.
+  func keepSoon(_ channels: @escaping @Sendable () -> [ChannelBook.Channel]) {
+    guard storage != nil else { return }
+    state.withLock { $0.keeping.channels = channels }
+    keepSoon()
+  }
+
   private func keepAll(in storage: any PhoneStorage) async {
     var failure: (any Error)?
     while failure == nil, let writes = takeWrites() {
@@ -79,20 +90,23 @@ extension PhoneBook {
 
   /// - Returns: nil if nothing is left: then the task ends.
   private func takeWrites() -> [PhoneWrite]? {
-    let (writes, waiting) = state.withLock { state -> ([PhoneWrite]?, [CheckedContinuation<Void, any Error>]) in
+    typealias Channels = @Sendable () -> [ChannelBook.Channel]
+    let (writes, channels, waiting) = state.withLock {
+      state -> ([PhoneWrite]?, Channels?, [CheckedContinuation<Void, any Error>]) in
       guard !state.keeping.isEmpty else {
         state.keeping.isRunning = false
         defer { state.keeping.waiting = [] }
-        return (nil, state.keeping.waiting)
+        return (nil, nil, state.keeping.waiting)
       }
-      let (dirty, removed) = state.keeping.take()
+      let (dirty, removed, channels) = state.keeping.take()
       let saves = dirty.sorted().compactMap { id in
         state.records.index(forKey: id).map { state.records.values[$0].takeWrite() }
       }
-      return (removed.map(PhoneWrite.remove) + saves, [])
+      return (removed.map(PhoneWrite.remove) + saves, channels, [])
     }
     waiting.forEach { $0.resume() }
-    return writes
+    // Without the lock: the channels have their own.
+    return writes.map { $0 + (channels.map { [.channels($0())] } ?? []) }
   }
 
   private func putBack(_ writes: [PhoneWrite]) {
@@ -100,6 +114,7 @@ extension PhoneBook {
       for write in writes {
         switch write {
         case .remove(let id): state.keeping.markRemoved(id)
+        case .channels(let all): if state.keeping.channels == nil { state.keeping.channels = { all } }
         case .save(let phone, let notifications, let removed):
           guard let index = state.records.index(forKey: phone.id) else { continue }
           state.records.values[index].putBack(notifications, removed: removed)
@@ -116,6 +131,7 @@ extension PhoneBook {
 /// for the next.
 package protocol PhoneStorage: Sendable {
   func load() async throws -> [SimulatedPhone]
+  func loadChannels() async throws -> [ChannelBook.Channel]
   /// Saves changes, ideally in one transaction. Must be idempotent: after an error the same changes may come again.
   func keep(_ writes: [PhoneWrite]) async throws
 }
@@ -131,6 +147,8 @@ package enum PhoneWrite: Sendable, Hashable {
   case save(SimulatedPhone, notifications: [ReceivedNotification], removed: [Int64])
   /// Deletes the phone and everything it received.
   case remove(Int64)
+  /// All broadcast channels, in place of those saved before.
+  case channels([ChannelBook.Channel])
 }
 
 // Phones as JSON, for storage with columns for searched fields and one for the rest. Times are whole milliseconds since
@@ -196,6 +214,7 @@ extension ReceivedNotification {
     members["expiration"] = expiration.map { .milliseconds($0) }
     members["collapse_id"] = collapseID.map { .string($0) }
     members["unique_id"] = uniqueID.map { .string($0) }
+    members["channel"] = channel.map { .string($0) }
     members["tapped_at"] = tapped.map { .milliseconds($0) }
     if duplicates > 0 { members["duplicates"] = .integer(Int64(duplicates)) }
     if replaced > 0 { members["replaced"] = .integer(Int64(replaced)) }
@@ -217,7 +236,7 @@ extension ReceivedNotification {
       collapseID: keptFields["collapse_id"]?.string, uniqueID: keptFields["unique_id"]?.string, appState: appState,
       tapped: keptFields["tapped_at"]?.date, duplicates: Int(clamping: keptFields["duplicates"]?.integer ?? 0),
       replaced: Int(clamping: keptFields["replaced"]?.integer ?? 0), tag: keptFields["tag"]?.string,
-      isMuted: keptFields["muted"]?.bool ?? false)
+      isMuted: keptFields["muted"]?.bool ?? false, channel: keptFields["channel"]?.string)
   }
 
   fileprivate var keptWhole: JSONValue {

@@ -46,18 +46,20 @@ package final class PhoneBook: Sendable {
   package let acceptsUnknownTokens: Bool
   let state: Mutex<State>
   let storage: (any PhoneStorage)?
+  /// The broadcast channels that the storage had at the start, for ``ChannelBook``.
+  let keptChannels: [ChannelBook.Channel]
   let log: Logger?
 
   /// An empty phone book without storage.
   package convenience init(acceptsUnknownTokens: Bool = false) {
-    self.init(State(), storage: nil, acceptsUnknownTokens: acceptsUnknownTokens, log: nil)
+    self.init(State(), [], storage: nil, acceptsUnknownTokens: acceptsUnknownTokens, log: nil)
   }
 
   /// Loads the phone book of `storage`, where changes are saved.
   ///
   /// - Throws: the storage's error.
   package static func open(_ storage: any PhoneStorage, log: Logger? = nil) async throws -> PhoneBook {
-    let kept = try await storage.load()
+    let (kept, channels) = (try await storage.load(), try await storage.loadChannels())
     var state = State()
     for phone in kept {
       state.lastNotificationID = max(
@@ -71,11 +73,15 @@ package final class PhoneBook: Sendable {
       }
       state.own(phone)
     }
-    return PhoneBook(state, storage: storage, acceptsUnknownTokens: false, log: log)
+    return PhoneBook(state, channels, storage: storage, acceptsUnknownTokens: false, log: log)
   }
 
-  private init(_ state: sending State, storage: (any PhoneStorage)?, acceptsUnknownTokens: Bool, log: Logger?) {
+  private init(
+    _ state: sending State, _ channels: [ChannelBook.Channel], storage: (any PhoneStorage)?, acceptsUnknownTokens: Bool,
+    log: Logger?
+  ) {
     self.state = Mutex(state)
+    keptChannels = channels
     (self.storage, self.acceptsUnknownTokens, self.log) = (storage, acceptsUnknownTokens, log)
   }
 

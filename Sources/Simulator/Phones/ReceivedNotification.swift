@@ -22,6 +22,8 @@ package struct ReceivedNotification: Sendable, Hashable, Identifiable {
   package let expiration: Date?
   /// `apns-collapse-id`: the next one with the same ID replaces it. FCM's `collapse_key` does so only while it waits.
   package let collapseID: String?
+  /// The broadcast channel that it came over; nil: it was sent to the phone's token.
+  package let channel: String?
   /// The tag in an Android phone's shade, where the next one with the same tag replaces it.
   package internal(set) var tag: String?
   /// Whether Android did not show it because its channel is off.
@@ -42,12 +44,13 @@ package struct ReceivedNotification: Sendable, Hashable, Identifiable {
     id: Int64, apnsID: String, topic: String, pushType: PushType?, priority: Int, payload: String, receivedAt: Date,
     expiration: Date? = nil, collapseID: String? = nil, uniqueID: String? = nil,
     appState: SimulatedPhone.AppState = .background, tapped: Date? = nil, duplicates: Int = 0, replaced: Int = 0,
-    tag: String? = nil, isMuted: Bool = false
+    tag: String? = nil, isMuted: Bool = false, channel: String? = nil
   ) {
     (self.id, self.apnsID, self.topic, self.pushType) = (id, apnsID, topic, pushType)
     (self.priority, self.payload, self.receivedAt, self.expiration) = (priority, payload, receivedAt, expiration)
     (self.collapseID, self.uniqueID, self.appState, self.tapped) = (collapseID, uniqueID, appState, tapped)
     (self.duplicates, self.replaced, self.tag, self.isMuted) = (duplicates, replaced, tag, isMuted)
+    self.channel = channel
   }
 
   /// The app's methods that were called, and that a tap will call.

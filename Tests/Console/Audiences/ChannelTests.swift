@@ -76,7 +76,7 @@ struct ChannelTests {
       let compared = try await ben.post("/apps/\(app.id)/channels/refresh", [("environment", "production")])
       #expect(compared.status == 303)
       let page = try await ben.get("/apps/\(app.id)/channels")
-      #expect(page.text.contains("Final") && page.text.contains("c3RyYW5nZXI="))
+      #expect(page.text.contains("<span class=\"title\">Final</span>") && page.text.contains("c3RyYW5nZXI="))
       let send = try await ben.get("/pushes/new?app=com.example.shop&environment=production&channel=c3RyYW5nZXI%3D")
       let fields = ScenePage(send)
       #expect(fields.values("audience") == ["channel"] && fields.values("channel") == ["c3RyYW5nZXI="], "\(send.text)")
@@ -141,11 +141,20 @@ struct ChannelTests {
       #expect(page.text.contains("This was a single request.") && page.text.contains("APNs accepted the update"))
       #expect(!page.text.contains("id=\"devices\"") && !page.text.contains("data-funnel"))
       #expect(page.text.contains("The subscribers of channel c3RyYW5nZXI=") && page.text.contains("score: 1:0"))
+      #expect(!ScenePage(page).links.contains { $0.hasSuffix("#devices") }, "there is no list of devices")
       let link = try #require(ScenePage(page).links.first { $0.hasPrefix("/pushes/\(uid)/deliveries/") })
       let delivery = ScenePage(try await ben.get(link))
       #expect(delivery.text.contains("POST /4/broadcasts/apps/com.example.shop HTTP/2"), "\(delivery.text)")
       #expect(delivery.text.contains("apns-channel-id: c3RyYW5nZXI=") && delivery.text.contains("apns-request-id: "))
       #expect(!delivery.text.contains("deleted device") && !delivery.text.contains("apns-id"))
+      #expect(delivery.text.contains("Reconstructed") && !delivery.text.contains("current token"), "\(delivery.text)")
+      try await scene.served(to: ben) { served in
+        let csv = try await served.get("/pushes/\(uid)/deliveries.csv")
+        #expect(csv.contains(",language,channel\r\n") && csv.contains(",c3RyYW5nZXI=\r\n"), "\(csv)")
+        #expect(csv.contains("\r\n,,,,accepted,200,"), "no device has a number: \(csv)")
+        let json = try await served.get("/pushes/\(uid)/deliveries.json")
+        #expect(json.contains(#""device_id":null"#) && json.contains(#""channel":"c3RyYW5nZXI=""#), "\(json)")
+      }
     }
   }
 

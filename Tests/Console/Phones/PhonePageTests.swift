@@ -122,7 +122,10 @@ struct PhonePageTests {
         #expect(headers.contains(word), "\(word)")
       }
       #expect(try await ben.get("/phones?show=callbacks").text.contains("willPresent") == false, "in the background")
-      #expect(try await ben.get("/phones?show=callbacks").text.contains("userNotificationCenter(<wbr>didReceive)"))
+      let callbacks = try await ben.get("/phones?show=callbacks").text
+      #expect(callbacks.contains("<code title=\"userNotificationCenter(_:didReceive:withCompletionHandler:)\">"))
+      let name = "userNotificationCenter(<wbr>didReceive)"
+      #expect(callbacks.components(separatedBy: name).count == 3, "in the facts and in the list: \(callbacks)")
       let id = try #require(phones.phone(1)?.received.first?.id)
       let buttons = { (page: ScenePage) in
         page.values("action").filter { $0 == "tap" }.count
@@ -222,6 +225,67 @@ struct PhonePageTests {
       try phones.uninstall(phone.id, now: ConsoleScene.noon)
       let gone = try await ben.get("/phones").text
       #expect(gone.contains("Removed with the app") && !gone.contains("On the screen"))
+    }
+  }
+
+  @Test("what a phone makes of a push without an alert, with keys for texts, or in the foreground, is said")
+  func effects() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      let phone = try phones.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      var ben = try await scene.signIn(.viewer)
+      let cases: [(PushType, JSONValue, shown: Bool, text: String)] = [
+        (.background, ["content-available": 1], false, "Silent: nothing is shown"),
+        (.alert, ["badge": 3], false, "No alert: only the badge or a sound"),
+        (.alert, ["alert": ""], false, "Empty: nothing is shown"),
+        (.voip, ["alert": "Ring"], false, "Not a notification: nothing is shown"),
+        (.alert, ["alert": ["title-loc-key": "REQUEST", "loc-key": "PLAY"]], true, "REQUEST"),
+        (.alert, ["alert": ["loc-key": "PLAY"]], true, "PLAY"),
+      ]
+      for (index, one) in cases.enumerated() {
+        try phones.receive(phone, ["aps": one.1], id: "ID-\(index)", pushType: one.0)
+        let got = try #require(phones.phone(phone.id)).received.first
+        #expect(got?.isShown == one.shown, "\(one.text)")
+        let page = try await ben.get("/phones")
+        #expect(ScenePage(page).text.contains(one.text), "\(one.text)")
+        try phones.clear(phone.id)
+      }
+      try phones.setAppState(phone.id, .foreground, now: ConsoleScene.noon)
+      try phones.receive(phone, ["aps": ["alert": "Hi"]], id: "ID-9")
+      let page = try await ben.get("/phones")
+      #expect(ScenePage(page).text.contains("As a banner, if willPresent asks for one"))
+    }
+  }
+
+  @Test("a Live Activity is one notification, whose page lists its updates")
+  func liveActivity() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      let phone = try phones.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      for (time, event, score) in [(10, "start", "0:0"), (30, "update", "2:0"), (20, "update", "1:0")] {
+        try phones.receive(
+          phone,
+          [
+            "aps": [
+              "timestamp": .integer(Int64(time)), "event": .string(event), "content-state": ["score": .string(score)],
+            ]
+          ], id: "ID-\(time)", pushType: .liveactivity)
+      }
+      let ids = try #require(phones.phone(phone.id)).received.map(\.id)
+      var ben = try await scene.signIn(.viewer)
+      let page = try await ben.get("/phones")
+      let (tags, text) = (ScenePage(page).tags, ScenePage(page).text)
+      #expect(tags.compactMap { $0.attributes["id"] }.filter { $0.hasPrefix("arrival-") } == ["arrival-\(ids[1])"])
+      #expect(tags.compactMap { $0.attributes["data-arrival"] } == ["\(ids[1])"], "one on the lock screen")
+      for word in ["1 unread", "Started · score: 0:0", "Updated · score: 2:0", "On the screen"] {
+        #expect(text.contains(word), "\(word)")
+      }
+      let late = ScenePage(try await ben.get("/phones?n=\(ids[0])")).text
+      #expect(late.contains("Not shown: its timestamp is older"))
+      let first = ScenePage(try await ben.get("/phones?n=\(ids[2])")).text
+      #expect(first.contains("A later update replaced its content"))
     }
   }
 
@@ -412,6 +476,7 @@ struct PhonePageTests {
     try await ConsoleScene.with { scene in
       let book = try await PhoneBook.open(StoredPhones(scene.store) { ConsoleScene.noon })
       try await DemoInstallation.install(store: scene.store, phones: book, now: ConsoleScene.noon)
+      let channel = try ChannelBook(book).create(.storesLatest, app: ConsoleScene.bundleID, .development)
       try await book.flush()
       #expect(try await scene.count("apps") == 1)
       #expect(try await scene.count("devices") == DemoWorld.shop.phones.count)
@@ -421,6 +486,7 @@ struct PhonePageTests {
       }
       let again = try await PhoneBook.open(StoredPhones(scene.store) { ConsoleScene.noon })
       #expect(again.phones().map(\.token) == book.phones().map(\.token), "phones are kept with the database")
+      #expect(ChannelBook(again).all.map(\.id) == [channel], "channels, too")
       try await DemoInstallation.install(store: scene.store, phones: again, now: ConsoleScene.noon)
       #expect(try await scene.count("apps WHERE name = 'Mine'") == 1)
       #expect(try await scene.count("devices") == DemoWorld.shop.phones.count)

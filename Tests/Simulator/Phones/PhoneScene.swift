@@ -72,6 +72,7 @@ final class TestStorage: PhoneStorage {
   struct State {
     var phones: [Int64: SimulatedPhone] = [:]
     var notifications: [Int64: [Int64: ReceivedNotification]] = [:]
+    var channels: [ChannelBook.Channel] = []
     var calls = 0
     var isFailing = false
   }
@@ -88,6 +89,8 @@ final class TestStorage: PhoneStorage {
     }
   }
 
+  func loadChannels() async throws -> [ChannelBook.Channel] { state.withLock { $0.channels } }
+
   func keep(_ writes: [PhoneWrite]) async throws {
     try state.withLock { state in
       state.calls += 1
@@ -97,6 +100,7 @@ final class TestStorage: PhoneStorage {
         case .remove(let id):
           state.phones[id] = nil
           state.notifications[id] = nil
+        case .channels(let all): state.channels = all
         case .save(let phone, let notifications, let removed):
           state.phones[phone.id] = phone
           for id in removed { state.notifications[phone.id]?[id] = nil }

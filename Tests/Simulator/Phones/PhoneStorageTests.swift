@@ -114,6 +114,30 @@ struct PhoneStorageTests {
     #expect(book.phones().map(\.received.count) == [2])
   }
 
+  @Test("broadcast channels and their subscribers are kept, but not those of a phone that is gone")
+  func channels() async throws {
+    let storage = TestStorage()
+    let scene = try PhoneScene(try await PhoneBook.open(storage))
+    let gone = try scene.book.add(NewPhone(name: "Gone", environment: .development, topic: PhoneScene.topic))
+    let channels = ChannelBook(scene.book)
+    let id = try channels.create(.storesLatest, app: PhoneScene.topic, .development)
+    let deleted = try channels.create(.storesNothing, app: PhoneScene.topic, .development)
+    for phone in [scene.phone, gone] { try channels.subscribe(phone, to: id) }
+    channels.accept(id, app: PhoneScene.topic, .development)
+    try await scene.book.flush()
+    storage.state.withLock { $0.isFailing = true }
+    try channels.delete(deleted, app: PhoneScene.topic, .development)
+    await #expect(throws: TestStorage.Failure.self) { try await scene.book.flush() }
+    storage.state.withLock { $0.isFailing = false }
+    try scene.book.remove(gone.id)
+    try await scene.book.flush()
+    let opened = ChannelBook(try await PhoneBook.open(storage))
+    let only = try #require(opened.all.first)
+    #expect(opened.all.count == 1 && only.id == id && only.policy == .storesLatest && only.accepted == 1)
+    #expect(only.subscribers == [scene.phone.id])
+    #expect(ChannelBook.Channel(kept: only.kept) == only && ChannelBook.Channel(kept: [:]) == nil)
+  }
+
   @Test("without storage there is nothing to wait for")
   func none() async throws {
     let scene = try PhoneScene()

@@ -79,12 +79,16 @@ struct FactView: View {
   var href: String?
   /// Whether it is a number or a name for machines.
   var isMono = false
+  /// Whether it names methods of an app.
+  var isMethods = false
   /// Of a fact that is a moment; then there is no value.
   var time: MomentView?
 
   static let fields: [Field<Self>] = [
     .text("label") { $0.label },
-    .text("value") { $0.value },
+    .written("value") { fact, output in
+      if fact.isMethods { output.write(methods: fact.value) } else { output.write(fact.value) }
+    },
     .optional("href") { $0.href },
     .flag("mono") { $0.isMono },
     .view("time") { $0.time },
@@ -100,9 +104,9 @@ struct FactListView: View {
 
 extension FactView {
   /// Nil if there is nothing to say.
-  init?(_ label: String, _ value: String?, href: String? = nil, isMono: Bool = false) {
+  init?(_ label: String, _ value: String?, href: String? = nil, isMono: Bool = false, isMethods: Bool = false) {
     guard let value, !value.isEmpty else { return nil }
-    self.init(label: label, value: value, href: href, isMono: isMono)
+    self.init(label: label, value: value, href: href, isMono: isMono, isMethods: isMethods)
   }
 
   /// Nil without a date.
