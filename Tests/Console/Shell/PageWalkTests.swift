@@ -137,6 +137,18 @@ struct PageWalkTests {
     }
   }
 
+  @Test("only admins are told to upload a file where there is none", arguments: User.Role.allCases)
+  func uploads(role: User.Role) async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(role)
+      let instructions = ["/certificates": "shows what a file is", "/certificates/requests": "submit it to Apple"]
+      for (target, words) in instructions {
+        let text = ScenePage(try await anna.get(target)).text
+        #expect(text.contains(words) == (role == .admin), "\(target)")
+      }
+    }
+  }
+
   @Test("every filter of every list is taken, alone and with nonsense")
   func filters() async throws {
     try await ConsoleScene.with(simulator: true) { scene in
