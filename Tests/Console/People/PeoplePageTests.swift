@@ -142,6 +142,20 @@ struct PeoplePageTests {
     }
   }
 
+  @Test("the page of somebody who cannot send still offers the admin to send")
+  func navigation() async throws {
+    try await ConsoleScene.with { scene in
+      var anna = try await scene.signIn(.admin)
+      for role in [User.Role.viewer, .operator] {
+        _ = try await scene.signIn(role)
+        let id = try await id(scene, "\(role.rawValue)@example.com")
+        let page = ScenePage(try await anna.get("/settings/people/\(id)"))
+        #expect(page.links.contains("/pushes/new"), "\(role)")
+        #expect(page.text.contains("may send to production") == (role == .operator), "\(role)")
+      }
+    }
+  }
+
   @Test("whoever chooses a language while an admin changes their role keeps the new role")
   func languageAndRole() async throws {
     try await ConsoleScene.with { scene in
