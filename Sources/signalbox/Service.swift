@@ -192,7 +192,7 @@ final class Service: Sendable {
     let workers = workers
     // Outlives this initializer: ``stop()`` ends it, and ``wait(for:)`` hears of a worker that is lost.
     Task { await workers.run() }
-    log.notice("listening", ["address": url])
+    log.notice("listening", ["address": url, "listen": address])
   }
 
   /// Reloads changed files; currently only the server's certificate.

@@ -91,8 +91,9 @@ struct ServerLimitTests {
         ], in: box.folder)
       try await eventually("the first link") {
         guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
-        return child.outputText.contains("\(address)/session/setup")
+        return child.outputText.contains("\(address)/session/setup") && child.errorText.contains("listening")
       }
+      #expect(child.errorText.contains(/address=https:\/\/push\.example\.com listen=127\.0\.0\.1:[1-9]/), "for a proxy")
       #expect(child.outputText.contains("\(address)/session/setup#token="), "\(child.outputText)")
       child.send(SIGTERM)
       #expect(await child.status() == 0)

@@ -47,7 +47,7 @@ struct ExpiryListView: View {
     .view("filter") { $0.filter },
     .list("rows") { $0.rows },
     .flag("has_rows") { !$0.rows.isEmpty },
-    .flag("filterable") { !$0.rows.isEmpty || $0.filter.isActive },
+    .flag("filterable") { !$0.rows.isEmpty || $0.filter.isActive && $0.counts.total > 0 },
     .view("shown") { CountView(count: $0.rows.count) },
     .view("exports") { $0.rows.isEmpty ? nil : $0.exports },
     .view("pager") { $0.pager },

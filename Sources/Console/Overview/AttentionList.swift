@@ -13,6 +13,7 @@ struct AttentionItem: View {
   let isFailure: Bool
   let text: String
   let detail: String
+  /// Empty if the reader may not open the page.
   let href: String
   let action: String
 
@@ -43,7 +44,7 @@ struct AttentionList {
   var taken: [Acknowledgement.Subject: Acknowledgement] = [:]
   /// Messages that failed after every retry.
   var stuck: [ReminderMessage] = []
-  /// Whether the reader may see the receivers' addresses.
+  /// Whether the reader may see the receivers' addresses and the settings of reminders.
   var showsReceivers = false
   /// Schedules that missed a run, are late, or stopped.
   var schedules: [ScheduleTrouble] = []
@@ -192,7 +193,7 @@ struct AttentionList {
       item(
         texts, label: texts("attention.late_label"), failed: true,
         text: texts("attention.late_\(run.source.rawValue)", ["date": texts.minute(run.at)]), detail: "",
-        href: "/settings/reminders", action: "show")
+        href: showsReceivers ? "/settings/reminders" : "", action: "show")
     }
       + stuck.prefix(3).map { message in
         item(
@@ -202,8 +203,8 @@ struct AttentionList {
             : texts(
               "attention.reminder_over", count: message.attempts,
               ["channel": texts("settings.channels.\(message.channel.rawValue)")]),
-          detail: showsReceivers ? message.answer.map(texts.answer) ?? "" : "", href: "/settings/reminders",
-          action: "show")
+          detail: showsReceivers ? message.answer.map(texts.answer) ?? "" : "",
+          href: showsReceivers ? "/settings/reminders" : "", action: "show")
       }
   }
 

@@ -28,7 +28,9 @@ enum PeoplePages {
     routes.page(.get, "/settings/people/:id", role: .admin) { page in try await show(page, try page.id()) }
     routes.page(.post, "/settings/people/:id", role: .admin, proof: true) { page in
       guard let role = User.Role(rawValue: page.form["role"]) else { throw PageError(.badRequest, "refused") }
-      return try await apply(.role(role), page, flash: "person_saved")
+      // Whoever is an admin no longer may not open the person's page.
+      let leaves = role != .admin && (try page.id()) == page.user?.id
+      return try await apply(.role(role), page, flash: "person_saved", to: leaves ? "/" : nil)
     }
     for (path, change, flash) in changes {
       routes.page(.post, "/settings/people/:id/\(path)", role: .admin, proof: true) { page in

@@ -80,7 +80,8 @@ struct PersonView: PageView {
     .flag("invited") { $0.person.user.state == .invited },
     .flag("second_step") { $0.person.hasSecondStep },
     .flag("linked") { $0.person.user.isLinked },
-    .flag("may_send") { $0.person.user.role >= .operator },
+    // Not "may_send": the navigation asks whether the reader may.
+    .flag("sender") { $0.person.user.role >= .operator },
     .flag("may_produce") { $0.person.user.sendsToProduction },
     .flag("has_sessions") { !$0.sessions.isEmpty },
     .flag("may_sign_out") { !$0.isOwn && !$0.sessions.isEmpty },

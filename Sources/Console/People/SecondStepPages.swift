@@ -108,15 +108,19 @@ enum SecondStepCheck {
     let (sealer, now) = (page.store.sealer, page.now)
     // Recovery codes are longer, and have letters.
     let isRecovery = typed.filter { $0.isLetter || $0.isNumber }.count > 8
-    return try await refusal(page, user) { database in
+    let wrong = isRecovery ? "second_step.wrong_recovery" : "second_step.wrong"
+    return try await refusal(page, user, wrong: wrong) { database in
       guard !isRecovery else { return try RecoveryCode.use(typed, database, user: user.id) }
       return try Authenticator.find(database, user: user.id)?.accept(typed, database, sealer: sealer, now: now) ?? false
     }
   }
 
   /// Why a code is not accepted; nil if it is. Guesses are counted for the person, as nobody else gets this far.
+  ///
+  /// - Parameter wrong: the key of the message.
   static func refusal(
-    _ page: PageContext, _ user: User, _ accept: @escaping @Sendable (Database) throws -> Bool
+    _ page: PageContext, _ user: User, wrong: String = "second_step.wrong",
+    _ accept: @escaping @Sendable (Database) throws -> Bool
   ) async throws -> ProofGate.Refusal? {
     let now = page.now
     let subjects: [SignInFailures.Subject] = [.code(user: user.id)]
@@ -129,7 +133,7 @@ enum SecondStepCheck {
       var refusal =
         switch answer {
         case .wait(let seconds): ProofGate.Refusal.tooOften(seconds, page.texts)
-        case .go: ProofGate.Refusal(text: page.texts("second_step.wrong"))
+        case .go: ProofGate.Refusal(text: page.texts(wrong))
         }
       refusal.isOfCode = true
       return refusal
@@ -189,11 +193,15 @@ struct CodeView: PageView {
   let ticket: String
   let returnTo: String
   let problem: String?
+  /// Whether the problem is that of a recovery code.
+  let recovers: Bool
 
   static let fields: [Field<Self>] = [
     .text("name") { $0.name },
     .text("ticket") { $0.ticket },
     .text("return") { $0.returnTo },
-    .view("code") { FieldView(error: $0.problem ?? "") },
+    .flag("recovers") { $0.recovers },
+    .view("code") { FieldView(error: $0.recovers ? "" : $0.problem ?? "") },
+    .view("recovery") { FieldView(error: $0.recovers ? $0.problem ?? "" : "") },
   ]
 }

@@ -17,7 +17,7 @@ struct NamedPage {
       switch section {
       case .overview: NamedPage(href: "/", name: "nav.overview")
       case .send: NamedPage(href: "/pushes/new", name: "send.page", role: .operator)
-      case .account: NamedPage(href: "/account", name: "account.title")
+      case .account: NamedPage(href: "/account", name: "account.title", about: "account.about")
       case .settings: NamedPage(href: "/settings", name: "nav.settings", role: .admin)
       case .activity: NamedPage(href: "/activity", name: "nav.activity", about: "activity.lead", role: .operator)
       default: NamedPage(href: "/\(section.rawValue)", name: "nav.\(section.rawValue)")

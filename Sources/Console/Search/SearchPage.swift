@@ -5,7 +5,7 @@ import SQLite
 import Store
 
 /// `/search`: finds whatever a text names: a push, a schedule, a template, a smoke test, a device, an app, a
-/// certificate, a code, or a page.
+/// certificate, a person, a code, or a page.
 enum SearchPage {
   static let views: [any PageView.Type] = [SearchView.self]
 
@@ -56,7 +56,8 @@ struct Search: Sendable {
       ("pushes", try pushes(database)), ("schedules", try schedules(database)),
       ("templates", try templates(database)), ("smoketests", try smokeTests(database)),
       ("devices", try devices(database)), ("segments", hits(segments, counts)), ("tags", try tags(database, apps)),
-      ("apps", hits(apps)), ("certificates", try certificates(database)), ("pages", pages), ("reasons", reasons),
+      ("apps", hits(apps)), ("certificates", try certificates(database)), ("people", try people(database)),
+      ("pages", pages), ("reasons", reasons),
     ]
     let groups = found.filter { !$0.1.isEmpty }
       .map { SearchGroup(name: texts("search.kinds.\($0.0)"), hits: $0.1) }
@@ -169,6 +170,16 @@ struct Search: Sendable {
       case .host(let host):
         SearchHit(title: "\(host.address)", detail: "", href: "/hosts/\(host.id)", isExact: false)
       }
+    }
+  }
+
+  /// Only admins may open their pages.
+  private func people(_ database: Database) throws -> [SearchHit] {
+    guard role == .admin else { return [] }
+    return try User.all(database).filter { fits($0.name) }.prefix(Self.most).map { user in
+      SearchHit(
+        title: user.name, detail: texts("roles.\(user.role.rawValue)"), href: "/settings/people/\(user.id)",
+        isExact: user.name == text)
     }
   }
 

@@ -22,7 +22,9 @@ extension SessionPages {
   ) -> Response {
     let ticket = ticket ?? "\(user.id).\(page.console.tickets.make(purpose(user), now: page.now))"
     return page.answer(
-      CodeView(name: user.name, ticket: ticket, returnTo: returnTo, problem: refusal?.text),
+      CodeView(
+        name: user.name, ticket: ticket, returnTo: returnTo, problem: refusal?.text,
+        recovers: refusal != nil && !page.form.raw("recovery").isEmpty),
       status: refusal?.status ?? .ok, retryAfter: refusal?.wait,
       language: .posting(form: CodeView.form, to: path))
   }
@@ -53,7 +55,8 @@ extension SessionPages {
     let (returnTo, id) = (ownPath(page.form.raw("return")), user.id)
     let (now, sealer) = (page.now, page.store.sealer)
     let (code, recovery) = (page.form.raw("code"), page.form.raw("recovery"))
-    let refusal = try await SecondStepCheck.refusal(page, user) { database in
+    let wrong = recovery.isEmpty ? "second_step.wrong" : "second_step.wrong_recovery"
+    let refusal = try await SecondStepCheck.refusal(page, user, wrong: wrong) { database in
       guard recovery.isEmpty else { return try RecoveryCode.use(recovery, database, user: id) }
       return try Authenticator.find(database, user: id)?.accept(code, database, sealer: sealer, now: now) ?? false
     }

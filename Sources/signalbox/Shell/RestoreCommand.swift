@@ -56,9 +56,11 @@ enum RestoreCommand {
       io.note("no admin is left; the server prints a sign-in link for a new one at its next start.")
     }
     if former == nil, hasFormer || !remains.isEmpty {
+      // On a new machine, to which the key file was copied first, there never was one.
+      let cause: Message = hasFormer ? "the previous database cannot be read" : "there is no previous database"
       io.note(
         """
-        the previous database cannot be read: tokens revoked and users deleted since the backup may be back. Check \
+        \(cause): tokens revoked and users deleted since the backup may be back. Check \
         signalbox tokens list and signalbox users list
         """)
     }

@@ -61,4 +61,18 @@ struct AttentionTests {
       #expect(rows.count == 1, "\(rows)")
     }
   }
+
+  @Test("everyone sees that certificates are no longer checked; only admins get the link to the settings")
+  func reminderSettings() async throws {
+    try await ConsoleScene.with { scene in
+      let run = CheckRun(source: .cron, at: ConsoleScene.noon.addingTimeInterval(-37 * 3600), exitCode: 0)
+      try await scene.store.write { try run.keep($0) }
+      for role in User.Role.allCases {
+        var browser = try await scene.signIn(role)
+        let page = ScenePage(try await browser.get("/"))
+        #expect(page.text.contains("The cron job last checked certificates on"), "\(role)")
+        #expect(page.links.contains("/settings/reminders") == (role == .admin), "\(role)")
+      }
+    }
+  }
 }

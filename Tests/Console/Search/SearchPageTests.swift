@@ -106,6 +106,14 @@ struct SearchPageTests {
       var vera = try await scene.signIn(.viewer)
       let hidden = ScenePage(try await Self.find(&vera, "webhooks")).links
       #expect(!hidden.contains { $0.hasPrefix("/settings") })
+      let found = try await scene.store.read { try User.find($0, name: "viewer@example.com") }
+      let person = "/settings/people/\(try #require(found).id)"
+      #expect(ScenePage(try await Self.find(&anna, "viewer@")).links.contains(person))
+      #expect(try await Self.find(&anna, "viewer@example.com").location == person)
+      #expect(!ScenePage(try await Self.find(&vera, "viewer@")).links.contains(person), "only admins open it")
+      // Every page links to the account, so the sentence about it is looked for.
+      let account = ScenePage(try await Self.find(&vera, "语言"))
+      #expect(account.text.contains("Language, password"))
       // Everything that the search can lead to is there.
       for page in NamedPage.all { #expect(try await anna.get(page.href).status == 200, "\(page.href)") }
     }

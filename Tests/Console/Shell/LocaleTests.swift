@@ -222,7 +222,7 @@ struct LocaleTests {
       "search.kinds.",
       [
         "pushes", "schedules", "templates", "smoketests", "devices", "segments", "tags", "apps", "certificates",
-        "reasons", "pages",
+        "people", "reasons", "pages",
       ])
     for group in WordsPage.groups { add("glossary.\(group.name).", ["title", "lead"] + group.words.map(\.code)) }
     add("codes.retry.", Reason.Retry.allCases.map(\.rawValue))

@@ -113,16 +113,20 @@ struct PageWalkTests {
     }
   }
 
-  @Test("every link of the demo's pages leads somewhere")
-  func links() async throws {
+  @Test("every link leads somewhere, in a new console and in the demo, for each role", arguments: User.Role.allCases)
+  func links(role: User.Role) async throws {
+    for world in [SceneWorld.empty, .demo] { try await Self.follow(as: role, world) }
+  }
+
+  private static func follow(as role: User.Role, _ world: SceneWorld) async throws {
     try await ConsoleScene.with(simulator: true) { scene in
-      _ = try await SceneWorld.demo.fill(scene)
-      var anna = try await scene.signIn(.admin)
+      _ = try await world.fill(scene)
+      var anna = try await scene.signIn(role)
       var seen: Set<String> = []
       var open = ["/"]
       while let target = open.popLast() {
         let answer = try await anna.get(target)
-        #expect(answer.status == 200, "\(target)")
+        #expect(answer.status == 200, "\(role), \(world): \(target)")
         guard answer.type == "text/html" else { continue }
         for link in ScenePage(answer).links where link.hasPrefix("/") {
           let bare = String(link.prefix { $0 != "#" })
@@ -130,6 +134,23 @@ struct PageWalkTests {
         }
       }
       #expect(seen.count > 30)
+    }
+  }
+
+  @Test("only admins are told to upload a file where there is none", arguments: User.Role.allCases)
+  func uploads(role: User.Role) async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await scene.addApp()
+      var anna = try await scene.signIn(role)
+      let instructions = [
+        "/certificates": "shows what a file is", "/certificates/requests": "submit it to Apple",
+        // The link of an app's page, which is also a filter: there is nothing to filter yet.
+        "/certificates?app=\(ConsoleScene.bundleID)": "shows what a file is",
+      ]
+      for (target, words) in instructions {
+        let text = ScenePage(try await anna.get(target)).text
+        #expect(text.contains(words) == (role == .admin), "\(target)")
+      }
     }
   }
 
