@@ -175,23 +175,28 @@ public struct JSONWriter: ~Copyable {
   /// Writes a string.
   public mutating func string(_ text: String) {
     var text = text
-    text.withUTF8 { source in
-      reserve(source.count + 2)
-      append(UInt8(ascii: "\""))
-      // Copies runs of plain bytes at once.
-      var start = 0
-      var index = Self.plainPrefix(source)
-      while index < source.count {
-        if Self.mustBeEscaped(source[index]) {
-          append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: source[start..<index])))
-          escape(source[index])
-          start = index + 1
-        }
-        index += 1
+    text.withUTF8 { quoted($0) }
+  }
+
+  /// Writes a string that is at hand as its UTF-8.
+  public mutating func string(utf8 bytes: [UInt8]) { bytes.withUnsafeBufferPointer { quoted($0) } }
+
+  private mutating func quoted(_ source: UnsafeBufferPointer<UInt8>) {
+    reserve(source.count + 2)
+    append(UInt8(ascii: "\""))
+    // Copies runs of plain bytes at once.
+    var start = 0
+    var index = Self.plainPrefix(source)
+    while index < source.count {
+      if Self.mustBeEscaped(source[index]) {
+        append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: source[start..<index])))
+        escape(source[index])
+        start = index + 1
       }
-      append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: source[start...])))
-      append(UInt8(ascii: "\""))
+      index += 1
     }
+    append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: source[start...])))
+    append(UInt8(ascii: "\""))
   }
 
   /// Writes a string of at most `limit` bytes that needs no escape.

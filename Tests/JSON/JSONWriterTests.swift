@@ -54,6 +54,10 @@ struct JSONWriterTests {
     for character in ["\"", "\\", "\u{1f}", "\u{0}", "é", "😀", "\u{7f}", "/"] {
       let text = String(repeating: "x", count: offset) + character + "yyyyyyyyy"
       #expect(try JSONValue(parsing: JSONWriter.bytes(of: text)) == .string(text))
+      var json = JSONWriter()
+      json.string(utf8: Array(text.utf8))
+      let written = json.bytes
+      #expect(written == JSONWriter.bytes(of: text))
     }
   }
 

@@ -32,10 +32,8 @@ enum JPushAPI {
     } catch {
       let wrong = error as? JPushAccess.WrongSecrets
       var response = try refusal(of: wrong?.error ?? error, family, request, console.log)
-      // A call without the right keys counts for no app. Clients read the limits from every answer.
-      JPushLimits.Quota(
-        limit: family.quota, remaining: wrong == nil ? family.quota : -1, reset: wrong?.wait ?? 60
-      ).add(to: &response)
+      let quota = wrong.map { JPushLimits.Quota(limit: family.quota, remaining: -1, reset: $0.wait) }
+      (quota ?? .uncounted(family)).add(to: &response)
       return response
     }
     let quota = console.jpushLimits.count(app: call.app.id, family, now: now)
@@ -70,6 +68,12 @@ enum JPushAPI {
 
   /// A failure of the router in JPush's form. Addresses of JPush's that Signalbox has no use for say so (403, 2007).
   static func refusal(of failure: Failure, _ request: Request, _ family: JPushFamily) -> Response {
+    var response = unrouted(failure, request, family)
+    JPushLimits.Quota.uncounted(family).add(to: &response)
+    return response
+  }
+
+  private static func unrouted(_ failure: Failure, _ request: Request, _ family: JPushFamily) -> Response {
     // Only DELETE takes any word below /v3/push, for a msg_id.
     guard failure.status == .notFound || failure.headers["Allow"] == "DELETE, OPTIONS" else {
       return refusal(failure.status, failure.message, failure.headers, family)
@@ -99,7 +103,9 @@ enum JPushAPI {
   }
 
   /// A failure in JPush's form.
-  static func refusal(_ status: Status, _ message: String, _ headers: Headers, _ family: JPushFamily) -> Response {
+  private static func refusal(
+    _ status: Status, _ message: String, _ headers: Headers, _ family: JPushFamily
+  ) -> Response {
     let text = status.code >= 500 && message.isEmpty ? "Server internal error" : message
     let code = family.code(status: status.code)
     var response = refusal(code, text.isEmpty ? status.reason : text, status: status)

@@ -109,6 +109,11 @@ final class JPushLimits: Sendable {
     /// Seconds.
     let reset: Int
 
+    /// A call without the right keys, or to no route, counts for no app. Clients read the limits from every answer.
+    static func uncounted(_ family: JPushFamily) -> Quota {
+      Quota(limit: family.quota, remaining: family.quota, reset: Int(JPushLimits.length))
+    }
+
     /// JPush's documents name the limit Quota, its client for Java reads Limit (docs/protocols.md §4.3).
     func add(to response: inout Response) {
       for (name, value) in [

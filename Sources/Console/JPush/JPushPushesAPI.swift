@@ -40,6 +40,15 @@ enum JPushPushesAPI {
     }
   }
 
+  /// Names the fields of JPush's request in what is wrong with its draft.
+  static func naming<Value>(_ draft: PushDraft, _ body: () async throws -> Value) async throws -> Value {
+    do {
+      return try await body()
+    } catch let problems as Problems {
+      throw error(of: Problems(problems.all.map(draft.jpushProblem)))
+    }
+  }
+
   /// Sends a push through the intake, once for each `cid`.
   ///
   /// - Returns: the answer as it was given the first time.
@@ -49,9 +58,11 @@ enum JPushPushesAPI {
     let order = PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.clientAddress, now: call.now)
     // As at JPush, the cid alone decides: another body with the same one is not sent either.
     let idempotency = Idempotency(actor: call.actor, key: cid, route: "POST /v3/push", content: [], now: call.now)
-    return try await call.console.intake.take(order, once: idempotency) { _, kept, _ in
-      guard case .push(let push) = kept else { throw JPushError(.internalError, "Server internal error") }
-      return Idempotency.Answer(status: .ok, json: accepted(request, String(push.id)))
+    return try await naming(draft) {
+      try await call.console.intake.take(order, once: idempotency) { _, kept, _ in
+        guard case .push(let push) = kept else { throw JPushError(.internalError, "Server internal error") }
+        return Idempotency.Answer(status: .ok, json: accepted(request, String(push.id)))
+      }
     }
   }
 
@@ -82,7 +93,7 @@ enum JPushPushesAPI {
     let request = try JPushRequest(try await call.body(), app: call.app.bundleID)
     let draft = try await draft(call, request)
     let check = try await call.console.intake.check(draft, now: call.now, within: .seconds(10))
-    guard check.problems.isEmpty else { throw Problems(check.problems) }
+    guard check.problems.isEmpty else { throw error(of: Problems(check.problems.map(draft.jpushProblem))) }
     return JPushCall.answer(accepted(request, String(unusedID()))).naming(unused: request.unused)
   }
 

@@ -50,7 +50,7 @@ enum JPushSchedulesAPI {
   /// Reads when and what, with the push's keys that have no effect.
   private static func plan(
     _ call: JPushCall, _ trigger: JSONValue, _ push: JSONValue
-  ) async throws -> (order: PushIntake.Order, unused: [String]) {
+  ) async throws -> (draft: PushDraft, order: PushIntake.Order, unused: [String]) {
     let found = try JPushTrigger(trigger, now: call.now)
     guard trigger["single"]?.object == nil || found.startAt.timeIntervalSince(call.now) <= JPushTrigger.longest else {
       throw call.invalid("trigger.single.time must be within a year.")
@@ -61,7 +61,7 @@ enum JPushSchedulesAPI {
     // Whom it reaches is asked at each run.
     draft.options.allowEmptyAudience = true
     let order = PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.clientAddress, now: call.now)
-    return (order, request.unused.map { "push.\($0)" })
+    return (draft, order, request.unused.map { "push.\($0)" })
   }
 
   private static func create(_ call: JPushCall) async throws -> Response {
@@ -69,18 +69,21 @@ enum JPushSchedulesAPI {
     guard let name = fields.name, let trigger = fields.trigger, let push = fields.push else {
       throw call.invalid("name, trigger and push are needed.")
     }
-    let (order, unused) = try await plan(call, trigger, push)
+    let (draft, order, unused) = try await plan(call, trigger, push)
     let idempotency = Idempotency(
       actor: call.actor, key: fields.cid, route: "POST /v3/schedules", content: [], now: call.now)
     let uid = UUID().uuidString.lowercased()
-    return try await call.console.intake.take(order, once: idempotency) { database, kept, _ in
-      guard case .schedule(let schedule) = kept else { throw JPushError(.scheduleInternal, "Server internal error") }
-      guard try JPushSchedule.live(database, app: call.app.id).count < JPushSchedule.liveLimit else {
-        throw call.invalid("This app has \(JPushSchedule.liveLimit) schedules that have not ended, the maximum.")
+    let answer = try await JPushPushesAPI.naming(draft) {
+      try await call.console.intake.take(order, once: idempotency) { database, kept, _ in
+        guard case .schedule(let schedule) = kept else { throw JPushError(.scheduleInternal, "Server internal error") }
+        guard try JPushSchedule.live(database, app: call.app.id).count < JPushSchedule.liveLimit else {
+          throw call.invalid("This app has \(JPushSchedule.liveLimit) schedules that have not ended, the maximum.")
+        }
+        try JPushSchedule(uid: uid, name: name, trigger: trigger, push: push, schedule: schedule).save(database)
+        return Idempotency.Answer(status: .ok, json: ["schedule_id": .string(uid), "name": .string(name)] as JSONValue)
       }
-      try JPushSchedule(uid: uid, name: name, trigger: trigger, push: push, schedule: schedule).save(database)
-      return Idempotency.Answer(status: .ok, json: ["schedule_id": .string(uid), "name": .string(name)] as JSONValue)
-    }.response.naming(unused: unused)
+    }
+    return answer.response.naming(unused: unused)
   }
 
   /// Changes any of name, enabled, trigger and push; trigger and push only as a whole.
@@ -93,7 +96,7 @@ enum JPushSchedulesAPI {
     changed.trigger = fields.trigger ?? before.trigger
     changed.push = fields.push ?? before.push
     let isReplaced = fields.trigger != nil || fields.push != nil
-    var planned: (order: PushIntake.Order, unused: [String])?
+    var planned: (draft: PushDraft, order: PushIntake.Order, unused: [String])?
     if isReplaced { planned = try await plan(call, changed.trigger, changed.push) }
     let wanted = changed
     let finish: @Sendable (Database, Schedule) throws -> Void = { database, schedule in
@@ -108,10 +111,11 @@ enum JPushSchedulesAPI {
       if isReplaced { (current.trigger, current.push) = (wanted.trigger, wanted.push) }
       try current.save(database)
     }
-    if let order = planned?.order {
-      guard try await call.console.intake.replace(schedule: before.schedule, with: order, also: finish) else {
-        throw call.invalid("This schedule has ended and cannot be changed.")
+    if let planned {
+      let isLive = try await JPushPushesAPI.naming(planned.draft) {
+        try await call.console.intake.replace(schedule: before.schedule, with: planned.order, also: finish)
       }
+      guard isLive else { throw call.invalid("This schedule has ended and cannot be changed.") }
     } else {
       try await call.store.write { try finish($0, try Schedule.get($0, id: before.schedule.id)) }
     }

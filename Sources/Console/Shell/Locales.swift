@@ -156,8 +156,9 @@ package struct Texts: Sendable {
   /// Arguments of problems that may be numbers.
   private static let numbers: Set = ["count", "excess", "limit", "size"]
 
-  /// A problem's argument as pages write dates and numbers.
+  /// A problem's argument as pages write dates, numbers and weekdays.
   private func written(_ value: String, _ name: String) -> String {
+    if name == "weekdays" { return list(value.components(separatedBy: ", ").map { flat["when.\($0)"] ?? $0 }) }
     if Self.numbers.contains(name), let number = Int(value) { return number.grouped }
     return Self.dates.contains(name) ? localized(value) : value
   }

@@ -250,3 +250,41 @@ package struct JPushContent {
 
   private static let badgeNumbers: ClosedRange<Int64> = 1...99
 }
+
+extension PushDraft {
+  /// A problem of a draft that was read from a JPush request, at the request's field: `notification.ios.alert` instead
+  /// of `notification.body`. The field is empty if the request has none.
+  package func jpushProblem(_ problem: Problem) -> Problem {
+    var problem = problem
+    problem.field = jpushField(problem.field)
+    return problem
+  }
+
+  private static let jpushFields = [
+    "platforms": "platform", "environment": "options.apns_production", "options.time_to_live": "options.time_to_live",
+    "options.collapse_id": "options.apns_collapse_id", "options.spread_minutes": "options.big_push_duration",
+    "send_at": "trigger", "repeat": "trigger", "android.notification.channel_id": "notification.android.channel_id",
+  ]
+
+  private func jpushField(_ field: String) -> String {
+    if field.hasPrefix("audience") { return field }
+    if field.hasPrefix("apns.payload") {
+      return field.replacing("apns.payload", with: "notification.ios", maxReplacements: 1)
+    }
+    let steps = field.split(separator: ".", maxSplits: 2).map(String.init)
+    guard steps.first == JPushContent.field else { return Self.jpushFields[field] ?? "" }
+    // With a payload of its own for iOS, the notification is Android's.
+    let isIOS = platforms.contains(.ios) && apns.payload == nil
+    let isShared = isIOS && platforms.contains(.android)
+    guard steps.count > 1 else { return isShared ? field : "notification.\(isIOS ? "ios" : "android")" }
+    let hasParts = notification.title != nil || notification.subtitle != nil
+    let name =
+      switch steps[1] {
+      case "body": isIOS && hasParts ? "alert.body" : "alert"
+      case "title", "subtitle": isIOS ? "alert.\(steps[1])" : steps[1]
+      default: isIOS ? steps[1].replacing("_", with: "-") : steps[1]
+      }
+    if isShared, name == "alert" { return "notification.alert" }
+    return (["notification", isIOS ? "ios" : "android", name] + steps.dropFirst(2)).joined(separator: ".")
+  }
+}

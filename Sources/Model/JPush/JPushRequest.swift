@@ -208,7 +208,8 @@ package struct JPushRequest: Sendable, Hashable {
     do {
       return try PushDraft(json: draft.json)
     } catch {
-      throw JPushError(.invalid, error.all.first?.description ?? "This push cannot be sent.")
+      let problem = error.all.first.map(draft.jpushProblem)
+      throw JPushError(.invalid, problem?.description ?? "This push cannot be sent.", field: problem?.field ?? "")
     }
   }
 }

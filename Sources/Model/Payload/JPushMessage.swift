@@ -97,12 +97,12 @@ package struct JPushMessage: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - platforms: of the devices.
-  ///   - audience: `{"registration_id": […]}`.
+  ///   - audience: `{"registration_id": […]}`; nil: the caller adds it.
   ///   - cid: JPush sends once for each in a day; nil: for a body that sends nothing.
   ///   - sendno: comes back with the answer.
   ///   - timeToLive: seconds left to deliver it; nil: the draft's.
   package func request(
-    to platforms: Set<Platform>, audience: JSONValue, cid: String?, sendno: Int64? = nil, timeToLive: Int? = nil
+    to platforms: Set<Platform>, audience: JSONValue? = nil, cid: String?, sendno: Int64? = nil, timeToLive: Int? = nil
   ) -> JSONValue {
     var notification: [String: JSONValue] = [:]
     if platforms.contains(.ios) { notification["ios"] = ios }
@@ -113,8 +113,9 @@ package struct JPushMessage: Sendable, Hashable {
     options["apns_collapse_id"] = collapseID.map(JSONValue.string)
     var body: [String: JSONValue] = [
       "platform": .array(Platform.allCases.filter(platforms.contains).map { .string($0.rawValue) }),
-      "audience": audience, "options": .object(options),
+      "options": .object(options),
     ]
+    body["audience"] = audience
     if !notification.isEmpty { body["notification"] = .object(notification) }
     if platforms.contains(.android) { body["message"] = message }
     body["cid"] = cid.map(JSONValue.string)

@@ -35,13 +35,15 @@ extension RepeatRule {
 
   private static func readWeekdays(_ fields: JSONFields, _ unit: Unit?) -> [Weekday] {
     let before = fields.problems.count
+    let choices = Weekday.allCases.map(\.rawValue).joined(separator: ", ")
     let weekdays = fields.elements("weekdays", atMost: 7) { word throws(Problem) in
       if let weekday = Weekday(rawValue: word.lowercased()) { return weekday }
-      let choices = Weekday.allCases.map(\.rawValue).joined(separator: ", ")
       throw Problem("", FieldMessage.expectedChoice, ["choices": choices, "value": word.abbreviated(to: 40)])
     }
     guard fields.problems.count == before else { return weekdays }
-    if unit == .week, weekdays.isEmpty { fields.report("weekdays", Problem("", RepeatMessage.weekdaysMissing)) }
+    if unit == .week, weekdays.isEmpty {
+      fields.report("weekdays", Problem("", RepeatMessage.weekdaysMissing, ["weekdays": choices]))
+    }
     if let unit, unit != .week, !weekdays.isEmpty {
       fields.report("weekdays", Problem("", RepeatMessage.weekdaysUnused, ["unit": unit.rawValue]))
     }
@@ -120,7 +122,7 @@ package enum RepeatMessage: String, MessageSet {
     case .zone: "“{value}” is not a time zone. Use an IANA name, e.g. Europe/Berlin, or UTC."
     case .zoneSimilar: "“{value}” is not a time zone. Did you mean “{suggestion}”?"
     case .time: "Must be a time of day from 00:00 to 23:59, e.g. 09:00, not “{value}”."
-    case .weekdaysMissing: "Choose at least one weekday: mon, tue, wed, thu, fri, sat, sun."
+    case .weekdaysMissing: "Choose at least one weekday: {weekdays}."
     case .weekdaysUnused: "Weekdays apply only to “every week”, but this repeats every {unit}. Leave them out."
     case .dayMissing: "Choose a day of the month from 1 to 31. Shorter months use their last day."
     case .dayUnused: "A day of the month applies only to “every month”, but this repeats every {unit}. Leave it out."

@@ -42,9 +42,9 @@ package final class JPushProvider: LinkedProvider {
       let message = JPushMessage(variant, uid: push.uid, signature: push.signature)
       let groups = Self.groups(Array(devices.indices), devices, message)
       for indices in groups {
-        let (platforms, audience) = Self.receivers(indices.map { devices[$0] })
-        let body = message.request(to: platforms, audience: audience, cid: nil)
-        link.ask(path: "/v3/push/validate", json: body.bytes)
+        let members = indices.map { devices[$0] }
+        let request = message.request(to: Self.platforms(of: members), cid: nil)
+        link.ask(path: "/v3/push/validate", json: Self.body(request, to: members))
       }
       return count + groups.count
     }
@@ -57,11 +57,22 @@ package final class JPushProvider: LinkedProvider {
       .filter { !$0.isEmpty }
   }
 
-  private static func receivers(_ members: [ProviderDevice]) -> (platforms: Set<Platform>, audience: JSONValue) {
-    let ids = members.map { JSONValue.string(String(decoding: $0.token.bytes, as: UTF8.self)) }
+  private static func platforms(of members: [ProviderDevice]) -> Set<Platform> {
     // Asked for each platform: a set of a thousand members' would hash every one.
-    let platforms = Platform.allCases.filter { platform in members.contains { $0.platform == platform } }
-    return (Set(platforms), ["registration_id": .array(ids)])
+    Set(Platform.allCases.filter { platform in members.contains { $0.platform == platform } })
+  }
+
+  /// The body of a request, with its receivers. Their IDs are written as the bytes that they are: a string for each
+  /// would cost more than the rest of the request.
+  static func body(_ request: JSONValue, to members: [ProviderDevice]) -> [UInt8] {
+    var json = JSONWriter(capacity: 4096 + 32 * members.count)
+    json.object { json in
+      json.object("audience") { json in
+        json.array("registration_id", members) { json, device in json.string(utf8: device.token.bytes) }
+      }
+      json.members(of: request)
+    }
+    return json.bytes
   }
 
   /// With the limits in devices, and the pause that JPush's limits ask for.
@@ -84,14 +95,12 @@ package final class JPushProvider: LinkedProvider {
     for chunk in chunks {
       for indices in Self.groups(Array(chunk), devices, message) {
         let members = indices.map { devices[$0] }
-        let (platforms, audience) = Self.receivers(members)
-        let body = message.request(
-          to: platforms, audience: audience, cid: Self.cid(appKey, push, members), sendno: push.id,
-          timeToLive: timeToLive)
+        let ids = members.map(\.id)
+        let request = message.request(
+          to: Self.platforms(of: members), cid: Self.cid(appKey, push, ids), sendno: push.id, timeToLive: timeToLive)
         var batch = RequestBatchBuilder(
-          template: .json, tag: push.id, capacity: 1,
-          notes: notes.map { GroupNotes($0, indices, members.map(\.id)) })
-        batch.append(id: rules.begin(members.map(\.id)), path: "/v3/push", body: body.bytes)
+          template: .json, tag: push.id, capacity: 1, notes: notes.map { GroupNotes($0, indices, ids) })
+        batch.append(id: rules.begin(ids), path: "/v3/push", body: Self.body(request, to: members))
         link.submit(batch.build())
       }
     }
@@ -101,12 +110,9 @@ package final class JPushProvider: LinkedProvider {
 
   /// The same for the same devices of a push: JPush answers a repetition within a day with the first answer, and sends
   /// nothing more (docs/protocols.md §4.2).
-  static func cid(_ appKey: String, _ push: ProviderPush, _ devices: [ProviderDevice]) -> String {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(8 * (devices.count + 1))
-    for number in [push.seed] + devices.map({ UInt64(bitPattern: $0.id) }) {
-      withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
-    }
+  static func cid(_ appKey: String, _ push: ProviderPush, _ devices: [Int64]) -> String {
+    let numbers = [push.seed.littleEndian] + devices.map { UInt64(bitPattern: $0).littleEndian }
+    let bytes = numbers.withUnsafeBytes { Array($0) }
     var uuid = ""
     for (index, digit) in Hexadecimal.encode(Digest.sha256(bytes).prefix(16)).enumerated() {
       if [8, 12, 16, 20].contains(index) { uuid.append("-") }

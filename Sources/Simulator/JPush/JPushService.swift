@@ -6,7 +6,7 @@ import Model
 import OpenSSL
 import Synchronization
 
-/// The simulated JPush: REST API v3 with push, validate, cid, batches, schedules, devices, aliases, tags and
+/// The simulated JPush: REST API v3 with push, validate, recall, cid, batches, schedules, devices, aliases, tags and
 /// reports (docs/protocols.md §4). Every app key exists, unless keys are given, and has all phones that are registered with
 /// JPush.
 ///
@@ -162,6 +162,7 @@ package final class JPushService: CallService {
     case ("POST", "push"): return try push(try Self.json(call), isDry: false)
     case ("POST", "push/validate"): return try push(try Self.json(call), isDry: true)
     case ("GET", "push/cid"): return try cids(call, key)
+    case ("DELETE", let path) where path.hasPrefix("push/"): return try recall(String(path.dropFirst(5)))
     case ("POST", "push/batch/regid/single"): return try batch(try Self.json(call), .registrationID)
     case ("POST", "push/batch/alias/single"): return try batch(try Self.json(call), .alias)
     case ("GET", "received"), ("GET", "received/detail"), ("GET", "messages"), ("GET", "messages/detail"):
@@ -213,6 +214,15 @@ package final class JPushService: CallService {
       if let cid { state.answers.keep(body, to: cid, now: now) }
     }
     return body
+  }
+
+  /// Phones that have not received the message yet do not get it. What phones have received stays.
+  private func recall(_ id: String) throws(JPushError) -> SimulatedReply {
+    guard let message = Int64(id), let targets = targets(of: message) else {
+      throw JPushError(.invalid, "msgid doesn't exist")
+    }
+    phones.change(jpush: Array(targets)) { phone in phone.waiting.removeAll { $0.apnsID == String(message) } }
+    return .done
   }
 
   private func nextMessage() -> Int64 {

@@ -194,6 +194,8 @@ struct JPushAccessTests {
           #expect(
             answer.status == status && answer.jpushCode == code, "\(method) \(target): \(answer.status) \(answer.text)")
           #expect(answer.type == "application/json" && !answer.text.contains("Not Found"))
+          let quota = JPushFamily(path: target).map { String($0.quota) }
+          #expect(answer.response.headers["X-Rate-Limit-Limit"] == quota, "\(method) \(target)")
         }
       }
       // Elsewhere they are what they were.

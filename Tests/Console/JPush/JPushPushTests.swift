@@ -210,6 +210,29 @@ struct JPushPushTests {
     #expect(JPushPushesAPI.error(of: Problems([problem])).code == .tooLarge, "\(problem.code)")
   }
 
+  @Test("what the shared checks refuse is named by the key of the request")
+  func namesOfKeys() async throws {
+    try await JPushScene.with { jpush in
+      try await jpush.addDevices([])
+      let trigger: JSONValue = ["single": ["time": "2026-11-21 20:00:00"]]
+      let push: JSONValue = [
+        "platform": "ios", "audience": "all", "notification": ["ios": ["alert": "Hi", "extras": ["aps": "x"]]],
+      ]
+      let batch: JSONValue = [
+        "pushlist": ["c1": ["platform": "ios", "target": "r1", "notification": push["notification"] ?? .null]]
+      ]
+      for (target, body) in [
+        ("/v3/push", push), ("/v3/push/validate", push), ("/v3/push/batch/regid/single", batch),
+        ("/v3/schedules", ["name": "a", "enabled": true, "trigger": trigger, "push": push]),
+      ] as [(String, JSONValue)] {
+        let answer = try await jpush.call(.post, target, body)
+        let error = answer.json?["error"] ?? answer.json?["c1"]?["error"]
+        let message = error?["message"]?.string ?? ""
+        #expect(message.hasPrefix("notification.ios.extras.aps: "), "\(target): \(answer.text)")
+      }
+    }
+  }
+
   @Test("keys without effect are named in a header")
   func unused() async throws {
     try await JPushScene.with { jpush in

@@ -65,6 +65,21 @@ struct ScheduleFormTests {
     #expect(weekly.options.spreadMinutes == 30 && weekly.options.rate == nil && weekly.options.atMostOnce)
   }
 
+  @Test("a week without weekdays names them as the form does; the API has words of its own")
+  func weekdays() throws {
+    let locales = try Locales(folder: ConsoleScene.root.appendingPathComponent("Templates/locales").path)
+    var found: Problem?
+    do {
+      _ = try Self.form([("when", "repeat"), ("every", "week"), ("at", "09:00"), ("time_zone", "UTC")]).draft()
+    } catch {
+      found = error.all.first
+    }
+    let problem = try #require(found)
+    #expect(problem.text == "Choose at least one weekday: mon, tue, wed, thu, fri, sat, sun.")
+    #expect(locales["en"].text(problem) == "Choose at least one weekday: Mon, Tue, Wed, Thu, Fri, Sat, Sun.")
+    #expect(locales["zh-Hans"].text(problem) == "请至少选择一天：周一、周二、周三、周四、周五、周六、周日。")
+  }
+
   @Test(
     "what cannot be read is told at the field where it was typed",
     arguments: [

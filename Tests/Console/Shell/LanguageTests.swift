@@ -242,6 +242,23 @@ struct LanguageTests {
     }
   }
 
+  /// JPush's schedules may run once: 周期推送 alone is what repeats (docs/glossary.md).
+  @Test("what is said of every schedule in Chinese does not say that it repeats")
+  func schedules() throws {
+    let chinese = try Self.texts("zh-Hans")
+    let repeating: Set = ["schedules.none_next", "schedules.repeats_label"]
+    let places = [
+      "schedules.", "flash.schedule_", "errors.missing_schedule.", "activity.did.schedule.", "glossary.schedules.",
+      "attention.approval_schedule.", "attention.more_schedules.", "attention.stopped", "source.schedule",
+      "search.kinds.schedules",
+    ]
+    let keys = chinese.keys.filter { key in places.contains { key.hasPrefix($0) } && !repeating.contains(key) }
+    #expect(keys.count > 30)
+    for key in keys {
+      #expect(!chinese(key).replacing(/定时[与或]周期推送/, with: "").contains("周期推送"), "\(key): \(chinese(key))")
+    }
+  }
+
   @Test("what stands in parentheses after a name is written as the language writes it")
   func parentheses() throws {
     let built = try Self.sources("Sources/Console").flatMap { $0.matches(of: /.*\) \(\\\(.*/).map { String($0.0) } }

@@ -228,6 +228,40 @@ struct JPushRequestTests {
     #expect(message(3982) == nil && message(3983)?.code == .tooLarge)
   }
 
+  @Test("a limit of Signalbox's own is refused at the field of the request")
+  func ownLimits() {
+    let long = JSONValue.string(String(repeating: "x", count: 257))
+    for (platform, notification, field) in [
+      ("all", ["android": ["alert": "Hi", "title": long]], "notification.android.title"),
+      ("ios", ["ios": ["alert": ["title": long, "body": "Hi"]]], "notification.ios.alert.title"),
+      ("ios", ["alert": "Hi", "ios": ["thread-id": long]], "notification.ios.thread-id"),
+      ("all", ["alert": "Hi", "ios": ["sound": long], "android": ["sound": long]], "notification.ios.sound"),
+    ] as [(JSONValue, JSONValue, String)] {
+      let error = Self.error(Self.with(["platform": platform, "notification": notification]))
+      #expect(error?.code == .invalid && error?.field == field, "\(error?.message ?? "accepted")")
+      #expect(error?.message.hasPrefix(field + ": ") == true)
+    }
+  }
+
+  @Test("what is wrong with a draft is told at the field of the request that it was read from")
+  func fields() throws {
+    let both = try Self.read(Self.plain).draft
+    let apart = try Self.read(
+      Self.with(["notification": ["ios": ["alert": ["loc-key": "k"]], "android": ["alert": "Hi"]]])
+    ).draft
+    let android = try Self.read(Self.with(["platform": "android"])).draft
+    for (draft, field, expected) in [
+      (both, "notification", "notification"), (both, "notification.body", "notification.alert"),
+      (both, "notification.extras.from", "notification.ios.extras.from"),
+      (apart, "notification.body", "notification.android.alert"), (apart, "apns.payload", "notification.ios"),
+      (apart, "notification", "notification.android"), (android, "notification", "notification.android"),
+      (both, "audience.segment[0]", "audience.segment[0]"), (both, "environment", "options.apns_production"),
+      (both, "options.spread_minutes", "options.big_push_duration"), (both, "app", ""),
+    ] {
+      #expect(draft.jpushProblem(Problem(field, DraftMessage.nobody)).field == expected, "\(field)")
+    }
+  }
+
   @Test(
     "the three user IDs of the seed: too long, a forbidden character, and the form that the app makes of it",
     arguments: [

@@ -78,15 +78,24 @@ struct JPushRuleTests {
         notification: Notification())
       return ProviderPush(id: 1, uid: "u", seed: seed, draft: draft, sentAt: Date())
     }
-    func devices(_ ids: ClosedRange<Int64>) -> [ProviderDevice] {
-      ids.map { ProviderDevice(id: $0, token: DeviceToken(bytes: Array("a\($0)".utf8))) }
-    }
     let key = "8103a4c628a0b98994ec1949"
-    let cid = JPushProvider.cid(key, push(7), devices(1...1000))
-    #expect(cid == JPushProvider.cid(key, push(7), devices(1...1000)))
-    #expect(cid != JPushProvider.cid(key, push(8), devices(1...1000)))
-    #expect(cid != JPushProvider.cid(key, push(7), devices(1...999)))
+    let cid = JPushProvider.cid(key, push(7), Array(1...1000))
+    #expect(cid == JPushProvider.cid(key, push(7), Array(1...1000)))
+    #expect(cid != JPushProvider.cid(key, push(8), Array(1...1000)))
+    #expect(cid != JPushProvider.cid(key, push(7), Array(1...999)))
     #expect(JPushRequest.isCID(cid) && cid.hasPrefix(key + "-"))
+  }
+
+  @Test("the body names every device by its registration ID")
+  func body() throws {
+    let devices = ["13165ffa4e0b5fb6ba3", "a\"b"].enumerated().map { index, id in
+      ProviderDevice(id: Int64(index), token: DeviceToken(bytes: Array(id.utf8)))
+    }
+    let body = JPushProvider.body(["platform": ["ios"], "cid": "c"], to: devices)
+    #expect(
+      try JSONValue(parsing: Data(body)) == [
+        "audience": ["registration_id": ["13165ffa4e0b5fb6ba3", "a\"b"]], "cid": "c", "platform": ["ios"],
+      ])
   }
 
   @Test("what an answer to a dry run says of the keys")

@@ -149,6 +149,22 @@ struct JPushServiceTests {
     #expect(batch.json["b-1"]?["msg_id"]?.integer != nil && batch.json["b-2"]?["error"]?["code"] == 1011)
   }
 
+  @Test("a recalled push reaches no further phone, and stays where it was received")
+  func recall() async throws {
+    let scene = try JPushScene()
+    try scene.book.setPower(scene.phones[2].id, .off)
+    let sent = try await scene.push()
+    let id = try #require(sent.json["msg_id"]?.string)
+    let done = try await scene.call("DELETE", "/v3/push/\(id)")
+    #expect(done.status == 200 && done.body.isEmpty)
+    try scene.book.setPower(scene.phones[2].id, .on)
+    #expect(scene.received == [0, 1, 0])
+    for path in ["/v3/push/1", "/v3/push/x"] {
+      let refused = try await scene.call("DELETE", path)
+      #expect(refused.status == 400 && refused.code == 1003, "\(path)")
+    }
+  }
+
   @Test(
     "what is wrong is refused with JPush's code",
     arguments: [
