@@ -29,7 +29,7 @@ enum PeoplePages {
     routes.page(.post, "/settings/people/:id", role: .admin, proof: true) { page in
       guard let role = User.Role(rawValue: page.form["role"]) else { throw PageError(.badRequest, "refused") }
       // Whoever is an admin no longer may not open the person's page.
-      let leaves = role != .admin && (try page.id()) == page.user?.id
+      let leaves = try role != .admin && page.id() == page.user?.id
       return try await apply(.role(role), page, flash: "person_saved", to: leaves ? "/" : nil)
     }
     for (path, change, flash) in changes {
