@@ -38,7 +38,9 @@ extension PushResultPage {
       }
       return (texts("approval.nothing_sent"), [texts("approval.needs_second"), planned].compactMap { $0 }.sentences)
     }
-    if push.state == .cancelled, push.startedAt == nil { return (texts("when.undone"), texts("when.undone_means")) }
+    if push.state == .cancelled, push.startedAt == nil {
+      return (texts(push.refusal == nil ? "when.undone" : push.stateKey(now: nil)), texts("when.undone_means"))
+    }
     guard push.state == .queued, let date = push.waits(now: page.now) else { return nil }
     // The countdown shows the seconds.
     if isHeld(push, now: page.now) { return (texts("when.nothing_yet"), "") }

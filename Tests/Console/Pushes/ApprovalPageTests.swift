@@ -192,6 +192,38 @@ struct ApprovalPageTests {
     }
   }
 
+  @Test("a push that was rejected, or that nobody decided on, says so in lists, on its page and over the API")
+  func refusals() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      let rejected = try #require(try await ben.post("/pushes", Self.fields).location)
+      _ = try await cleo.post(rejected + "/reject")
+      let expired = try #require(try await ben.post("/pushes", Self.fields).location)
+      try await scene.store.write { database in
+        let end = ConsoleScene.noon + Approval.lifetime
+        for approval in try Approval.overdue(database, now: end) { _ = try approval.expire(database, now: end) }
+      }
+      let withdrawn = try #require(try await ben.post("/pushes", Self.fields).location)
+      _ = try await ben.post(withdrawn + "/cancel")
+      let list = ScenePage(try await ben.get("/pushes?state=cancelled")).text
+      #expect(list.contains("Rejected") && list.contains("Approval expired"), "\(list)")
+      let answer = try await scene.call(.get, "/api/v1/pushes", as: .viewer)
+      let listed = answer.json?["items"]?.array ?? []
+      for (path, heading, decision) in [
+        (rejected, "Rejected", "rejected"), (expired, "Approval expired", "expired"),
+        (withdrawn, "Canceled before anything was sent", "withdrawn"),
+      ] {
+        let page = ScenePage(try await ben.get(path))
+        #expect(page.tags.first { $0.name == "h1" }?.text == heading)
+        let uid = String(path.dropFirst("/pushes/".count))
+        let item = listed.first { $0["id"]?.string == uid }
+        #expect(item?["state"] == "cancelled" && item?["approval_decision"]?.string == decision, "\(uid)")
+      }
+    }
+  }
+
   @Test("a repeated request gets the same push; it waits once, and is sent once")
   func idempotency() async throws {
     try await ConsoleScene.with { scene in
