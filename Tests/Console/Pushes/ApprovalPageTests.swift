@@ -207,19 +207,27 @@ struct ApprovalPageTests {
       }
       let withdrawn = try #require(try await ben.post("/pushes", Self.fields).location)
       _ = try await ben.post(withdrawn + "/cancel")
+      #expect(try await ben.post(rejected + "/cancel").location == rejected)
+      #expect(ScenePage(try await ben.get(rejected)).text.contains("Someone has already decided"))
       let list = ScenePage(try await ben.get("/pushes?state=cancelled")).text
       #expect(list.contains("Rejected") && list.contains("Approval expired"), "\(list)")
       let answer = try await scene.call(.get, "/api/v1/pushes", as: .viewer)
       let listed = answer.json?["items"]?.array ?? []
-      for (path, heading, decision) in [
-        (rejected, "Rejected", "rejected"), (expired, "Approval expired", "expired"),
-        (withdrawn, "Canceled before anything was sent", "withdrawn"),
+      for (path, heading, decision, ending) in [
+        (rejected, "Rejected", "rejected", "rejected by cleo@example.com at 2026-11-20T12:00:00Z"),
+        (expired, "Approval expired", "expired", "it expired at 2026-11-21T12:00:00Z"),
+        (
+          withdrawn, "Canceled before anything was sent", "withdrawn",
+          "withdrawn by ben@example.com at 2026-11-20T12:00:00Z"
+        ),
       ] {
         let page = ScenePage(try await ben.get(path))
         #expect(page.tags.first { $0.name == "h1" }?.text == heading)
         let uid = String(path.dropFirst("/pushes/".count))
         let item = listed.first { $0["id"]?.string == uid }
         #expect(item?["state"] == "cancelled" && item?["approval_decision"]?.string == decision, "\(uid)")
+        let late = try await scene.call(.post, "/api/v1/pushes/\(uid)/cancel", as: .operator)
+        #expect(late.status == 409 && late.text.contains(ending), "\(late.text)")
       }
     }
   }
