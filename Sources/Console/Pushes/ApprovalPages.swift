@@ -42,10 +42,11 @@ enum ApprovalPages {
       if problems.all.contains(where: { ApprovalMessage(rawValue: $0.code)?.isConflict ?? false }) {
         return page.redirect(to: back, flash: "approval_late")
       }
+      let action = (back, "errors.own_approval.action")
       if problems.all.contains(where: { $0.code == ApprovalMessage.own.code }) {
-        throw PageError(.forbidden, "own_approval")
+        throw PageError(.forbidden, "own_approval", action: action)
       }
-      throw PageError(.forbidden, "production")
+      throw PageError(.forbidden, "production", action: action)
     }
     guard isApproved else { return page.redirect(to: back, flash: "approval_refused") }
     var hasEnded = false

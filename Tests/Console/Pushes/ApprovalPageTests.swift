@@ -106,6 +106,7 @@ struct ApprovalPageTests {
       let api = "/api/v1/pushes/\(uid)/approve"
       let refused = try await ben.post(path + "/approve")
       #expect(refused.status == 403 && refused.text.contains("Someone else must decide"))
+      #expect(ScenePage(refused).links.contains(path), "back to the push")
       #expect(try await scene.audit("user.refused").map(\.actor) == ["ben@example.com"])
       var other = try await SignInTests.guest(scene)
       _ = try await other.post("/session", [("email", "ben@example.com"), ("password", ConsoleScene.password)])
