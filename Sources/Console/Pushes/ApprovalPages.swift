@@ -53,7 +53,9 @@ enum ApprovalPages {
     if case .schedule(let id) = subject {
       hasEnded = try await page.store.read { try Schedule.get($0, id: id).state == .ended }
     }
-    return page.redirect(to: back, flash: hasEnded ? "approval_passed" : "approval_given")
+    if hasEnded { return page.redirect(to: back, flash: "approval_passed") }
+    let isPaused = try await page.store.read { try Approval.find($0, subject)?.isPaused ?? false }
+    return page.redirect(to: back, flash: isPaused ? "approval_paused" : "approval_given")
   }
 }
 
