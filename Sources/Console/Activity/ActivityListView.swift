@@ -173,7 +173,8 @@ struct ActivityDetail {
 
   /// What the log keeps as a code or an RFC 3339 time, in the reader's words. The rest stays: names, values.
   private func word(_ text: String, of name: String) -> String {
-    if let environment = Environment(rawValue: text) { return environment.word(texts) }
+    // As a reason, “production” is the right to send there.
+    if name != "reason", let environment = Environment(rawValue: text) { return environment.word(texts) }
     if name == "provider", let provider = ProviderKind(rawValue: text) { return provider.name }
     let keys =
       switch name {

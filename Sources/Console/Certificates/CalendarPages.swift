@@ -65,7 +65,7 @@ enum CalendarPages {
       let refusal = request.queryItems["key"] == nil ? needsKey : HTTPError(.notFound)
       let entry = NewAuditEntry(
         actor: "anonymous", action: "calendar.refused", subject: "calendar", address: request.remoteAddress?.host)
-      await console.noteRefusal(ofStranger: entry, request, refusal.status, now: now)
+      await console.noteRefusal(ofStranger: entry, request, refusal.status, "wrong key", now: now)
       throw refusal
     }
     let (report, user) = try await console.store.read { database in

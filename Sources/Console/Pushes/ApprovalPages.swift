@@ -42,17 +42,20 @@ enum ApprovalPages {
       if problems.all.contains(where: { ApprovalMessage(rawValue: $0.code)?.isConflict ?? false }) {
         return page.redirect(to: back, flash: "approval_late")
       }
+      let action = (back, "errors.own_approval.action")
       if problems.all.contains(where: { $0.code == ApprovalMessage.own.code }) {
-        throw PageError(.forbidden, "own_approval")
+        throw PageError(.forbidden, "own_approval", action: action)
       }
-      throw PageError(.forbidden, "production")
+      throw PageError(.forbidden, "production", action: action)
     }
     guard isApproved else { return page.redirect(to: back, flash: "approval_refused") }
     var hasEnded = false
     if case .schedule(let id) = subject {
       hasEnded = try await page.store.read { try Schedule.get($0, id: id).state == .ended }
     }
-    return page.redirect(to: back, flash: hasEnded ? "approval_passed" : "approval_given")
+    if hasEnded { return page.redirect(to: back, flash: "approval_passed") }
+    let isPaused = try await page.store.read { try Approval.find($0, subject)?.isPaused ?? false }
+    return page.redirect(to: back, flash: isPaused ? "approval_paused" : "approval_given")
   }
 }
 

@@ -44,6 +44,7 @@ struct PushAnswer: JSONObject, Sendable {
     json.member("kind", "push")
     json.member("id", push.uid)
     json.member("state", push.state.rawValue)
+    json.member("approval_decision", push.approvalDecision?.rawValue)
     json.member("error", push.error)
     json.member("app", app)
     json.member("environment", push.environment.rawValue)

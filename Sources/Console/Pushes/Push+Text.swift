@@ -54,8 +54,10 @@ extension Audience {
 }
 
 extension Push {
-  /// The key of the state's label; a queued push with a future send time is “scheduled”, or in its undo window.
+  /// The key of the state's label; a queued push with a future send time is “scheduled”, or in its undo window, and one
+  /// that nobody approved is not “canceled”.
   func stateKey(now: Date?) -> String {
+    if let refusal { return refusal == .rejected ? "approval.rejected" : "words.approval_expired" }
     guard state == .queued, let now, waits(now: now) != nil else { return "words.\(state.rawValue)" }
     return isUndoable(now: now) ? "when.undoable" : "when.scheduled"
   }

@@ -1,3 +1,4 @@
+import Calendar
 import Delivery
 import HTTPServer
 import JSON
@@ -34,12 +35,15 @@ enum PushControlAPI {
     }
   }
 
-  /// - Throws: 409 with the message `otherwise` if `change` returns false.
+  /// - Throws: 409 if `change` returns false: with the message `otherwise`, or how the request for approval ended.
   private static func change(
     _ call: APIContext, _ action: String, _ otherwise: String, _ change: (Int64) async throws -> Bool
   ) async throws -> Response {
     let push = try await call.store.read { try PushesAPI.find($0, call) }
-    guard try await change(push.id) else { throw HTTPError(.conflict, otherwise) }
+    guard try await change(push.id) else {
+      let ending = try await call.store.read { try Approval.find($0, .push(push.id))?.ending }
+      throw HTTPError(.conflict, ending ?? otherwise)
+    }
     let action = push.state == .needsApproval ? "push.withdraw" : action
     return try await call.write { database in
       try call.record(database, action, "push \(push.uid)")
@@ -74,6 +78,21 @@ enum PushControlAPI {
           json.member("count", count.count)
         }
       }
+    }
+  }
+}
+
+extension Approval {
+  /// How a request ended that was not approved; nil: it is open, or was approved.
+  fileprivate var ending: String? {
+    guard let decision, let decidedAt else { return nil }
+    let (who, time) = (decidedBy ?? "signalbox", Timestamp.text(decidedAt))
+    switch decision {
+    case .approved: return nil
+    case .rejected, .withdrawn:
+      return "The push was \(decision.rawValue) by \(who) at \(time). Nothing was changed."
+    case .expired:
+      return "Nobody approved the push in time, so it expired at \(time). Nothing was changed."
     }
   }
 }

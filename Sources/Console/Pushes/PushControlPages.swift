@@ -37,7 +37,7 @@ enum PushControlPages {
     let action = push.state == .needsApproval ? "push.withdraw" : action
     if isChanged { try await page.note(page.audit(action, "push \(push.uid)")) }
     let back = "/pushes/\(push.uid)"
-    guard isChanged else { return page.redirect(to: back, flash: otherwise) }
+    guard isChanged else { return page.redirect(to: back, flash: push.refusal == nil ? otherwise : "approval_late") }
     if push.state == .needsApproval { return page.redirect(to: back, flash: "push_withdrawn") }
     // Before anything was sent there are no remaining devices; the page says that none got it.
     let isEarly = done == "push_cancelled" && push.state == .queued

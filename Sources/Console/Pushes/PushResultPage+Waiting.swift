@@ -27,8 +27,13 @@ extension PushResultPage {
   }
 
   /// What the page says of a push that nothing was sent of: its heading, and the sentence below. Nil once it has started.
-  static func waiting(_ push: Push, _ page: PageContext) -> (heading: String, lead: String)? {
+  ///
+  /// - Parameter isPaused: whether it stays paused once it is approved.
+  static func waiting(_ push: Push, isPaused: Bool, _ page: PageContext) -> (heading: String, lead: String)? {
     let texts = page.texts
+    if push.state == .needsApproval, isPaused {
+      return (texts("approval.nothing_sent"), [texts("approval.needs_second"), texts("approval.was_paused")].sentences)
+    }
     if push.state == .needsApproval {
       // Whoever decides has to know when it would be sent.
       let planned = push.sendAt.map { time in
@@ -38,7 +43,9 @@ extension PushResultPage {
       }
       return (texts("approval.nothing_sent"), [texts("approval.needs_second"), planned].compactMap { $0 }.sentences)
     }
-    if push.state == .cancelled, push.startedAt == nil { return (texts("when.undone"), texts("when.undone_means")) }
+    if push.state == .cancelled, push.startedAt == nil {
+      return (texts(push.refusal == nil ? "when.undone" : push.stateKey(now: nil)), texts("when.undone_means"))
+    }
     guard push.state == .queued, let date = push.waits(now: page.now) else { return nil }
     // The countdown shows the seconds.
     if isHeld(push, now: page.now) { return (texts("when.nothing_yet"), "") }

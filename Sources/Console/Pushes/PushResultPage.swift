@@ -119,7 +119,7 @@ enum PushResultPage {
   private static func view(_ found: Found, _ pager: Pager, _ page: PageContext) -> PushResultView {
     let (push, progress, texts) = (found.push, found.progress, page.texts)
     let (draft, title) = (push.draft, push.heading(texts))
-    let unsent = waiting(push, page)
+    let unsent = waiting(push, isPaused: found.approval?.approval.isPaused ?? false, page)
     let payload = draft.map { APNsPayload($0, uid: push.uid, signature: push.signature) }
     let subscribers = draft?.audience.subscribers
     let heading = unsent?.heading ?? outcome(push, progress, texts, subscribers)

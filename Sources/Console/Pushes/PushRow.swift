@@ -178,6 +178,7 @@ extension PushRow {
 /// The state of a push, for `pushes/_state`.
 struct PushStateView: View {
   let state: PushState
+  let refusal: Approval.Decision?
   let isScheduled: Bool
   let isUndoable: Bool
   /// What the bar shows in colour: failed, and unregistered.
@@ -189,7 +190,7 @@ struct PushStateView: View {
 
   init(_ push: Push, now: Date, isBlocked: Bool = false) {
     self.isBlocked = isBlocked && push.state == .sending
-    state = push.state
+    (state, refusal) = (push.state, push.refusal)
     isUndoable = push.isUndoable(now: now)
     isScheduled = push.state == .queued && push.waits(now: now) != nil && !isUndoable
     failed = push.counts.failed
@@ -206,7 +207,9 @@ struct PushStateView: View {
     .flag("sending") { $0.state == .sending && !$0.isBlocked },
     .flag("paused") { $0.state == .paused },
     .flag("finished") { $0.state == .finished },
-    .flag("cancelled") { $0.state == .cancelled },
+    .flag("cancelled") { $0.state == .cancelled && $0.refusal == nil },
+    .flag("rejected") { $0.refusal == .rejected },
+    .flag("approval_expired") { $0.refusal == .expired },
     .flag("is_failed") { $0.state == .failed },
     .text("tone") { $0.tone },
   ]

@@ -133,7 +133,7 @@ struct ConsoleRouter {
         return response
       }
       // Only thrown errors count: the page that asks for a proof of identity answers with 403 too, but refuses nothing.
-      var isRefused = false
+      var refusal: String?
       var response = try await Self.answer(context) {
         do {
           if !method.isSafe { try Self.checkSite(request, address) }
@@ -143,11 +143,11 @@ struct ConsoleRouter {
           }
           return try await handler(context)
         } catch let error as PageError where error.status == .forbidden {
-          isRefused = true
+          refusal = error.code
           throw error
         }
       }
-      if isRefused { await console.noteRefusal(of: principal, request, .forbidden, now: now) }
+      if let refusal { await console.noteRefusal(of: principal, request, .forbidden, refusal, now: now) }
       if let proof = context.renewal.proof {
         try await console.authentication.renew(session, proof, request, on: &response, now: now)
       }

@@ -127,18 +127,20 @@ extension Segment {
     let (new, uses) = (NewApproval(asker: asker, reach: nil, from: address), try uses(database))
     for schedule in uses.schedules where schedule.environment == .production {
       guard try Schedule.stop(database, id: schedule.id) else { continue }
-      try Approval.withdraw(database, .schedule(schedule.id), by: asker.name, now: now)
-      try Approval.ask(database, .schedule(schedule.id), new, now: now)
+      let wasPaused = try Approval.withdraw(database, .schedule(schedule.id), by: asker.name, now: now)
+      try Approval.ask(
+        database, .schedule(schedule.id), new, isPaused: wasPaused || schedule.state == .paused, now: now)
     }
     for push in uses.pushes where push.environment == .production {
+      var isPaused = push.state == .paused
       if push.state == .needsApproval {
-        try Approval.withdraw(database, .push(push.id), by: asker.name, now: now)
+        isPaused = try Approval.withdraw(database, .push(push.id), by: asker.name, now: now)
       } else {
         guard try Push.move(database, id: push.id, from: [.queued, .paused], to: .needsApproval, now: now) else {
           continue
         }
       }
-      try Approval.ask(database, .push(push.id), new, now: now)
+      try Approval.ask(database, .push(push.id), new, isPaused: isPaused, now: now)
     }
   }
 

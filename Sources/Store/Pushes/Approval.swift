@@ -41,10 +41,12 @@ package struct Approval: Sendable, Hashable, Identifiable {
   package let decidedBy: String?
   package let decidedAt: Date?
   package let remark: String?
+  /// Whether it was paused before it waited, and is paused again once it is approved.
+  package let isPaused: Bool
 
   private static let columns = """
     v.id, v.push_id, v.schedule_id, v.asked_by, v.asked_person, v.asked_at, v.expires_at, v.reach, v.undo_seconds,
-    v.decision, v.decided_by, v.decided_at, v.remark
+    v.decision, v.decided_by, v.decided_at, v.remark, v.is_paused
     """
 
   private init(_ row: borrowing Row) throws {
@@ -60,6 +62,7 @@ package struct Approval: Sendable, Hashable, Identifiable {
       return decision
     }
     (decidedBy, decidedAt, remark) = (row.optionalText(10), row.optionalDate(11), row.optionalText(12))
+    isPaused = row.int(13) != 0
   }
 
   // MARK: Reading
@@ -107,7 +110,11 @@ package struct Approval: Sendable, Hashable, Identifiable {
   // MARK: Changing
 
   /// Begins to wait, with an entry of the activity log and an event.
-  static func ask(_ database: Database, _ subject: Subject, _ new: NewApproval, now: Date) throws {
+  ///
+  /// - Parameter isPaused: whether it was paused until now.
+  static func ask(
+    _ database: Database, _ subject: Subject, _ new: NewApproval, isPaused: Bool = false, now: Date
+  ) throws {
     let (push, schedule): (Int64?, Int64?) =
       switch subject {
       case .push(let id): (id, nil)
@@ -115,10 +122,11 @@ package struct Approval: Sendable, Hashable, Identifiable {
       }
     try database.run(
       """
-      INSERT INTO approvals(push_id, schedule_id, asked_by, asked_person, asked_at, expires_at, reach, undo_seconds)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO approvals(push_id, schedule_id, asked_by, asked_person, asked_at, expires_at, reach, undo_seconds,
+        is_paused)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, push, schedule, new.asker.name, new.asker.person, now, now.addingTimeInterval(lifetime), new.reach,
-      new.undoSeconds)
+      new.undoSeconds, isPaused)
     guard let approval = try find(database, subject) else { return }
     try approval.note(database, "ask_approval", by: new.asker.name, from: new.address, now: now)
     try Webhook.tell(database, of: approval, now: now)
@@ -148,9 +156,13 @@ package struct Approval: Sendable, Hashable, Identifiable {
   }
 
   /// Closes an open approval whose push or schedule was canceled or changed.
-  static func withdraw(_ database: Database, _ subject: Subject, by actor: String, now: Date) throws {
-    guard let approval = try find(database, subject), approval.decision == nil else { return }
+  ///
+  /// - Returns: whether what waited was paused before.
+  @discardableResult
+  static func withdraw(_ database: Database, _ subject: Subject, by actor: String, now: Date) throws -> Bool {
+    guard let approval = try find(database, subject), approval.decision == nil else { return false }
     try approval.close(database, .withdrawn, by: actor, remark: nil, now: now)
+    return approval.isPaused
   }
 
   /// Ends what nobody decided in time.
@@ -190,12 +202,17 @@ package struct Approval: Sendable, Hashable, Identifiable {
     if let closed = try Self.find(database, subject) { try Webhook.tell(database, of: closed, now: now) }
   }
 
-  /// Queues the push, due from now on or at its time, after the undo window; or starts the schedule.
+  /// Queues the push, due from now on or at its time, after the undo window; or starts the schedule. What was paused
+  /// waits until somebody resumes it.
   private func release(_ database: Database, now: Date) throws -> Bool {
     switch subject {
-    case .schedule(let id): return try Schedule.approve(database, id: id, now: now)
+    case .schedule(let id):
+      guard try Schedule.approve(database, id: id, now: now) else { return false }
+      if isPaused { _ = try Schedule.pause(database, id: id) }
+      return true
     case .push(let id):
-      guard try Push.move(database, id: id, from: [.needsApproval], to: .queued, now: now) else { return false }
+      let state = isPaused ? PushState.paused : .queued
+      guard try Push.move(database, id: id, from: [.needsApproval], to: state, now: now) else { return false }
       let hold = now.addingTimeInterval(TimeInterval(undoSeconds))
       try database.run("UPDATE pushes SET approved_at = ?, hold_until = ? WHERE id = ?", now, hold, id)
       return true

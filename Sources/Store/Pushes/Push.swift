@@ -57,6 +57,14 @@ package struct Push: Sendable, Hashable, Identifiable, StoredRecord {
 
   /// When a second person approved it; nil: nobody had to, or nobody has.
   package let approvedAt: Date?
+  /// How its last request for approval ended; nil: it is open, or there was none.
+  package let approvalDecision: Approval.Decision?
+
+  /// That the request for approval ended it, not somebody who canceled it; nil: it did not.
+  package var refusal: Approval.Decision? {
+    guard state == .cancelled else { return nil }
+    return [Approval.Decision.rejected, .expired].first { $0 == approvalDecision }
+  }
 
   /// What its time to live counts from.
   package var sentAt: Date { [sendAt ?? createdAt, approvedAt].compactMap { $0 }.max() ?? createdAt }
@@ -106,7 +114,7 @@ package struct Push: Sendable, Hashable, Identifiable, StoredRecord {
     p.created_at, p.send_at, p.started_at, p.finished_at, p.target, p.accepted, p.failed, p.dead_token, p.skipped,
     p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out, p.hold_until, p.schedule_id,
     p.details_removed_at, p.settling, p.repeated_unanswered, p.repeated_interrupted, p.trail, p.signature,
-    p.approved_at, p.push_type
+    p.approved_at, p.push_type, (SELECT v.decision FROM approvals v WHERE v.push_id = p.id ORDER BY v.id DESC LIMIT 1)
     """
 
   init(_ row: borrowing Row) throws {
@@ -146,6 +154,7 @@ package struct Push: Sendable, Hashable, Identifiable, StoredRecord {
     signature = row.optionalText(34)
     approvedAt = row.optionalDate(35)
     pushType = try row.value(36, as: PushType.self)
+    approvalDecision = row.optionalText(37) == nil ? nil : try row.value(37, as: Approval.Decision.self)
   }
 }
 

@@ -35,7 +35,7 @@ extension Schedule {
   }
 
   /// Replaces what an active or paused schedule sends, and when; past runs stay, and a paused schedule stays paused.
-  /// What needs approval waits for it, and is active afterwards.
+  /// What needs approval waits for it, and is active or paused afterwards as before.
   ///
   /// - Returns: false if the schedule had already ended.
   /// - Throws: `StoreError.unreadable` for a draft without occurrences, which the caller must exclude.
@@ -44,6 +44,7 @@ extension Schedule {
     guard let next = new.draft.recurrence.flatMap({ Recurrence($0, from: start).first(from: now) }) else {
       throw StoreError.unreadable(column: "schedules.draft", value: new.uid)
     }
+    let isPaused = try find(database, id: id)?.state == .paused
     let isReplaced = try database.run(
       """
       UPDATE schedules SET environment = ?1, draft = ?2, title = ?3, body = ?4, search = ?5, start_at = ?6,
@@ -54,8 +55,10 @@ extension Schedule {
       new.approval != nil)
     guard isReplaced == 1 else { return false }
     // Approval of the previous content does not cover the new one.
-    try Approval.withdraw(database, .schedule(id), by: new.createdBy, now: now)
-    if let approval = new.approval { try Approval.ask(database, .schedule(id), approval, now: now) }
+    let wasPaused = try Approval.withdraw(database, .schedule(id), by: new.createdBy, now: now)
+    if let approval = new.approval {
+      try Approval.ask(database, .schedule(id), approval, isPaused: isPaused || wasPaused, now: now)
+    }
     return true
   }
 

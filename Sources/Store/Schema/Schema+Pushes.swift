@@ -228,6 +228,11 @@ extension Schema {
       CREATE INDEX approvals_push ON approvals(push_id, id);
       """)
 
+  /// What was paused before it waited again stays so once it is approved.
+  static let pausedApprovals = Migration(
+    id: "2026-11-28 paused approvals",
+    sql: "ALTER TABLE approvals ADD COLUMN is_paused INTEGER NOT NULL DEFAULT 0;")
+
   /// What kind of push it is, for the history's filter.
   static let pushTypes = Migration(
     id: "2026-11-28 push types",

@@ -94,9 +94,9 @@ enum PushesCommand {
     guard values[remark].map({ $0.count <= Approval.remarkLimit }) ?? true else {
       throw CommandFailure("The remark has more than \(Approval.remarkLimit) characters.")
     }
-    var hasEnded = false
+    var (hasEnded, isPaused) = (false, false)
     do {
-      hasEnded = try writeStore(values, io) { database in
+      (hasEnded, isPaused) = try writeStore(values, io) { database in
         let subject: Approval.Subject
         if let push = try Push.find(database, uid: uid) {
           subject = .push(push.id)
@@ -109,15 +109,18 @@ enum PushesCommand {
           database, subject, isApproved: isApproved,
           by: ApprovalRule.Actor(commandActor, person: nil, isCommandLine: true), remark: values[remark],
           now: io.now())
+        let isPaused = try Approval.find(database, subject)?.isPaused ?? false
         // A schedule whose last run passed while it waited.
-        if case .schedule(let id) = subject { return try Schedule.get(database, id: id).state == .ended }
-        return false
+        if case .schedule(let id) = subject { return (try Schedule.get(database, id: id).state == .ended, isPaused) }
+        return (false, isPaused)
       }
     } catch let problems as Problems {
       throw CommandFailure("\(uid): \(io.sentences(problems.all.map { io.text("\($0.withoutField)") }))")
     }
     if isApproved, hasEnded {
       io.say("Approved \(uid), but its last run has passed: nothing will be sent.")
+    } else if isApproved, isPaused {
+      io.say("Approved \(uid). It stays paused until someone resumes it.")
     } else {
       io.say(isApproved ? "Approved \(uid). The running server sends it." : "Rejected \(uid).")
     }

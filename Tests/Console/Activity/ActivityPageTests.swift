@@ -129,6 +129,8 @@ struct ActivityPageTests {
           == "原因：该令牌缺少此请求所需的权限范围 read。")
       let own = ApprovalMessage.own.english
       #expect(text(["reason": .string(own)], "zh-Hans") != "原因：\(own)" && text(["reason": "x"]) == "reason: x")
+      #expect(text(["reason": "production"]) == "reason: may not send to production")
+      #expect(text(["reason": "own_approval"], "zh-Hans") == "原因：由本人申请")
       #expect(text(["step": "first_start", "provider": "apns"]) == "push service: APNs, step: first start")
       #expect(text(["until": "2026-11-20T09:30:00Z"]) == "until: 20 Nov 2026, 09:30 UTC")
       #expect(text(["before": ["role": "viewer"], "after": ["role": "admin"]]) == "role: Viewer → Admin")

@@ -87,6 +87,7 @@ struct ActivityRecordTests {
       #expect(try await anna.get("/settings").status == 403)
       let entry = try #require(try await scene.audit("user.refused").first)
       #expect(entry.subject == "user anna@example.com" && entry.detail?["request"] == "GET /settings")
+      #expect(entry.detail?["reason"] == "role")
     }
   }
 

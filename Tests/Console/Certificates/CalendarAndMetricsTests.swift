@@ -77,6 +77,7 @@ struct CalendarAndMetricsTests {
       #expect(try await scene.audit("calendar.create").count == 4)
       let refused = try await scene.audit("calendar.refused")
       #expect(refused.allSatisfy { $0.actor == "anonymous" && $0.subject == "calendar" })
+      #expect(refused.allSatisfy { $0.detail?["reason"] == "wrong key" })
       #expect(Set(refused.compactMap { $0.detail?["status"]?.integer }) == [401, 404], "once an hour for each answer")
     }
   }

@@ -106,6 +106,7 @@ struct ApprovalPageTests {
       let api = "/api/v1/pushes/\(uid)/approve"
       let refused = try await ben.post(path + "/approve")
       #expect(refused.status == 403 && refused.text.contains("Someone else must decide"))
+      #expect(ScenePage(refused).links.contains(path), "back to the push")
       #expect(try await scene.audit("user.refused").map(\.actor) == ["ben@example.com"])
       var other = try await SignInTests.guest(scene)
       _ = try await other.post("/session", [("email", "ben@example.com"), ("password", ConsoleScene.password)])
@@ -189,6 +190,46 @@ struct ApprovalPageTests {
       #expect(scene.provider.sent.count == 4)
       // Unknown, and one that needed none.
       #expect(try await post("/pushes/none/approve", cleos).status == 404)
+    }
+  }
+
+  @Test("a push that was rejected, or that nobody decided on, says so in lists, on its page and over the API")
+  func refusals() async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      let rejected = try #require(try await ben.post("/pushes", Self.fields).location)
+      _ = try await cleo.post(rejected + "/reject")
+      let expired = try #require(try await ben.post("/pushes", Self.fields).location)
+      try await scene.store.write { database in
+        let end = ConsoleScene.noon + Approval.lifetime
+        for approval in try Approval.overdue(database, now: end) { _ = try approval.expire(database, now: end) }
+      }
+      let withdrawn = try #require(try await ben.post("/pushes", Self.fields).location)
+      _ = try await ben.post(withdrawn + "/cancel")
+      #expect(try await ben.post(rejected + "/cancel").location == rejected)
+      #expect(ScenePage(try await ben.get(rejected)).text.contains("Someone has already decided"))
+      let list = ScenePage(try await ben.get("/pushes?state=cancelled")).text
+      #expect(list.contains("Rejected") && list.contains("Approval expired"), "\(list)")
+      let answer = try await scene.call(.get, "/api/v1/pushes", as: .viewer)
+      let listed = answer.json?["items"]?.array ?? []
+      for (path, heading, decision, ending) in [
+        (rejected, "Rejected", "rejected", "rejected by cleo@example.com at 2026-11-20T12:00:00Z"),
+        (expired, "Approval expired", "expired", "it expired at 2026-11-21T12:00:00Z"),
+        (
+          withdrawn, "Canceled before anything was sent", "withdrawn",
+          "withdrawn by ben@example.com at 2026-11-20T12:00:00Z"
+        ),
+      ] {
+        let page = ScenePage(try await ben.get(path))
+        #expect(page.tags.first { $0.name == "h1" }?.text == heading)
+        let uid = String(path.dropFirst("/pushes/".count))
+        let item = listed.first { $0["id"]?.string == uid }
+        #expect(item?["state"] == "cancelled" && item?["approval_decision"]?.string == decision, "\(uid)")
+        let late = try await scene.call(.post, "/api/v1/pushes/\(uid)/cancel", as: .operator)
+        #expect(late.status == 409 && late.text.contains(ending), "\(late.text)")
+      }
     }
   }
 

@@ -168,6 +168,14 @@ struct ApprovalTests {
       }
       #expect(made?.state == .queued, "a run of an approved schedule goes out")
 
+      #expect(try Schedule.pause(database, id: schedule.id))
+      #expect(try Schedule.replace(database, id: schedule.id, with: new, now: noon + 3900))
+      #expect(try Schedule.replace(database, id: schedule.id, with: new, now: noon + 3901))
+      try Approval.decide(database, .schedule(schedule.id), isApproved: true, by: Self.root, now: noon + 3902)
+      let paused = try Schedule.get(database, id: schedule.id)
+      #expect(paused.state == .paused && paused.nextAt == nil, "approval resumes nothing")
+      #expect(try Schedule.resume(database, id: schedule.id, now: noon + 3903))
+
       #expect(try Schedule.replace(database, id: schedule.id, with: new, now: noon + 4000))
       #expect(try Schedule.get(database, id: schedule.id).state == .needsApproval)
       #expect(try Schedule.replace(database, id: schedule.id, with: new, now: noon + 4001))
@@ -222,14 +230,18 @@ struct ApprovalTests {
 
       let changed = try segment.change(database, name: "few", SegmentRule(json: ["tag": ["b"]]), now: noon + 3)
       let ben = ApprovalRule.Actor("ben", person: nil)
-      try changed.askAgain(database, by: ben, from: nil, now: noon + 3)
+      // Changed twice: what was paused is still known.
+      for _ in 0..<2 { try changed.askAgain(database, by: ben, from: nil, now: noon + 3) }
       for push in pushes[..<3] {
         #expect(try Push.get(database, id: push.id).state == .needsApproval, "\(push.uid)")
         let approval = try #require(try Approval.find(database, .push(push.id)))
         #expect(approval.decision == nil && approval.asker == ben, "\(push.uid)")
         try Approval.decide(database, .push(push.id), isApproved: true, by: Self.root, now: noon + 4)
-        #expect(try Push.get(database, id: push.id).state == .queued, "\(push.uid)")
+        let expected = push.uid == "paused" ? PushState.paused : .queued
+        #expect(try Push.get(database, id: push.id).state == expected, "\(push.uid)")
       }
+      #expect(try Push.move(database, id: pushes[1].id, from: [.paused], to: .queued, now: noon + 5))
+      #expect(try Push.due(database, now: noon + 7200).contains(pushes[1].id), "once somebody resumes it")
       #expect(try Push.get(database, id: pushes[3].id).state == .sending)
       #expect(try Approval.open(database, limit: 9) == [])
     }
