@@ -45,7 +45,8 @@ struct JPushFields {
   func integer(_ name: String, in range: ClosedRange<Int64>) throws(JPushError) -> Int64? {
     guard let value = members[name] else { return nil }
     guard let number = value.integer, range.contains(number) else {
-      throw invalid(name, "must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+      let limits = range == Int64.min...Int64.max ? "" : " from \(range.lowerBound) to \(range.upperBound)"
+      throw invalid(name, "must be a whole number\(limits).")
     }
     return number
   }

@@ -186,7 +186,8 @@ struct JPushRequestTests {
       (#"{"options":{"time_to_live":864001}}"#, 1003, "time_to_live"), (#"{"options":{"time_to_live":-1}}"#, 1003, ""),
       (#"{"options":{"big_push_duration":1401}}"#, 1003, "big_push_duration"),
       (#"{"options":{"apns_production":"maybe"}}"#, 1003, "apns_production"),
-      (#"{"options":{"sendno":"x"}}"#, 1003, "sendno"), (#"{"options":{"test_mode":true}}"#, 1009, "options.test_mode"),
+      (#"{"options":{"sendno":"x"}}"#, 1003, "options.sendno must be a whole number."),
+      (#"{"options":{"test_mode":true}}"#, 1009, "options.test_mode"),
       (#"{"options":{"override_msg_id":"x"}}"#, 1003, "override_msg_id"), (#"{"cid":"a b"}"#, 1003, "cid"),
     ])
   func refused(change: String, code: Int, place: String) throws {
