@@ -104,10 +104,11 @@ package struct ReminderWorker: Sendable {
   /// Everything needed to send one message.
   private struct Parcel: Sendable {
     let message: ReminderMessage
-    let receiver: Receiver
+    let language: String
     let secrets: Receiver.Secrets
-    let entries: [ReminderContent.Entry]
+    var entries: [ReminderContent.Entry] = []
     var notice: ReminderContent.Notice?
+    var request: ReminderContent.Request?
     let zone: TimeZone
     let mail: MailSettings?
   }
@@ -123,16 +124,17 @@ package struct ReminderWorker: Sendable {
     let now = clock()
     var answer: String
     do {
-      guard let parcel = try await parcel(message, now: now), !parcel.entries.isEmpty || parcel.notice != nil else {
+      guard let parcel = try await parcel(message, now: now),
+        !parcel.entries.isEmpty || parcel.notice != nil || parcel.request != nil
+      else {
         try await store.write {
           try message.record($0, .dropped, answer: "its content is out of date", now: now)
         }
         return true
       }
       let content = ReminderContent(
-        parcel.entries, notice: parcel.notice, texts: courier.texts[parcel.receiver.details.language],
-        zone: parcel.zone,
-        address: courier.address, identifier: message.uid, now: now)
+        parcel.entries, notice: parcel.notice, request: parcel.request, texts: courier.texts[parcel.language],
+        zone: parcel.zone, address: courier.address, identifier: message.uid, now: now)
       answer = try await courier.send(
         content, over: message.channel, to: parcel.secrets, mail: parcel.mail)
     } catch let error as CancellationError {
@@ -167,6 +169,16 @@ package struct ReminderWorker: Sendable {
   private func parcel(_ message: ReminderMessage, now: Date) async throws -> Parcel? {
     let sealer = store.sealer
     return try await store.read { database in
+      if let id = message.approvalID {
+        // Nothing is sent of a request that is decided, or to a person who may no longer decide.
+        guard let approval = try Approval.find(database, id: id), approval.decision == nil, approval.expiresAt > now,
+          let person = try approval.deciders(database).first(where: { $0.name == message.target })
+        else { return nil }
+        return Parcel(
+          message: message, language: person.language ?? "en", secrets: Receiver.Secrets(address: person.name),
+          request: try ReminderContent.Request(approval, database), zone: try ReminderSettings.load(database).zone,
+          mail: try MailSettings.load(database, sealer: sealer))
+      }
       guard let receiver = try message.receiverID.flatMap({ try Receiver.find(database, id: $0) }),
         receiver.details.isActive
       else { return nil }
@@ -180,7 +192,7 @@ package struct ReminderWorker: Sendable {
           let app = try App.find(database, id: incident.place.app)
         else { return nil }
         return Parcel(
-          message: message, receiver: receiver, secrets: secrets, entries: [],
+          message: message, language: receiver.details.language, secrets: secrets,
           notice: ReminderContent.Notice(incident, app: app.name), zone: zone, mail: mail)
       }
       let wanted = Set(
@@ -192,7 +204,8 @@ package struct ReminderWorker: Sendable {
         .filter { finding in finding.item.subject.map(wanted.contains) ?? false }
         .map { ReminderContent.Entry(item: $0.item, uses: Self.uses($0.item, uses), planned: $0.planned) }
       return Parcel(
-        message: message, receiver: receiver, secrets: secrets, entries: entries, zone: zone, mail: mail)
+        message: message, language: receiver.details.language, secrets: secrets, entries: entries, zone: zone,
+        mail: mail)
     }
   }
 

@@ -81,10 +81,11 @@ extension ReminderLog {
     rows.map { row in
       let mine = row.reminders.filter { itemKey == nil || $0.itemKey == itemKey }
       let incident = row.message.incidentID.map { [texts("reminders.incident", ["id": "\($0)"])] } ?? []
+      let subjects = row.message.approvalID == nil ? incident : [texts("reminders.approval")]
       return ReminderRow(
         message: row.message, channel: texts("settings.channels.\(row.message.channel.rawValue)"),
         what: texts.phrases(
-          incident
+          subjects
             + mine.map { reminder in
               let step = Self.step(reminder.step, texts)
               return showsItems ? texts.labelled(reminder.itemName, step) : step

@@ -38,6 +38,8 @@ package struct ReminderContent: Sendable {
   let entries: [Entry]
   /// Nil: it is about the entries.
   let notice: Notice?
+  /// Nil: it is about something else.
+  let request: Request?
   let texts: MailTexts.Language
   let zone: TimeZone
   let address: String?
@@ -46,23 +48,25 @@ package struct ReminderContent: Sendable {
   let isTest: Bool
 
   /// - Parameters:
-  ///   - entries: the most urgent first; empty without a notice: a test message.
+  ///   - entries: the most urgent first; empty without a notice or request: a test message.
   ///   - address: the beginning of links; nil: no links.
   package init(
-    _ entries: [Entry], notice: Notice? = nil, texts: MailTexts.Language, zone: TimeZone, address: String?,
-    identifier: String, now: Date
+    _ entries: [Entry], notice: Notice? = nil, request: Request? = nil, texts: MailTexts.Language, zone: TimeZone,
+    address: String?, identifier: String, now: Date
   ) {
     self.entries = entries
     self.notice = notice
+    self.request = request
     self.texts = texts
     self.zone = zone
     self.address = address.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
     self.identifier = identifier
     self.now = now
-    isTest = entries.isEmpty && notice == nil
+    isTest = entries.isEmpty && notice == nil && request == nil
   }
 
   var subject: String {
+    if let request { return texts("approval.\(request.approval.subject.noun)", ["app": request.app]) }
     if let notice {
       return texts("\(notice.words).subject", ["app": notice.app, "reason": notice.incident.cause.reason])
     }
@@ -74,6 +78,7 @@ package struct ReminderContent: Sendable {
   }
 
   var lead: String {
+    if let request { return texts("approval.lead", ["name": request.approval.asker.name]) }
     if let notice {
       return notice.closedAt == nil || notice.incident.hasHealed
         ? texts("\(notice.words).lead")
@@ -169,7 +174,7 @@ package struct ReminderContent: Sendable {
     texts.known("renew.\(item.kind.rawValue)") ?? texts("renew.other")
   }
 
-  private func line(_ label: String, _ value: String) -> String { texts("fact", ["label": label, "value": value]) }
+  func line(_ label: String, _ value: String) -> String { texts("fact", ["label": label, "value": value]) }
 
   private func tone(_ item: TrackedExpiry) -> String {
     switch item.band(now: now) {
@@ -183,16 +188,17 @@ package struct ReminderContent: Sendable {
   var value: Value {
     [
       "t": texts.value, "lang": .string(texts.code), "subject": .string(subject), "lead": .string(lead),
-      "footer": .string(texts(notice == nil ? "footer" : "incident.footer")),
-      "home": .string(notice == nil ? address.map { $0 + "/certificates" } ?? "" : ""),
+      "footer": .string(texts(request != nil ? "approval.footer" : notice != nil ? "incident.footer" : "footer")),
+      "home": .string(notice == nil && request == nil ? address.map { $0 + "/certificates" } ?? "" : ""),
       "test": .bool(isTest), "test_text": .string(isTest ? texts("test.text") : ""),
-      "items": .list(notice == nil ? entries.map(rendered) : items),
+      "items": .list(items),
     ]
   }
 
-  /// An incident as an item of the templates.
+  /// The items of the templates: what expires, an incident, or a request for approval.
   private var items: [Value] {
-    guard let notice else { return [] }
+    if let request { return [rendered(request)] }
+    guard let notice else { return entries.map(rendered) }
     return [
       [
         "name": .string(notice.incident.cause.reason), "left": .string(missed(notice)),
@@ -205,7 +211,7 @@ package struct ReminderContent: Sendable {
     ]
   }
 
-  private func rendered(_ fact: (label: String, value: String)) -> Value {
+  func rendered(_ fact: (label: String, value: String)) -> Value {
     [
       "label": .string(fact.label), "value": .string(fact.value), "line": .string(line(fact.label, fact.value)),
     ]

@@ -16,7 +16,7 @@ package struct MailSettings: Sendable, Hashable {
     self.from = from
   }
 
-  private static let key = "mail"
+  private static let key = Setting.mail
 
   /// Nil: no mail server is set up.
   ///

@@ -3,6 +3,9 @@ package import SQLite
 
 /// A setting of the installation.
 package enum Setting {
+  /// The mail server.
+  package static let mail = "mail"
+
   package static func find(_ database: Database, _ key: String) throws -> String? {
     try database.fetchOne("SELECT value FROM settings WHERE key = ?", key) { $0.text(0) }
   }

@@ -79,6 +79,10 @@ package struct Approval: Sendable, Hashable, Identifiable {
     ) { try Approval($0) }
   }
 
+  package static func find(_ database: Database, id: Int64) throws -> Approval? {
+    try database.fetchOne("SELECT \(columns) FROM approvals v WHERE v.id = ?", id) { try Approval($0) }
+  }
+
   /// What waits, the first asked first.
   package static func open(_ database: Database, limit: Int) throws -> [Approval] {
     try database.fetchAll(
@@ -107,6 +111,13 @@ package struct Approval: Sendable, Hashable, Identifiable {
       of: decider, askedBy: asker, maySend: try Self.maySend(database, person: decider.person))
   }
 
+  /// The people who may decide.
+  package func deciders(_ database: Database) throws -> [User] {
+    try User.approvers(database).filter {
+      try refusal(database, of: ApprovalRule.Actor($0.name, person: $0.id)) == nil
+    }
+  }
+
   // MARK: Changing
 
   /// Begins to wait, with an entry of the activity log and an event.
@@ -130,6 +141,7 @@ package struct Approval: Sendable, Hashable, Identifiable {
     guard let approval = try find(database, subject) else { return }
     try approval.note(database, "ask_approval", by: new.asker.name, from: new.address, now: now)
     try Webhook.tell(database, of: approval, now: now)
+    try ReminderMessage.add(database, of: approval, now: now)
   }
 
   /// Approves or rejects. The state, the record and the activity log change together: of two people who decide at the

@@ -17,7 +17,7 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
   package let id: Int64
   /// The same for each attempt.
   package let uid: String
-  /// Nil: the receiver was removed.
+  /// Nil: the receiver was removed, or it goes to a person.
   package let receiverID: Int64?
   package let channel: Receiver.Channel
   package let target: String
@@ -32,14 +32,16 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
   package let answer: String?
   /// The end of the sending process's lease; in the past: none.
   package let leasedUntil: Date
-  /// Nil: it is about what expires.
+  /// Nil: it is about something else.
   package let incidentID: Int64?
+  /// The request for approval that it tells a person of, whose name is the address; nil: it is about something else.
+  package let approvalID: Int64?
   /// Whether it tells that the incident closed; otherwise that it opened.
   package let isEnd: Bool
 
   private static let columns = """
     m.id, m.uid, m.receiver_id, m.channel, m.target, m.state, m.created_at, m.attempts, m.next_try_at, m.sent_at,
-    m.answer, m.leased_until, m.incident_id, m.is_end
+    m.answer, m.leased_until, m.incident_id, m.is_end, m.approval_id
     """
 
   private init(_ row: borrowing Row) throws {
@@ -57,6 +59,7 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
     leasedUntil = row.date(11)
     incidentID = row.optionalInt64(12)
     isEnd = row.bool(13)
+    approvalID = row.optionalInt64(14)
   }
 
   /// The lease's length in seconds; every transport times out earlier.
@@ -106,6 +109,19 @@ package struct ReminderMessage: Sendable, Hashable, Identifiable {
       FROM receivers r JOIN reminder_messages m ON m.uid = 'incident-' || ?1 || '-' || ?2 || '-' || r.id
       WHERE m.state = 'sent' AND r.is_active = 1 AND r.incidents = 1
       """, incident.id, incident.turn, now)
+  }
+
+  /// Queues a mail about a request for approval to each person who may decide and signs in with a mail address. Nothing
+  /// without a mail server.
+  static func add(_ database: Database, of approval: Approval, now: Date) throws {
+    guard try Setting.find(database, Setting.mail) != nil else { return }
+    for person in try approval.deciders(database) where person.name.contains("@") {
+      try database.run(
+        """
+        INSERT OR IGNORE INTO reminder_messages(uid, channel, target, state, created_at, next_try_at, approval_id)
+        VALUES (?1, 'email', ?2, 'pending', ?3, ?3, ?4)
+        """, "approval-\(approval.id)-\(person.id)", person.name, now, approval.id)
+    }
   }
 
   /// Pending messages, oldest first.

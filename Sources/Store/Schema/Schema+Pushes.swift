@@ -233,6 +233,14 @@ extension Schema {
     id: "2026-11-28 paused approvals",
     sql: "ALTER TABLE approvals ADD COLUMN is_paused INTEGER NOT NULL DEFAULT 0;")
 
+  /// People who may approve get a mail.
+  static let approvalMessages = Migration(
+    id: "2026-11-28 approval messages",
+    sql: """
+      ALTER TABLE reminder_messages ADD COLUMN approval_id INTEGER REFERENCES approvals(id) ON DELETE CASCADE;
+      CREATE INDEX reminder_messages_approval ON reminder_messages(approval_id) WHERE approval_id IS NOT NULL;
+      """)
+
   /// What kind of push it is, for the history's filter.
   static let pushTypes = Migration(
     id: "2026-11-28 push types",
