@@ -65,7 +65,10 @@ final class ListedPush: Sendable {
   let push: Push
   /// Nil if the draft cannot be read.
   let audience: Audience?
-  let title: String?
+  /// The notification's first text.
+  private let text: String?
+  /// The custom payload of a push without text.
+  private let payload: JSONValue?
   /// The text under the title.
   let summary: String
   /// Names of the devices that the audience lists by their tokens.
@@ -84,8 +87,8 @@ final class ListedPush: Sendable {
       } else {
         [:]
       }
-    // A push without text shows its payload.
-    title = content.first ?? draft.flatMap(Self.payload)
+    text = content.first
+    payload = text == nil ? draft.flatMap(Self.payload) : nil
     summary = content.dropFirst().first ?? ""
   }
 
@@ -109,10 +112,16 @@ final class ListedPush: Sendable {
     return value.flatMap(Audience.init(draft:))
   }
 
-  /// The custom payload.
-  private static func payload(_ draft: RawJSON) -> String? {
+  private static func payload(_ draft: RawJSON) -> JSONValue? {
     let apns = draft.member("apns").flatMap { try? JSONValue(parsing: Data($0.utf8)) }  // nil: another version's
-    return apns?["payload"]?.text()
+    return apns?["payload"]
+  }
+
+  /// The notification's first text; without one what a Live Activity shows, or the payload.
+  func title(_ texts: Texts) -> String {
+    if let text { return text }
+    let activity = PhoneNotificationRow.activity(payload?["aps"], texts)?.content ?? ""
+    return activity.isEmpty ? payload?.text() ?? texts("pushes.no_text") : activity
   }
 }
 
@@ -130,7 +139,7 @@ final class PushWords: Sendable {
 
   init(_ listed: ListedPush, _ texts: Texts) {
     audience = listed.audience?.text(texts, names: listed.names) ?? ""
-    title = listed.title ?? texts("pushes.no_text")
+    title = listed.title(texts)
     kind = listed.push.pushType == .alert ? nil : texts("push_type.\(listed.push.pushType.rawValue)")
     source = texts("source.\(listed.push.source.rawValue)")
     by = ActivityActor(listed.push.createdBy).name(texts)

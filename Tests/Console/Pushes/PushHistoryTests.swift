@@ -71,6 +71,27 @@ struct PushHistoryTests {
     }
   }
 
+  @Test("a Live Activity stands in the history by what it shows, other pushes without text by their payload")
+  func withoutText() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(1, of: scene.addApp())
+      let aps: [String: JSONValue] = [
+        "timestamp": .integer(Int64(scene.now.timeIntervalSince1970)), "event": "update",
+        "content-state": ["step": 2, "eta": "12:40"],
+      ]
+      for payload: JSONValue in [["aps": .object(aps)], ["aps": ["content-available": 1]]] {
+        _ = try await scene.send([
+          "app": .string(ConsoleScene.bundleID), "environment": "development", "audience": "all",
+          "apns": ["payload": payload],
+        ])
+      }
+      var anna = try await scene.signIn(.viewer)
+      let text = ScenePage(try await anna.get("/pushes")).text
+      #expect(text.contains("eta: 12:40 · step: 2") && !text.contains("content-state"), "\(text)")
+      #expect(text.contains(#"{"aps":{"content-available":1}}"#), "\(text)")
+    }
+  }
+
   @Test("the history can be filtered by kind, and a row names a kind that is not a plain notification")
   func kinds() async throws {
     try await ConsoleScene.with { scene in
