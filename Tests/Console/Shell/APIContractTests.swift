@@ -198,6 +198,33 @@ struct APIContractTests {
     }
   }
 
+  @Test("no text that fits the schema is refused with a code that begins with field.")
+  func texts() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      var count = 0
+      for operation in document.operations {
+        let media = try document.description(operation)["requestBody"]?["content"]?["application/json"]
+        guard let schema = media?["schema"], let example = media?["example"] else { continue }
+        let target = Self.target(operation).replacing("com.example.none", with: ConsoleScene.bundleID)
+        for text in ["", "a\u{0}b", String(repeating: "x", count: 9000)] {
+          for variant in try document.schema.variants(of: example, schema, with: text) {
+            guard try document.requestErrors(variant, of: operation) == [], var body = variant.object else { continue }
+            count += 1
+            // An unknown field is refused together with the others, so that nothing is saved or sent.
+            body["colour"] = "blue"
+            let answer = try await scene.call(
+              HTTPServer.Method(rawValue: operation.method), target, as: .admin, json: .object(body))
+            let codes = zip(answer.fields, answer.codes).filter { $0 != "colour" && $1.hasPrefix("field.") }
+            #expect(codes.isEmpty, "\(operation): \(answer.text)")
+          }
+        }
+      }
+      #expect(count > 50)
+    }
+  }
+
   @Test("a token that was revoked or has expired opens nothing")
   func tokens() async throws {
     try await ConsoleScene.with { scene in
