@@ -159,7 +159,8 @@ struct APIContractTests {
     try await ConsoleScene.with { scene in
       for (method, target, status) in [
         (HTTPServer.Method.get, "/api/v1/nothing", 404), (.put, "/api/v1/apps", 405), (.get, "/api/v1/devices/x", 404),
-        (.post, "/api/v1/push", 404), (.delete, "/api/v1/apps/x/nothing", 404),
+        (.post, "/api/v1/push", 404), (.delete, "/api/v1/apps/x/nothing", 404), (.get, "/api/v1", 404),
+        (.get, "/simulator/v1/nothing", 404),
       ] {
         let answer = try await scene.call(method, target, as: .admin)
         #expect(answer.status == status, "\(target)")
