@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import Logging
 import Reactor
+import SQLite
 import Text
 
 /// The command line: finds the command and runs it with the remaining arguments.
@@ -89,6 +90,10 @@ enum Signalbox {
       return failure.exitCode
     } catch is OutputFailure {
       // Reported at the end of `run`.
+      return ExitCode.failed
+    } catch let error as SQLiteError where error.mayPass {
+      // Its SQL says nothing about a full disk, a lock or missing permissions.
+      io.complain("\(error.cause)")
       return ExitCode.failed
     } catch {
       io.complain("\(error)")

@@ -49,6 +49,19 @@ struct DevicesCommandTests {
     }
   }
 
+  @Test("an empty filter is wrong usage: the export of a script's empty variable would be an empty file")
+  func emptyFilters() async throws {
+    try await withApp { box in
+      for words in [
+        ["list", "--tag", ""], ["export", "--alias="], ["export", "--registration-id", ""],
+        ["tag", "1", "--remove", ""],
+      ] {
+        let result = await box.run(["devices"] + words)
+        #expect(result.code == 64 && result.errors.contains("it is empty"), "\(words): \(result)")
+      }
+    }
+  }
+
   @Test("devices are tagged, named, moved and merged together; wrong choices say why and change nothing")
   func together() async throws {
     try await withApp { box in

@@ -349,6 +349,23 @@ struct MaintenanceTests {
     #expect(noRoom.description.hasSuffix("The disk is full or failing; check it and its free space"))
   }
 
+  @Test("a command that cannot write to the database names the cause on one line, without SQL")
+  func readOnlyDatabase() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      // Permissions do not stop root, but a format that may only be read does (sqlite.org/fileformat.html §1.3.3).
+      let file = try FileHandle(forUpdating: URL(fileURLWithPath: box.data + "/signalbox.sqlite"))
+      try file.seek(toOffset: 18)
+      try file.write(contentsOf: Data([3]))
+      try file.close()
+      #expect(await apps(box) == ["com.example.one"])
+      let refused = await box.run("tokens", "add", "ci")
+      let cause = "attempt to write a readonly database (SQLite 8)"
+      let remedy = "Check that this user can write to the file and its folder"
+      #expect(refused.code == 1 && refused.errors == "signalbox: error: \(cause). \(remedy)\n", "\(refused)")
+    }
+  }
+
   @Test("every command says what to do about a folder in which nothing can be created")
   func readOnlyFolder() {
     // Not even root creates a file there.

@@ -10,7 +10,7 @@ import Store
 enum PushControlAPI {
   static func add(to routes: inout ConsoleRouter) {
     routes.call(.post, "/pushes/:id/cancel", role: .operator, scope: .send, reach: .push, takesBody: false) { call in
-      try await change(call, "push.cancel", "The push has already finished. Sent pushes cannot be recalled.") {
+      try await change(call, "push.cancel", "The push has already ended. Sent pushes cannot be recalled.") {
         try await call.console.engine.cancel($0, by: call.actor)
       }
     }

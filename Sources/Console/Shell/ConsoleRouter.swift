@@ -50,15 +50,16 @@ struct ConsoleRouter {
           }
         }))
     router.missing = { request in
-      if request.pathSegments.first == "api" {
-        throw HTTPError(.notFound, "The API has no such path. /api/openapi.json lists all of them.")
-      }
+      if request.pathSegments.first == "api" || request.path.hasPrefix("/simulator/") { throw Self.noSuchCall }
       guard errors.isPage(request), let page = try await Self.notFound(console, request) else {
         throw HTTPError(.notFound)
       }
       return page
     }
   }
+
+  private static let noSuchCall = HTTPError(
+    .notFound, "The API has no such path. /api/openapi.json lists all of them.")
 
   /// The finished router; paths without a route are looked up among the public files.
   func finished() -> Router {
@@ -76,7 +77,7 @@ struct ConsoleRouter {
     for pattern in Console.Resources.assetFolders.map({ "/\($0)/*path" }) + ["/api/:document"] {
       router.on(.get, pattern, quick: { try files.quickResponse(to: $0) }) { request in
         guard let response = try await files.response(to: request, path: request.pathSegments) else {
-          throw HTTPError(.notFound)
+          throw request.pathSegments.first == "api" ? Self.noSuchCall : HTTPError(.notFound)
         }
         return response
       }

@@ -19,7 +19,7 @@ struct ProblemDetails: Sendable {
     detail = known?.message ?? failure.message
     errors = known?.problems ?? []
     request = failure.requestID
-    if status == .unprocessableContent { title = "The request has invalid fields" }
+    if status == .unprocessableContent, !errors.isEmpty { title = "The request has invalid fields" }
     if detail.isEmpty { detail = status.code >= 500 ? "See the server's log for the cause." : title }
   }
 

@@ -9,7 +9,8 @@ import Text
 /// `signalbox devices tag`, `alias`, `reactivate`, `move` and `merge`: as `POST /api/v1/devices/batch`, all or none.
 enum DevicesBatchCommand {
   private static let added = Option<[String]>(repeated: "add", "tag", "A tag to add. Repeatable.")
-  private static let removed = Option<[String]>(repeated: "remove", "tag", "A tag to remove. Repeatable.")
+  private static let removed = Option<[String]>(
+    repeated: "remove", "tag", "A tag to remove. Repeatable.", CommonOptions.filled)
   private static let alias = Option<String?>("alias", "name", "The alias to set.")
   private static let none = Flag("none", "Remove the aliases.")
   private static let environment = Option<Environment>(

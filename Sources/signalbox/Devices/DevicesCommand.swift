@@ -8,11 +8,12 @@ import Text
 
 /// `signalbox devices`, except import.
 enum DevicesCommand {
-  private static let tag = Option<String?>("tag", "name", "Only devices with this tag.")
-  private static let alias = Option<String?>("alias", "name", "Only devices with this alias.")
+  private static let tag = Option<String?>("tag", "name", "Only devices with this tag.", CommonOptions.filled)
+  private static let alias = Option<String?>(
+    "alias", "name", "Only devices with this alias.", CommonOptions.filled)
   private static let token = Option<String?>("token", "hexadecimal", "Only devices whose token starts with this.")
   private static let registrationID = Option<String?>(
-    "registration-id", "id", "Only the device with this registration ID.")
+    "registration-id", "id", "Only the device with this registration ID.", CommonOptions.filled)
   private static let platform = Option<Platform?>(
     "platform", "platform", "Only this platform: ios or android.", Platform.parse
   ).among(Platform.names)

@@ -14,12 +14,9 @@ import Text
 /// Options that several commands share.
 enum CommonOptions {
   static let data = Option<String>(
-    "data", "dir", "The data folder with signalbox.sqlite and secret.key.", default: "./data", showing: "./data"
-  ) { text throws(BadValue) in
-    // A script's empty variable must not name the root folder.
-    guard !text.isEmpty else { throw BadValue("is empty") }
-    return text
-  }.configuration
+    "data", "dir", "The data folder with signalbox.sqlite and secret.key.", default: "./data", showing: "./data",
+    filled
+  ).configuration
   static let json = Flag("json", "Print JSON.")
   // Not checked while it is read, because the message about a wrong value would show the password.
   static let proxy = Option<String?>(
@@ -44,6 +41,12 @@ enum CommonOptions {
   ).among(Environment.names)
   static let password = Option<String?>(
     "password", "text", "The password of an encrypted .p12 or .pem file.", onlyFromEnvironment: true)
+
+  /// A script's empty variable must not name the root folder, nor pass for a tag that no device has.
+  static func filled(_ text: String) throws(BadValue) -> String {
+    guard !text.isEmpty else { throw BadValue("is empty") }
+    return text
+  }
 }
 
 extension CommandIO {

@@ -125,6 +125,7 @@ struct JPushRemoteTests {
         let answer = try await scene.call(
           .delete, "/api/v1\(path.replacing("\(app.id)", with: app.bundleID))/development/schedules/s-1", as: .operator)
         #expect(answer.status == expected, "\(status): \(answer.text)")
+        #expect(!answer.text.contains("invalid fields"), "JPush refused, whatever the fields were")
       }
       scene.provider.answerJPush { _ in throw ServiceRefusal(status: 404, reason: "JPush 8104") }
       let refused = try await ben.get(path + "?environment=development")

@@ -159,7 +159,8 @@ struct APIContractTests {
     try await ConsoleScene.with { scene in
       for (method, target, status) in [
         (HTTPServer.Method.get, "/api/v1/nothing", 404), (.put, "/api/v1/apps", 405), (.get, "/api/v1/devices/x", 404),
-        (.post, "/api/v1/push", 404), (.delete, "/api/v1/apps/x/nothing", 404),
+        (.post, "/api/v1/push", 404), (.delete, "/api/v1/apps/x/nothing", 404), (.get, "/api/v1", 404),
+        (.get, "/simulator/v1/nothing", 404),
       ] {
         let answer = try await scene.call(method, target, as: .admin)
         #expect(answer.status == status, "\(target)")
@@ -195,6 +196,33 @@ struct APIContractTests {
         }
       }
       #expect(try await scene.audit() == [])
+    }
+  }
+
+  @Test("no text that fits the schema is refused with a code that begins with field.")
+  func texts() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      var count = 0
+      for operation in document.operations {
+        let media = try document.description(operation)["requestBody"]?["content"]?["application/json"]
+        guard let schema = media?["schema"], let example = media?["example"] else { continue }
+        let target = Self.target(operation).replacing("com.example.none", with: ConsoleScene.bundleID)
+        for text in ["", "a\u{0}b", String(repeating: "x", count: 9000)] {
+          for variant in try document.schema.variants(of: example, schema, with: text) {
+            guard try document.requestErrors(variant, of: operation) == [], var body = variant.object else { continue }
+            count += 1
+            // An unknown field is refused together with the others, so that nothing is saved or sent.
+            body["colour"] = "blue"
+            let answer = try await scene.call(
+              HTTPServer.Method(rawValue: operation.method), target, as: .admin, json: .object(body))
+            let codes = zip(answer.fields, answer.codes).filter { $0 != "colour" && $1.hasPrefix("field.") }
+            #expect(codes.isEmpty, "\(operation): \(answer.text)")
+          }
+        }
+      }
+      #expect(count > 50)
     }
   }
 

@@ -53,6 +53,27 @@ struct JSONSchema {
     return errors
   }
 
+  /// The value with one text replaced by `text`, for each place whose type and pattern take it.
+  func variants(of value: JSONValue?, _ schema: JSONValue, with text: String) throws -> [JSONValue] {
+    let schema = resolved(schema)
+    var found = try (schema["oneOf"]?.array ?? []).flatMap { try variants(of: value, $0, with: text) }
+    if let types = schema["type"], names(types).contains("string") {
+      let fits = try schema["pattern"]?.string.map { text.contains(try Regex($0)) } ?? true
+      if fits { found.append(.string(text)) }
+    }
+    for (name, member) in schema["properties"]?.object ?? [:] {
+      for changed in try variants(of: value?[name], member, with: text) {
+        var members = value?.object ?? [:]
+        members[name] = changed
+        found.append(.object(members))
+      }
+    }
+    if let element = schema["items"] {
+      for changed in try variants(of: value?.array?.first, element, with: text) { found.append(.array([changed])) }
+    }
+    return found
+  }
+
   private func names(_ types: JSONValue) -> [String] {
     types.string.map { [$0] } ?? types.array?.compactMap(\.string) ?? []
   }
