@@ -138,8 +138,8 @@ struct AttentionList {
         text: texts(
           state,
           [
-            "name": tracked.name, "date": tracked.notAfter.map(texts.day) ?? "",
-            "from": tracked.notBefore.map(texts.day) ?? "",
+            "name": tracked.name, "date": tracked.notAfter.map(texts.minute) ?? "",
+            "from": tracked.notBefore.map(texts.minute) ?? "",
           ]),
         detail: detail.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " · "),
         href: tracked.key.map { "/\($0)" } ?? "/certificates", action: "renew")

@@ -314,7 +314,7 @@ struct CertificatePageTests {
         var details = TrackedCertificate.Details(kind: "apns_certificate", name: "Shop", fileName: "x")
         details.notAfter = end
         let kept = try TrackedCertificate.add(
-          database, details, material: [1], sealer: sealer, by: "test", now: ConsoleScene.noon)
+          database, details, material: [1], sealer: sealer, by: "cli root", now: ConsoleScene.noon)
         let subject = Acknowledgement.Subject(key: "certificates/\(kept.id)", fingerprint: kept.details.sha256)
         for step in [30, 14] {
           _ = try Reminder.claim(database, subject, step: step, name: "Shop", now: ConsoleScene.noon)
@@ -331,7 +331,8 @@ struct CertificatePageTests {
       let page = ScenePage(try await anna.get("/\(subject.key)"))
       let picture = try #require(page.tags.first { $0.attributes["class"] == "ladder" }?.attributes["aria-label"])
       #expect(picture.contains("Sent: 30 days before, 14 days before. Next reminder: 7 days before, on"), "\(picture)")
-      #expect(picture.hasSuffix("It expires on 2 Dec 2026."), "\(picture)")
+      #expect(picture.hasSuffix("It expires on 2 Dec 2026, 18:00 UTC."), "\(picture)")
+      #expect(page.text.contains("Ask root, who uploaded the old one."))
       let rows = page.tags.filter { $0.name == "th" && $0.attributes["scope"] == "row" }.map(\.text)
       #expect(rows.contains("60 days before") && rows.contains("expired"))
 

@@ -9,7 +9,8 @@ struct AttentionTests {
   @Test(
     "the Overview says when a certificate expires, expired or becomes valid, and that one is never valid",
     arguments: [
-      (-0.5, 20.0, "expires on"), (-0.5, -0.1, "expired on"), (10.0, 20.0, "is not valid before"),
+      (-0.5, 20.0, "expires on 10 Dec 2026, 12:00 UTC"), (-0.5, -0.1, "expired on 20 Nov 2026, 09:36 UTC"),
+      (10.0, 20.0, "is not valid before 30 Nov 2026, 12:00 UTC"),
       (20.0, 10.0, "is never valid: it expires before it becomes valid"),
     ])
   func dates(begin: Double, end: Double, words: String) async throws {
