@@ -5,6 +5,7 @@ import JSON
 import Logging
 import OpenSSL
 import Model
+import Reminders
 import SQLite
 import Store
 import TestSupport
@@ -341,6 +342,23 @@ struct CertificatePageTests {
       let taken = try await shapes("/\(subject.key)")
       #expect(taken == ["passed", "sent", "sent", "held", "next", "later", "later", "later"], "\(taken)")
       #expect(try await shapes("/settings/reminders") == Array(repeating: "chosen", count: 8))
+    }
+  }
+
+  @Test("the days of reminders are those of the settings’ time zone")
+  func ladderZone() async throws {
+    try await ConsoleScene.with { scene in
+      // Due from 24 Nov, 12:00 UTC; sent at 22:00 UTC, which is 6 o’clock on the next day in Shanghai.
+      let id = try await CertificateSamples.keep(scene, days: 12)
+      let zone = try #require(TimeZone(identifier: "Asia/Shanghai"))
+      try await scene.store.write { database in
+        try ReminderSettings(ladder: .usual, hour: 6, zone: zone).save(database)
+      }
+      var anna = try await scene.signIn(.admin)
+      let page = ScenePage(try await anna.get("/certificates/\(id)"))
+      let cells = page.tags.filter { $0.name == "td" }.map(\.text)
+      #expect(cells.contains("25 Nov 2026") && !cells.contains("24 Nov 2026"), "\(cells)")
+      #expect(page.text.contains("7 days before (25 Nov 2026)"))
     }
   }
 
