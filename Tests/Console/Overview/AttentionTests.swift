@@ -22,6 +22,9 @@ struct AttentionTests {
       // Ten days are left until it ends, but nothing of its validity.
       #expect(page.text.contains("Never valid") == (begin > end))
       #expect(!page.text.contains("10 days left"))
+      // It is not renewed, but waited for: the days until its end say nothing.
+      let isEarly = begin > 0 && begin < end
+      #expect(page.text.contains("Not yet valid") == isEarly && page.text.contains("Renew") != isEarly)
     }
   }
 
