@@ -82,6 +82,8 @@ struct RenewalPageTests {
       #expect(replaced.text.contains("It was replaced, so no reminders are sent."), "as the switch has promised")
       #expect(!replaced.forms.contains { $0.attributes["action"] == "/certificates/\(old)/acknowledge" })
       #expect(try await anna.get("/certificates/2").text.contains("Replaced"))
+      let removal = ScenePage(try await anna.get("/certificates/\(old)/remove"))
+      #expect(removal.text.contains("If you delete it, you can no longer undo the replacement."))
       let list = try await anna.get("/certificates").text
       #expect(list.contains("<span class=\"dot none\"></span>Replaced"), "without the color of its days")
 
