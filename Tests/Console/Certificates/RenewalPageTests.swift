@@ -101,6 +101,18 @@ struct RenewalPageTests {
     }
   }
 
+  @Test("the replacement of what nothing sends with is saved; the page does not say that it is in use")
+  func unused() async throws {
+    try await ConsoleScene.with { scene in
+      let old = try await CertificateSamples.keep(scene)
+      var anna = try await scene.signIn(.admin)
+      let preview = try await Self.preview(&anna, of: old, try CertificateSamples.p12(days: 400))
+      let switched = try await anna.post(preview, [("action", "switch")])
+      let page = ScenePage(try await anna.get(switched.location ?? "")).text
+      #expect(page.contains("The replacement is saved.") && !page.contains("The replacement is in use"))
+    }
+  }
+
   @Test("a different topic stops, says how many get nothing, and there is no button")
   func stopped() async throws {
     try await ConsoleScene.with { scene in
