@@ -124,7 +124,8 @@ enum CertificatePage {
     let facts = try await facts(page)
     return page.answer(
       CertificateRemovalView(
-        certificate: facts.certificate, uses: rows(facts, page), wakes: facts.renewal.wakes))
+        certificate: facts.certificate, uses: rows(facts, page), wakes: facts.renewal.wakes,
+        endsUndo: facts.renewal.mayReturn))
   }
 
   static func remove(_ page: PageContext) async throws -> Response {

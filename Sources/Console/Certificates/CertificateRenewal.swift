@@ -40,6 +40,9 @@ struct CertificateRenewal: Sendable {
   /// The names of replaced certificates that raise alarms again if this one is deleted.
   var wakes: [String] { successor == nil ? replaced.map(\.details.name) : [] }
 
+  /// Whether it was replaced, and can still take its place again.
+  var mayReturn: Bool { successor != nil }
+
   func view(_ page: PageContext, _ upload: Upload) -> RenewalView {
     let texts = page.texts
     let mayChange = page.may(.admin)

@@ -106,6 +106,8 @@ struct CertificateRemovalView: PageView {
   let uses: [CertificateUseRow]
   /// The names of the certificates that it replaced; they raise alarms again.
   let wakes: [String]
+  /// Whether it was replaced, which can be undone until then.
+  let endsUndo: Bool
 
   static let fields: [Field<Self>] = [
     .written("id") { $1.write(Int($0.certificate.id)) },
@@ -113,5 +115,6 @@ struct CertificateRemovalView: PageView {
     .list("uses") { $0.uses },
     .flag("has_uses") { !$0.uses.isEmpty },
     .text("names") { $0.wakes.joined(separator: ", ") },
+    .flag("ends_undo") { $0.endsUndo },
   ]
 }

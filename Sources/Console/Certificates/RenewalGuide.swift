@@ -138,14 +138,14 @@ extension RenewalGuide {
       ? "–" : texts.list(details.environments.map { $0.word(texts) })
     let who =
       madeBy.map { texts("guide.as", ["who": $0]) }
-      ?? texts("guide.as_unknown", ["who": certificate.uploadedBy])
+      ?? texts("guide.as_unknown", ["who": ActivityActor(certificate.uploadedBy).name(texts)])
     return [
       "topic": details.topics.first ?? "", "app_id": bundleID ?? texts("guide.app_id_unknown"),
       "topics": texts.list(details.topics),
       "of_team": details.teamID.map { texts("guide.of_team", ["team": $0]) } ?? "", "serial": details.serial ?? "–",
       "key": details.keyID ?? "–",
       "name": details.name, "environments": environments, "who": who,
-      "date": details.notAfter.map(texts.day) ?? texts("certificates.never"),
+      "date": details.notAfter.map(texts.minute) ?? texts("certificates.never"),
       "days": String(Int(TrackedCertificate.undoTime / 86_400)),
     ]
   }

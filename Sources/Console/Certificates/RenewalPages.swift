@@ -135,9 +135,11 @@ enum RenewalPages {
       return switched
     }
     try await engine.credentialsChanged()
+    let isRefill = report.renewal.isRefill
+    let isUnused = switched.moved.isEmpty && !isRefill
     return page.redirect(
       to: "/certificates/\(switched.successor.id)",
-      flash: report.renewal.isRefill ? "certificate_refilled" : "certificate_switched")
+      flash: isUnused ? "certificate_replaced" : isRefill ? "certificate_refilled" : "certificate_switched")
   }
 
   // MARK: Undo

@@ -90,7 +90,7 @@ extension StyleguideView {
   /// How to renew a certificate: a step that is done, one that is next, one that is to come.
   private var guide: RenewalGuide {
     RenewalGuide(
-      title: texts("guide.renew"), lead: texts("guide.in_parallel", ["date": texts.day(now)]),
+      title: texts("guide.renew"), lead: texts("guide.in_parallel", ["date": texts.minute(now)]),
       steps: [
         RenewalStep(text: texts("guide.request"), detail: texts("guide.request_detail"), address: nil, state: "done"),
         RenewalStep(

@@ -132,18 +132,22 @@ struct AttentionList {
         case .notYetValid: "attention.not_yet"
         default: "attention.expires"
         }
+      let isEarly = finding.band == .notYetValid
       return item(
         // What was never valid may end on a later day.
-        texts, label: isNeverValid ? texts("attention.never_valid_label") : texts.daysLeft(finding.daysLeft),
+        texts,
+        label: isNeverValid
+          ? texts("attention.never_valid_label")
+          : isEarly ? texts("band.not_yet_valid") : texts.daysLeft(finding.daysLeft),
         failed: finding.band == .expired || finding.band == .urgent,
         text: texts(
           state,
           [
-            "name": tracked.name, "date": tracked.notAfter.map(texts.day) ?? "",
-            "from": tracked.notBefore.map(texts.day) ?? "",
+            "name": tracked.name, "date": tracked.notAfter.map(texts.minute) ?? "",
+            "from": tracked.notBefore.map(texts.minute) ?? "",
           ]),
         detail: detail.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " · "),
-        href: tracked.key.map { "/\($0)" } ?? "/certificates", action: "renew")
+        href: tracked.key.map { "/\($0)" } ?? "/certificates", action: isEarly ? "show" : "renew")
     }
     values += unreadable(report.closed, "attention.closed", label: texts("attention.closed_label"), texts)
     values += unreadable(report.unreadable, "attention.unreadable", label: texts("words.failed"), texts)

@@ -20,6 +20,8 @@ struct ItemReminders: Sendable {
   /// When each step is due; none for what never ends.
   private let due: [(step: ReminderLadder.Step, at: Date)]
   private let hasReceivers: Bool
+  /// The time zone of the reminders.
+  private let zone: TimeZone
   /// Whether it was replaced and nothing sends with it: its reminders have stopped.
   private let isReplaced: Bool
 
@@ -33,6 +35,7 @@ struct ItemReminders: Sendable {
     taken = isReplaced ? nil : try Acknowledgement.find(database, item.subject, now: now)
     hasReceivers = try Receiver.all(database).contains { $0.details.isActive }
     let settings = try ReminderSettings.load(database)
+    zone = settings.zone
     sent = Set(try (Reminder.steps(database)[item.subject] ?? []).map(ReminderLadder.Step.init))
     var due: [(step: ReminderLadder.Step, at: Date)] = []
     if let end = item.notAfter, end < Expiry.never, !isReplaced {
@@ -92,10 +95,10 @@ struct ItemReminders: Sendable {
     guard let end = item.notAfter, !due.isEmpty else { return nil }
     let next = kept.last?.step ?? coming.first?.step
     let steps = due.map { step, at -> (step: ReminderLadder.Step, state: LadderRung.State, at: Date) in
-      if sent.contains(step) { return (step, .sent, at) }
-      guard let time = coming.first(where: { $0.step == step })?.at else { return (step, .passed, at) }
-      if step == next { return (step, .next, kept.isEmpty ? time : quiet ?? time) }
-      return (step, kept.contains { $0.step == step } ? .held : .later, time)
+      if sent.contains(step) { return (step, .sent, local(at)) }
+      guard let time = coming.first(where: { $0.step == step })?.at else { return (step, .passed, local(at)) }
+      if step == next { return (step, .next, local(kept.isEmpty ? time : quiet ?? time)) }
+      return (step, kept.contains { $0.step == step } ? .held : .later, local(time))
     }
     return LadderView(steps, times: due.map(\.at), notAfter: end, now: page.now, said, page.texts)
   }
@@ -113,8 +116,11 @@ struct ItemReminders: Sendable {
 
   /// As “7 days before (2026-11-25), 3 days before (2026-11-29)”.
   private func words(_ steps: [(step: ReminderLadder.Step, at: Date)], _ texts: Texts) -> String {
-    texts.list(steps.map { texts.noted(ReminderLog.step($0.step.rawValue, texts), texts.day($0.at)) })
+    texts.list(steps.map { texts.noted(ReminderLog.step($0.step.rawValue, texts), texts.day(local($0.at))) })
   }
+
+  /// Moves a time so that its day in UTC, which pages write, is the day in the time zone of the reminders.
+  private func local(_ date: Date) -> Date { date.addingTimeInterval(Double(zone.secondsFromGMT(for: date))) }
 
   /// As “lin is on it until 2026-12-01.”
   static func words(_ taken: Acknowledgement, _ texts: Texts) -> String {

@@ -48,7 +48,10 @@ struct LadderView: View {
     let band = Expiry.band(notBefore: nil, notAfter: notAfter, now: now)
     summary =
       ((sent.isEmpty ? [] : [texts("reminders.ladder.sent_so_far", ["steps": texts.list(sent)])]) + sentences
-      + [texts(band == .expired ? "reminders.ladder.ended" : "reminders.ladder.ends", ["date": texts.day(notAfter)])])
+      + [
+        texts(
+          band == .expired ? "reminders.ladder.ended" : "reminders.ladder.ends", ["date": texts.minute(notAfter)])
+      ])
       .joined(separator: texts("between.space"))
     left =
       band == .expired

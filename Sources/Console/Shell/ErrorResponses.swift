@@ -64,7 +64,7 @@ struct ErrorResponses: Sendable {
     let code =
       if isBusy { "busy" } else if isSlow { "slow" } else if disk != nil { "disk" } else if status == .notFound {
         "not_found"
-      } else { status.code >= 500 ? "failed" : "refused" }
+      } else if status == .contentTooLarge { "too_large" } else { status.code >= 500 ? "failed" : "refused" }
     let problem =
       disk?.problem
       ?? (failure.message.isEmpty ? nil : Problem("", code: "http.\(failure.status.code)", failure.message))

@@ -19,7 +19,7 @@ struct ListExportRoutes<Item: JSONWritable & Sendable>: Sendable {
 
   func add(to routes: inout ConsoleRouter) {
     routes.page(.get, path + ".csv", role: role) { page in
-      try await pages(page, "csv").csv(columns: columns) { Self.cells($0, columns) }
+      try await pages(page, "csv").csv(header: CSV.line(columns)) { Self.line($0, columns) }
     }
     routes.page(.get, path + ".json", role: role) { page in try await pages(page, "json").json { $1.write(to: &$0) } }
   }
@@ -31,11 +31,16 @@ struct ListExportRoutes<Item: JSONWritable & Sendable>: Sendable {
     return pages
   }
 
-  private static func cells(_ item: Item, _ columns: [String]) -> [String] {
+  private static func line(_ item: Item, _ columns: [String]) -> String {
     var json = JSONWriter(capacity: 1024)
     item.write(to: &json)
     let object = try? JSONValue(parsing: Data(json.text.utf8))  // it was just written
-    return columns.map { cell(object?[$0]) }
+    let cells = columns.map { column -> String in
+      let value = object?[column]
+      // A negative number is no formula: with an apostrophe it would be text.
+      return value?.integer.map { String($0) } ?? CSV.field(cell(value))
+    }
+    return CSV.line(cells: cells)
   }
 
   /// A list of names as words; other lists and objects as JSON.

@@ -99,13 +99,16 @@ struct ExportLinks: View {
 
 /// Writes RFC 4180 lines; values that a spreadsheet would run as a formula are made harmless.
 enum CSV {
-  static func line(_ fields: [String]) -> String { fields.map(field).joined(separator: ",") + "\r\n" }
+  static func line(_ fields: [String]) -> String { line(cells: fields.map(field)) }
+
+  /// Of cells that are harmless and quoted already.
+  static func line(cells: [String]) -> String { cells.joined(separator: ",") + "\r\n" }
 
   // Compares scalars, not characters: a combining mark after a quote, or the single character CR LF, would hide the
   // special one.
   private static let special: Set<Unicode.Scalar> = [",", "\"", "\n", "\r"]
 
-  private static func field(_ text: String) -> String {
+  static func field(_ text: String) -> String {
     let scalars = SpreadsheetText.guarded(text).unicodeScalars
     guard scalars.contains(where: special.contains) else { return String(scalars) }
     var quoted = String.UnicodeScalarView("\"".unicodeScalars)

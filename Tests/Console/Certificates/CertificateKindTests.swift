@@ -180,11 +180,11 @@ struct CertificateKindTests {
       let id = try await CertificateSamples.keep(scene, days: 3)
       var anna = try await scene.signIn(.admin)
       let before = ScenePage(try await anna.get("/certificates/\(id)")).text
-      #expect(before.contains("The old certificate works until 23 Nov 2026."))
+      #expect(before.contains("The old certificate works until 23 Nov 2026, 12:00 UTC."))
       scene.clock.advance(5 * 86_400)
       var berta = try await scene.signIn(.admin, name: "berta@example.com")
       let page = ScenePage(try await berta.get("/certificates/\(id)")).text
-      #expect(page.contains("has expired") && page.contains("It expired on 23 Nov 2026."))
+      #expect(page.contains("has expired") && page.contains("It expired on 23 Nov 2026, 12:00 UTC."))
       #expect(page.contains("It has expired. A reminder goes out at the next check."))
       let list = ScenePage(try await berta.get("/certificates")).text
       #expect(list.contains("Apr 2027") && !list.contains("2027-04"))

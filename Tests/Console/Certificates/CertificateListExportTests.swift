@@ -11,6 +11,19 @@ import Testing
 
 @Suite("Export of certificates", .timeLimit(.minutes(2)))
 struct CertificateListExportTests {
+  @Test("days since an expiry are a number in both forms")
+  func expired() async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await CertificateSamples.keep(scene, days: -3.5, begin: -9)
+      try await scene.served(to: try await scene.signIn(.viewer)) { served in
+        let csv = try await served.get("/certificates.csv")
+        #expect(csv.contains(",-4,false,push.p12,"), "\(csv)")
+        let json = try await served.get("/certificates.json")
+        #expect(json.contains("\"days_left\":-4"))
+      }
+    }
+  }
+
   @Test("both forms have files and hosts with what the list says of them, its filters, and never a key")
   func whole() async throws {
     try await ConsoleScene.with(simulator: true) { scene in

@@ -5,6 +5,7 @@ import JSON
 import Logging
 import OpenSSL
 import Model
+import Reminders
 import SQLite
 import Store
 import TestSupport
@@ -314,7 +315,7 @@ struct CertificatePageTests {
         var details = TrackedCertificate.Details(kind: "apns_certificate", name: "Shop", fileName: "x")
         details.notAfter = end
         let kept = try TrackedCertificate.add(
-          database, details, material: [1], sealer: sealer, by: "test", now: ConsoleScene.noon)
+          database, details, material: [1], sealer: sealer, by: "cli root", now: ConsoleScene.noon)
         let subject = Acknowledgement.Subject(key: "certificates/\(kept.id)", fingerprint: kept.details.sha256)
         for step in [30, 14] {
           _ = try Reminder.claim(database, subject, step: step, name: "Shop", now: ConsoleScene.noon)
@@ -331,7 +332,8 @@ struct CertificatePageTests {
       let page = ScenePage(try await anna.get("/\(subject.key)"))
       let picture = try #require(page.tags.first { $0.attributes["class"] == "ladder" }?.attributes["aria-label"])
       #expect(picture.contains("Sent: 30 days before, 14 days before. Next reminder: 7 days before, on"), "\(picture)")
-      #expect(picture.hasSuffix("It expires on 2 Dec 2026."), "\(picture)")
+      #expect(picture.hasSuffix("It expires on 2 Dec 2026, 18:00 UTC."), "\(picture)")
+      #expect(page.text.contains("Ask root, who uploaded the old one."))
       let rows = page.tags.filter { $0.name == "th" && $0.attributes["scope"] == "row" }.map(\.text)
       #expect(rows.contains("60 days before") && rows.contains("expired"))
 
@@ -340,6 +342,23 @@ struct CertificatePageTests {
       let taken = try await shapes("/\(subject.key)")
       #expect(taken == ["passed", "sent", "sent", "held", "next", "later", "later", "later"], "\(taken)")
       #expect(try await shapes("/settings/reminders") == Array(repeating: "chosen", count: 8))
+    }
+  }
+
+  @Test("the days of reminders are those of the settings’ time zone")
+  func ladderZone() async throws {
+    try await ConsoleScene.with { scene in
+      // Due from 24 Nov, 12:00 UTC; sent at 22:00 UTC, which is 6 o’clock on the next day in Shanghai.
+      let id = try await CertificateSamples.keep(scene, days: 12)
+      let zone = try #require(TimeZone(identifier: "Asia/Shanghai"))
+      try await scene.store.write { database in
+        try ReminderSettings(ladder: .usual, hour: 6, zone: zone).save(database)
+      }
+      var anna = try await scene.signIn(.admin)
+      let page = ScenePage(try await anna.get("/certificates/\(id)"))
+      let cells = page.tags.filter { $0.name == "td" }.map(\.text)
+      #expect(cells.contains("25 Nov 2026") && !cells.contains("24 Nov 2026"), "\(cells)")
+      #expect(page.text.contains("7 days before (25 Nov 2026)"))
     }
   }
 

@@ -82,6 +82,8 @@ struct RenewalPageTests {
       #expect(replaced.text.contains("It was replaced, so no reminders are sent."), "as the switch has promised")
       #expect(!replaced.forms.contains { $0.attributes["action"] == "/certificates/\(old)/acknowledge" })
       #expect(try await anna.get("/certificates/2").text.contains("Replaced"))
+      let removal = ScenePage(try await anna.get("/certificates/\(old)/remove"))
+      #expect(removal.text.contains("If you delete it, you can no longer undo the replacement."))
       let list = try await anna.get("/certificates").text
       #expect(list.contains("<span class=\"dot none\"></span>Replaced"), "without the color of its days")
 
@@ -96,6 +98,18 @@ struct RenewalPageTests {
       #expect(try await scene.audit("certificate.renew").first?.detail?["credentials"]?.array?.count == 2)
       #expect(try await scene.audit("certificate.undo").count == 1)
       #expect(!(try await scene.audit()).contains { "\($0)".contains("PRIVATE") })
+    }
+  }
+
+  @Test("the replacement of what nothing sends with is saved; the page does not say that it is in use")
+  func unused() async throws {
+    try await ConsoleScene.with { scene in
+      let old = try await CertificateSamples.keep(scene)
+      var anna = try await scene.signIn(.admin)
+      let preview = try await Self.preview(&anna, of: old, try CertificateSamples.p12(days: 400))
+      let switched = try await anna.post(preview, [("action", "switch")])
+      let page = ScenePage(try await anna.get(switched.location ?? "")).text
+      #expect(page.contains("The replacement is saved.") && !page.contains("The replacement is in use"))
     }
   }
 

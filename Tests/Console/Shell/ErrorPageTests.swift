@@ -95,6 +95,7 @@ struct ErrorPageTests {
       let large = "csrf=\(anna.csrf)&name=" + String(repeating: "x", count: 1 << 20)
       let tooLarge = try await anna.send(.post, "/apps", headers: Self.form(large), body: Array(large.utf8))
       #expect(tooLarge.status == 413)
+      #expect(tooLarge.text.contains("The file or form is too large"))
       for type in ["application/json", "text/plain", "nonsense"] {
         let answer = try await anna.send(.post, "/apps", headers: Self.form("{}", type: type), body: Array("{}".utf8))
         #expect(answer.status == 415, "\(type)")

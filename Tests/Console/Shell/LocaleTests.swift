@@ -235,7 +235,7 @@ struct LocaleTests {
 
   /// The groups of errors that are thrown somewhere, each whole.
   private static func errorKeys() throws -> Set<String> {
-    var codes: Set<String> = ["busy", "slow", "disk", "not_found", "failed", "refused"]
+    var codes: Set<String> = ["busy", "slow", "disk", "not_found", "too_large", "failed", "refused"]
     for text in try files("Sources/Console", ".swift").values {
       for match in text.matches(of: /PageError\(\s*\.[a-zA-Z]+,\s*"([a-z_]+)"/) { codes.insert(String(match.1)) }
       for match in text.matches(of: /PageError\.notFound\("([a-z_]+)"/) { codes.insert("missing_\(match.1)") }
