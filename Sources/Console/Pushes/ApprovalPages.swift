@@ -128,9 +128,7 @@ struct ApprovalView: View, Sendable {
     mayDecide = page.may(.operator) && refusal == nil
     isOwn = refusal == .own
     isAskedAgain = approval.reach == nil && approval.asker.name != creator
-    approvers =
-      try mayDecide || approval.decision != nil
-      ? [] : User.approvers(database).filter { $0.id != approval.asker.person }.map(\.name)
+    approvers = try mayDecide || approval.decision != nil ? [] : approval.deciders(database).map(\.name)
   }
 
   var isOpen: Bool { approval.decision == nil }

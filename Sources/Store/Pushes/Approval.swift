@@ -114,7 +114,8 @@ package struct Approval: Sendable, Hashable, Identifiable {
   /// The people who may decide.
   package func deciders(_ database: Database) throws -> [User] {
     try User.approvers(database).filter {
-      try refusal(database, of: ApprovalRule.Actor($0.name, person: $0.id)) == nil
+      let actor = ApprovalRule.Actor($0.name, person: $0.id)
+      return ApprovalRule.refusal(of: actor, askedBy: asker, maySend: $0.sendsToProduction) == nil
     }
   }
 

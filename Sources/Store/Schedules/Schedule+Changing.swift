@@ -58,6 +58,8 @@ extension Schedule {
     let wasPaused = try Approval.withdraw(database, .schedule(id), by: new.createdBy, now: now)
     if let approval = new.approval {
       try Approval.ask(database, .schedule(id), approval, isPaused: isPaused || wasPaused, now: now)
+    } else if wasPaused {
+      _ = try pause(database, id: id)
     }
     return true
   }

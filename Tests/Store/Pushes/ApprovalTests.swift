@@ -174,7 +174,13 @@ struct ApprovalTests {
       try Approval.decide(database, .schedule(schedule.id), isApproved: true, by: Self.root, now: noon + 3902)
       let paused = try Schedule.get(database, id: schedule.id)
       #expect(paused.state == .paused && paused.nextAt == nil, "approval resumes nothing")
-      #expect(try Schedule.resume(database, id: schedule.id, now: noon + 3903))
+      #expect(try Schedule.replace(database, id: schedule.id, with: new, now: noon + 3903))
+      var free = new
+      free.approval = nil
+      #expect(try Schedule.replace(database, id: schedule.id, with: free, now: noon + 3904))
+      let still = try Schedule.get(database, id: schedule.id)
+      #expect(still.state == .paused && still.nextAt == nil, "nor does a change that needs no approval")
+      #expect(try Schedule.resume(database, id: schedule.id, now: noon + 3905))
 
       #expect(try Schedule.replace(database, id: schedule.id, with: new, now: noon + 4000))
       #expect(try Schedule.get(database, id: schedule.id).state == .needsApproval)
