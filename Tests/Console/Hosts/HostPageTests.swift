@@ -68,7 +68,7 @@ struct HostPageTests {
       let overview = ScenePage(try await anna.get("/"))
       #expect(overview.text.contains("mail.example.com:443") && overview.links.contains("/hosts/\(id)"))
       let page = ScenePage(try await anna.get("/hosts/\(id)")).text
-      #expect(page.contains("The host did not answer in time"))
+      #expect(page.contains("The host did not answer in time") && page.contains("The protocol may be wrong"))
       #expect(page.contains("Reminders start once a certificate has been seen."), "not that there are no further ones")
       #expect(ScenePage(try await anna.get("/certificates?band=failing")).links.contains("/hosts/\(id)"))
       isBack.set()
