@@ -88,6 +88,17 @@ struct HostPageTests {
     }
   }
 
+  @Test("the page of a host whose certificate has expired says when it did")
+  func expired() async throws {
+    try await ConsoleScene.with(look: { _ in .success(HostSamples.sighting(days: -0.5)) }) { scene in
+      var anna = try await scene.signIn(.admin)
+      _ = try await anna.post("/hosts", [("host", "mail.example.com")])
+      let id = try #require(try await hosts(scene).first).id
+      let page = ScenePage(try await anna.get("/hosts/\(id)")).text
+      #expect(page.contains("Expired 20 Nov 2026, 00:00 UTC"), "\(page)")
+    }
+  }
+
   @Test(
     "somebody takes a host's renewal on: the page, the list and the Overview say who, the ladder is quiet, and back")
   func takenOn() async throws {
