@@ -164,6 +164,8 @@ struct SwitchTests {
       #expect(away.code == 1 && away.errors.contains("--untried") && away.errors.contains("nothing was switched"))
       #expect(await box.run(["certificates", "renew", "1", file, "--untried"], now: Date()).code == 0)
       #expect(try await Self.credential(scene).certificateID == 2)
+      let list = await box.run(["certificates", "list"], now: Date())
+      #expect(list.lines.contains { $0.hasPrefix("1 ") && $0.contains(" replaced ") }, "\(list.output)")
     }
   }
 

@@ -10,6 +10,8 @@ package struct ExpiryCalendar: Sendable {
   package let name: String
   /// The console's public address; nil: events have no link.
   package let address: String?
+  /// The time zone of the days.
+  private let zone: TimeZone
 
   /// Days before the expiry on which the calendar reminds.
   static let alarms = [30, 7]
@@ -20,15 +22,16 @@ package struct ExpiryCalendar: Sendable {
   private let worded: @Sendable (Problem) -> String
 
   /// - Parameters:
+  ///   - zone: of the days.
   ///   - kindName: names a kind in the language of the calendar's owner, as `environmentName` names an environment.
   ///   - worded: puts a sentence into that language.
   package init(
-    name: String, address: String?,
+    name: String, address: String?, zone: TimeZone = .gmt,
     kindName: @escaping @Sendable (CertificateKind) -> String = { $0.rawValue.replacing("_", with: " ") },
     environmentName: @escaping @Sendable (Environment) -> String = { $0.rawValue },
     worded: @escaping @Sendable (Problem) -> String = { $0.text }
   ) {
-    (self.name, self.address) = (name, address)
+    (self.name, self.address, self.zone) = (name, address, zone)
     (self.kindName, self.environmentName, self.worded) = (kindName, environmentName, worded)
   }
 
@@ -68,11 +71,12 @@ package struct ExpiryCalendar: Sendable {
       fact(code: "calendar.chain", "First to expire in its chain: {issuer}", "issuer", item.endingIssuer),
     ]
     let description = facts.compactMap { $0 }.joined(separator: "\n")
+    let local = notAfter.addingTimeInterval(Double(zone.secondsFromGMT(for: notAfter)))
     let summary = worded(Problem("", code: "calendar.summary", "{title} expires", ["title": title]))
     var lines = [
       "BEGIN:VEVENT", "UID:\(Self.uid(item))", "DTSTAMP:\(Self.day(stamp))T000000Z",
       // A date without time is the same day in every time zone. The end is exclusive (RFC 5545 §3.6.1).
-      "DTSTART;VALUE=DATE:\(Self.day(notAfter))", "DTEND;VALUE=DATE:\(Self.day(notAfter + 86_400))",
+      "DTSTART;VALUE=DATE:\(Self.day(local))", "DTEND;VALUE=DATE:\(Self.day(local + 86_400))",
       "SUMMARY:\(Self.escaped(summary))", "DESCRIPTION:\(Self.escaped(description))",
       "TRANSP:TRANSPARENT", "CATEGORIES:Certificates",
     ]

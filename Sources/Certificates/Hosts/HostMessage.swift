@@ -53,7 +53,8 @@ package enum HostMessage: String, MessageSet {
       "It is not an allowed target ({detail}). Add it to --allow-target (SIGNALBOX_ALLOW_TARGET), or stop watching it."
     case .refused: "The connection was refused ({detail}). Check the port and that the server is running."
     case .unreachable: "The host is unreachable ({detail}). Check the network and firewall."
-    case .timeout: "The host did not answer in time ({detail}). A firewall may be dropping the packets."
+    case .timeout:
+      "The host did not answer in time ({detail}). The protocol may be wrong, or a firewall may be dropping the packets."
     case .closed: "The host closed the connection before presenting a certificate ({detail})."
     case .proxy: "The proxy did not connect to the host: {detail}. Check the proxy (--proxy, HTTPS_PROXY, NO_PROXY)."
     case .notTLS:

@@ -6,6 +6,7 @@ import Mustache
 import OpenSSL
 import Reactor
 import Model
+import Reminders
 import SQLite
 import Store
 
@@ -68,15 +69,18 @@ enum CalendarPages {
       await console.noteRefusal(ofStranger: entry, request, refusal.status, "wrong key", now: now)
       throw refusal
     }
-    let (report, user) = try await console.store.read { database in
-      (try CertificateTracker.report(database, now: now), try User.find(database, id: feed.userID))
+    let (report, user, zone) = try await console.store.read { database in
+      (
+        try CertificateTracker.report(database, now: now), try User.find(database, id: feed.userID),
+        try ReminderSettings.load(database).zone
+      )
     }
     let texts = console.locales[user?.language]
     if feed.readAt.map({ now.timeIntervalSince($0) > 3600 }) ?? true {
       await console.store.noteUse { try CalendarFeed.touch($0, user: feed.userID, now: now) }
     }
     let calendar = ExpiryCalendar(
-      name: texts("expiry.calendar_name"), address: console.configuration.address,
+      name: texts("expiry.calendar_name"), address: console.configuration.address, zone: zone,
       kindName: { texts("certificates.kinds.\($0.rawValue)") }, environmentName: { $0.word(texts) },
       worded: { texts.text($0) })
     let bytes = Array(calendar.text(report.findings.map(\.item), now: now).utf8)

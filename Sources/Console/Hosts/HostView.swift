@@ -18,6 +18,8 @@ struct HostView: PageView {
   let isFailing: Bool
   /// For example “First certificate to expire: 20 days left.”; empty if none was seen.
   let sentence: String
+  /// Before the time of the expiry: whether it is past.
+  let ends: String
   let findings: [FindingRow]
   let facts: [FactView]
   let reminders: RemindersView
@@ -40,6 +42,7 @@ struct HostView: PageView {
       .flag("failing") { $0.isFailing && $0.host.seen != nil },
       .text("sentence") { $0.sentence },
       .view("expires") { $0.host.seen.flatMap { seen in seen.notAfter.map { MomentView(date: $0) } } },
+      .text("ends") { $0.ends },
       .list("findings") { $0.findings },
       .flag("has_findings") { !$0.findings.isEmpty },
       .list("facts") { $0.facts },
@@ -73,6 +76,7 @@ extension HostView {
       state: texts(host.seen == nil ? "expiry.failing" : "band.\(band.rawValue)"),
       isFailing: HostFinding.blindness(host, now: now) != nil,
       sentence: host.seen == nil ? "" : texts("hosts.sentence", ["left": texts.daysLeft(days)]),
+      ends: texts(band == .expired ? "certificates.expired_on" : "certificates.until"),
       findings: HostFinding.all(host, now: now).map {
         FindingRow(
           level: $0.isGrave ? .stop : .warn, label: texts($0.isGrave ? "certificates.error" : "certificates.note"),

@@ -96,9 +96,10 @@ enum CertificatesCommand {
     let table = io.table("ID", "KIND", "NAME", "STATE", "EXPIRES", "USED BY")
     io.print(found, as: { answer($0, now) }, values, in: table) { item in
       let details = item.certificate.details
+      let isReplaced = item.certificate.isReplaced && item.uses.isEmpty
       return [
         "\(item.certificate.id)", io.word(details.kind, "certificates.kinds."), details.name,
-        io.word(band(item.certificate, now).rawValue, "band."),
+        isReplaced ? io.text("replaced") : io.word(band(item.certificate, now).rawValue, "band."),
         io.expires(notAfter: details.notAfter, now: now) ?? "–",
         item.uses.map { "\($0.bundleID)/\($0.environment.rawValue)" }.joined(separator: " "),
       ]

@@ -54,6 +54,15 @@ struct ExpiryCalendarTests {
     #expect(lines.contains { $0.hasPrefix("DESCRIPTION:Kind: apns certificate\\nApp: com.example.shop\\n") })
   }
 
+  @Test("the day is that of the time zone", arguments: [("Asia/Shanghai", 11), ("America/Los_Angeles", 10)])
+  func zone(name: String, date: Int) throws {
+    let zone = try #require(TimeZone(identifier: name))
+    let calendar = ExpiryCalendar(name: "Certificates", address: nil, zone: zone)
+    // At 18 o’clock UTC, which is 2 o’clock on the next day in Shanghai.
+    let lines = Self.lines(calendar.text([Self.item(days: 20.25)], now: noon))
+    #expect(lines.contains("DTSTART;VALUE=DATE:202612\(date)") && lines.contains("DTEND;VALUE=DATE:202612\(date + 1)"))
+  }
+
   @Test("kinds and environments are named in the owner's language")
   func names() {
     let calendar = ExpiryCalendar(

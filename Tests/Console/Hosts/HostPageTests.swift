@@ -68,7 +68,7 @@ struct HostPageTests {
       let overview = ScenePage(try await anna.get("/"))
       #expect(overview.text.contains("mail.example.com:443") && overview.links.contains("/hosts/\(id)"))
       let page = ScenePage(try await anna.get("/hosts/\(id)")).text
-      #expect(page.contains("The host did not answer in time"))
+      #expect(page.contains("The host did not answer in time") && page.contains("The protocol may be wrong"))
       #expect(page.contains("Reminders start once a certificate has been seen."), "not that there are no further ones")
       #expect(ScenePage(try await anna.get("/certificates?band=failing")).links.contains("/hosts/\(id)"))
       isBack.set()
@@ -85,6 +85,17 @@ struct HostPageTests {
       #expect(try await hosts(scene).isEmpty)
       #expect(try await scene.audit("host.delete").count == 1)
       #expect(try await scene.audit("host.update").count == 1)
+    }
+  }
+
+  @Test("the page of a host whose certificate has expired says when it did")
+  func expired() async throws {
+    try await ConsoleScene.with(look: { _ in .success(HostSamples.sighting(days: -0.5)) }) { scene in
+      var anna = try await scene.signIn(.admin)
+      _ = try await anna.post("/hosts", [("host", "mail.example.com")])
+      let id = try #require(try await hosts(scene).first).id
+      let page = ScenePage(try await anna.get("/hosts/\(id)")).text
+      #expect(page.contains("Expired 20 Nov 2026, 00:00 UTC"), "\(page)")
     }
   }
 
