@@ -49,12 +49,12 @@ enum ApprovalPages {
       throw PageError(.forbidden, "production", action: action)
     }
     guard isApproved else { return page.redirect(to: back, flash: "approval_refused") }
-    var hasEnded = false
-    if case .schedule(let id) = subject {
-      hasEnded = try await page.store.read { try Schedule.get($0, id: id).state == .ended }
+    let (hasEnded, isPaused) = try await page.store.read { database -> (Bool, Bool) in
+      let isPaused = try Approval.find(database, subject)?.isPaused ?? false
+      guard case .schedule(let id) = subject else { return (false, isPaused) }
+      return (try Schedule.get(database, id: id).state == .ended, isPaused)
     }
     if hasEnded { return page.redirect(to: back, flash: "approval_passed") }
-    let isPaused = try await page.store.read { try Approval.find($0, subject)?.isPaused ?? false }
     return page.redirect(to: back, flash: isPaused ? "approval_paused" : "approval_given")
   }
 }
