@@ -160,8 +160,13 @@ struct ApprovalView: View, Sendable {
 
   private var asked: String {
     let name = ["name": ActivityActor(approval.asker.name).name(texts)]
-    if isAskedAgain { return texts("approval.segment_changed", name) }
-    return approval.reach.map { texts("approval.asked", count: $0, name) } ?? texts("approval.asked_uncounted", name)
+    let asked =
+      isAskedAgain
+      ? texts("approval.segment_changed", name)
+      : approval.reach.map { texts("approval.asked", count: $0, name) } ?? texts("approval.asked_uncounted", name)
+    // A push says it in its lead.
+    guard case .schedule = approval.subject, approval.isPaused else { return asked }
+    return [asked, texts("approval.was_paused")].sentences
   }
 }
 
