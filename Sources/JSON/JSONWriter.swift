@@ -178,7 +178,9 @@ public struct JSONWriter: ~Copyable {
     text.withUTF8 { quoted($0) }
   }
 
-  /// Writes a string that is at hand as its UTF-8.
+  /// Writes a string.
+  ///
+  /// - Parameter bytes: its text as valid UTF-8, which is not checked.
   public mutating func string(utf8 bytes: [UInt8]) { bytes.withUnsafeBufferPointer { quoted($0) } }
 
   private mutating func quoted(_ source: UnsafeBufferPointer<UInt8>) {

@@ -49,12 +49,12 @@ enum ApprovalPages {
       throw PageError(.forbidden, "production", action: action)
     }
     guard isApproved else { return page.redirect(to: back, flash: "approval_refused") }
-    var hasEnded = false
-    if case .schedule(let id) = subject {
-      hasEnded = try await page.store.read { try Schedule.get($0, id: id).state == .ended }
+    let (hasEnded, isPaused) = try await page.store.read { database -> (Bool, Bool) in
+      let isPaused = try Approval.find(database, subject)?.isPaused ?? false
+      guard case .schedule(let id) = subject else { return (false, isPaused) }
+      return (try Schedule.get(database, id: id).state == .ended, isPaused)
     }
     if hasEnded { return page.redirect(to: back, flash: "approval_passed") }
-    let isPaused = try await page.store.read { try Approval.find($0, subject)?.isPaused ?? false }
     return page.redirect(to: back, flash: isPaused ? "approval_paused" : "approval_given")
   }
 }
@@ -160,8 +160,13 @@ struct ApprovalView: View, Sendable {
 
   private var asked: String {
     let name = ["name": ActivityActor(approval.asker.name).name(texts)]
-    if isAskedAgain { return texts("approval.segment_changed", name) }
-    return approval.reach.map { texts("approval.asked", count: $0, name) } ?? texts("approval.asked_uncounted", name)
+    let asked =
+      isAskedAgain
+      ? texts("approval.segment_changed", name)
+      : approval.reach.map { texts("approval.asked", count: $0, name) } ?? texts("approval.asked_uncounted", name)
+    // A push says it in its lead.
+    guard case .schedule = approval.subject, approval.isPaused else { return asked }
+    return [asked, texts("approval.was_paused")].sentences
   }
 }
 

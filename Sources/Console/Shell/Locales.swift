@@ -173,6 +173,8 @@ package struct Texts: Sendable {
         arguments[name] = list(value.components(separatedBy: ", ").map { flat["words.\($0)"] ?? $0 })
       case "choices", "keys", "known", "topics", "types":
         arguments[name] = list(value.components(separatedBy: ", "))
+      // An option of a command takes the API's words.
+      case "weekdays" where problem.field.hasPrefix("--"): arguments[name] = list(value.components(separatedBy: ", "))
       case "state": arguments[name] = flat["state.\(value)"] ?? value
       case "own_role", "needed_role": arguments[name] = flat["roles.\(value)"] ?? value
       case "unit": arguments[name] = flat["when.every_\(value)"] ?? value

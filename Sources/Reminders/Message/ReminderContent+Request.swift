@@ -18,21 +18,22 @@ extension ReminderContent {
     let sendAt: Date?
 
     package init(_ approval: Approval, _ database: Database) throws {
-      let (uid, appID, text, sendAt): (String, Int64, String?, Date?)
+      let (path, appID, text, sendAt): (String, Int64, String?, Date?)
       switch approval.subject {
       case .push(let id):
         let push = try Push.get(database, id: id)
-        (uid, appID, text, sendAt) = (push.uid, push.appID, push.title ?? push.body, push.sendAt)
+        (path, appID, text, sendAt) = ("/pushes/\(push.uid)", push.appID, push.title ?? push.body, push.sendAt)
       case .schedule(let id):
         let schedule = try Schedule.get(database, id: id)
-        (uid, appID, text, sendAt) = (schedule.uid, schedule.appID, schedule.title ?? schedule.body, nil)
+        (path, appID, text, sendAt) = (
+          "/schedules/\(schedule.uid)", schedule.appID, schedule.title ?? schedule.body, nil
+        )
       }
       let name = try App.get(database, id: appID).name
       // A line of the mail: a text of several lines would look like more of the mail.
       let line = (text ?? "").split(whereSeparator: \.isNewline).joined(separator: " ")
-      (self.approval, self.sendAt, app) = (approval, sendAt, name)
+      (self.approval, self.path, self.sendAt, app) = (approval, path, sendAt, name)
       title = line.isEmpty ? name : String(line.prefix(100))
-      path = approval.subject.noun == "push" ? "/pushes/\(uid)" : "/schedules/\(uid)"
     }
   }
 

@@ -58,6 +58,8 @@ package final class ChannelBook: Sendable {
       kept[Place(environment: channel.environment, app: channel.app), default: [:]][channel.id] = channel
     }
     channels = Mutex(kept)
+    // Saved without them: a new phone may get the ID of one that is gone.
+    if phones.keptChannels.contains(where: { !$0.subscribers.isSubset(of: present) }) { keepSoon() }
   }
 
   private func keepSoon() { phones.keepSoon { self.all } }

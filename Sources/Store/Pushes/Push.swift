@@ -60,10 +60,9 @@ package struct Push: Sendable, Hashable, Identifiable, StoredRecord {
   /// How its last request for approval ended; nil: it is open, or there was none.
   package let approvalDecision: Approval.Decision?
 
-  /// That the request for approval ended it, not somebody who canceled it; nil: it did not.
+  /// How it ended unapproved: rejected or expired; nil: it did not, or somebody canceled it.
   package var refusal: Approval.Decision? {
-    guard state == .cancelled else { return nil }
-    return [Approval.Decision.rejected, .expired].first { $0 == approvalDecision }
+    state == .cancelled && (approvalDecision == .rejected || approvalDecision == .expired) ? approvalDecision : nil
   }
 
   /// What its time to live counts from.
@@ -109,12 +108,15 @@ package struct Push: Sendable, Hashable, Identifiable, StoredRecord {
   /// Devices without an outcome; nil: not counted yet.
   package var pending: Int? { target.map { max(0, $0 - counts.total) } }
 
+  // Only a push that was approved or canceled can have a decision: the others need no look-up, which cost a fifth of
+  // the time to read a page of the history.
   static let columns = """
     p.id, p.uid, p.seed, p.app_id, p.environment, p.draft, p.title, p.body, p.state, p.error, p.source, p.created_by,
     p.created_at, p.send_at, p.started_at, p.finished_at, p.target, p.accepted, p.failed, p.dead_token, p.skipped,
     p.unknown, p.cursor, p.last_device_id, p.parent_id, p.waiting, p.handed_out, p.hold_until, p.schedule_id,
     p.details_removed_at, p.settling, p.repeated_unanswered, p.repeated_interrupted, p.trail, p.signature,
-    p.approved_at, p.push_type, (SELECT v.decision FROM approvals v WHERE v.push_id = p.id ORDER BY v.id DESC LIMIT 1)
+    p.approved_at, p.push_type, CASE WHEN p.state = 'cancelled' OR p.approved_at IS NOT NULL THEN
+      (SELECT v.decision FROM approvals v WHERE v.push_id = p.id ORDER BY v.id DESC LIMIT 1) END
     """
 
   init(_ row: borrowing Row) throws {

@@ -320,6 +320,22 @@ struct ApprovalPageTests {
       #expect(try await state() == .active)
       #expect(try await scene.audit("schedule.approve").map(\.actor) == ["cleo@example.com"])
 
+      try await scene.store.write { database in
+        let schedule = try #require(try Schedule.find(database, uid: uid))
+        #expect(try Schedule.pause(database, id: schedule.id))
+        var new = NewSchedule(
+          uid: uid, appID: schedule.appID, draft: try #require(schedule.draft), source: .web,
+          createdBy: "ben@example.com")
+        new.approval = NewApproval(asker: ApprovalRule.Actor("ben@example.com", person: nil), reach: 4)
+        #expect(try Schedule.replace(database, id: schedule.id, with: new, now: ConsoleScene.noon))
+      }
+      let paused = ScenePage(try await cleo.get(path)).text
+      #expect(paused.contains("to 4 devices. It was paused, and stays paused after the approval"), "\(paused)")
+      _ = try await cleo.post(path + "/approve")
+      #expect(try await state() == .paused)
+      let approved = ScenePage(try await cleo.get(path)).text
+      #expect(approved.contains("Approved. It stays paused until someone resumes it."), "\(approved)")
+
       scene.provider.answer { _ in
         .outcome(.rejected(status: 500, reason: "InternalServerError", tokenInvalidSince: nil))
       }

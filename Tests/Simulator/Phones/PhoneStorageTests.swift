@@ -131,11 +131,15 @@ struct PhoneStorageTests {
     storage.state.withLock { $0.isFailing = false }
     try scene.book.remove(gone.id)
     try await scene.book.flush()
-    let opened = ChannelBook(try await PhoneBook.open(storage))
+    let book = try await PhoneBook.open(storage)
+    let opened = ChannelBook(book)
     let only = try #require(opened.all.first)
     #expect(opened.all.count == 1 && only.id == id && only.policy == .storesLatest && only.accepted == 1)
     #expect(only.subscribers == [scene.phone.id])
     #expect(ChannelBook.Channel(kept: only.kept) == only && ChannelBook.Channel(kept: [:]) == nil)
+    try await book.flush()
+    let kept = storage.state.withLock { $0.channels }
+    #expect(kept == [only], "a new phone with the ID of the one that is gone is subscribed to nothing")
   }
 
   @Test("without storage there is nothing to wait for")

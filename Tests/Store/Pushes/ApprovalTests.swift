@@ -56,6 +56,7 @@ struct ApprovalTests {
       try Approval.decide(database, .push(push.id), isApproved: true, by: Self.root, remark: "Fine", now: later)
       let approved = try Push.get(database, id: push.id)
       #expect(approved.state == .queued && approved.approvedAt == later && approved.sentAt == later)
+      #expect(approved.approvalDecision == .approved && approved.refusal == nil && push.approvalDecision == nil)
       #expect(approved.holdUntil == later + 30 && approved.plannedAt == later + 30)
       #expect(try Push.due(database, now: later + 29) == [] && Push.due(database, now: later + 30) == [push.id])
       let entry = try #require(try AuditEntry.list(database, limit: 1).items.first?.entry)
