@@ -19,6 +19,7 @@ struct PhoneCard: View {
   /// The phone's current state as text.
   let state: String
   let appStates: [PhoneButton]
+  let notifications: [PhoneButton]
   let power: PhoneButton
   let install: PhoneButton
   /// Nil for an iPhone.
@@ -56,6 +57,8 @@ struct PhoneCard: View {
     .list("screen") { $0.screen },
     .view("tap") { $0.tap.map { PhoneTap(notification: $0) } },
     .list("app_states") { $0.appStates },
+    .list("notifications") { $0.notifications },
+    .flag("denied") { $0.isDenied },
     .view("power") { $0.power },
     .view("install") { $0.install },
     .flag("has_notifications") { !$0.phone.received.isEmpty },
@@ -65,6 +68,7 @@ struct PhoneCard: View {
   ]
 
   private var isOff: Bool { phone.power == .off }
+  private var isDenied: Bool { phone.state == .installed && phone.notifications == .off }
 }
 
 extension PhoneCard {
@@ -77,10 +81,10 @@ extension PhoneCard {
     let isDozing = phone.android?.isDozing == true && isInstalled
     let state = isOff ? "off" : isDozing ? "dozing" : isInstalled ? phone.appState.rawValue : "uninstalled"
     func button(_ action: String) -> PhoneButton { PhoneButton(action: action, label: texts("phones.\(action)")) }
-    // With the app, its notifications went.
+    // With the app, its notifications went, and with the permission; Live Activities have one of their own.
     let activities = phone.activities
     func isGone(_ item: ReceivedNotification) -> Bool {
-      activities[item.id].map { $0.current != item.id || $0.isDismissed(at: now) } ?? false
+      activities[item.id].map { $0.current != item.id || $0.isDismissed(at: now) } ?? (phone.notifications == .off)
     }
     let shown = isOff || !isInstalled ? [] : phone.received.filter { $0.isShown && !isGone($0) }
     let open = shown.filter { $0.tapped == nil }
@@ -91,6 +95,11 @@ extension PhoneCard {
         PhoneButton(
           action: other.rawValue, label: texts("phones.\(other.rawValue)"),
           isPressed: isInstalled && phone.appState == other, isDisabled: isOff || !isInstalled)
+      },
+      notifications: SimulatedPhone.Notifications.allCases.map { setting in
+        PhoneButton(
+          action: "notifications_\(setting.rawValue)", label: texts("phones.notifications_\(setting.rawValue)"),
+          isPressed: isInstalled && phone.notifications == setting, isDisabled: !isInstalled)
       }, power: button(isOff ? "on" : "off"), install: button(isInstalled ? "uninstall" : "reinstall"),
       android: phone.android.map { AndroidCard($0, isInstalled: isInstalled, phone.received, texts) },
       screen: shown.prefix(Self.onScreen).map {

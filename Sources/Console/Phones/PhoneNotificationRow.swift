@@ -57,7 +57,7 @@ struct PhoneNotificationRow: View {
       (origin, notes) = (isJPush ? nil : CallbackOrigin(firebase: texts), [])
     } else {
       let isIgnored = live?.ignored.contains(item.id) == true
-      let silence = isShown ? nil : texts(Self.silence(json ?? .null, receiver))
+      let silence = isShown ? nil : texts(Self.silence(json ?? .null, receiver, isDenied: item.isDenied))
       (hidden, style) = (isIgnored ? texts("phones.activity_ignored") : silence, nil)
       let cell = try? receiver == nil ? item.callbacks(backgroundMode: true) : nil  // as above
       calls =
@@ -71,9 +71,10 @@ struct PhoneNotificationRow: View {
   }
 
   /// The key of why an iPhone shows nothing.
-  private static func silence(_ payload: JSONValue, _ receiver: PushType.Receiver?) -> String {
+  private static func silence(_ payload: JSONValue, _ receiver: PushType.Receiver?, isDenied: Bool) -> String {
     let facts = APNsPayload.Facts(payload: payload)
     if receiver != nil { return "phones.no_notification" }
+    if isDenied, facts.isVisible { return "phones.denied" }
     return facts.isVisible ? "phones.no_alert" : facts.contentAvailable ? "phones.silent" : "phones.no_content"
   }
 
@@ -97,6 +98,7 @@ struct PhoneNotificationRow: View {
   ) -> String? {
     guard let notification else { return texts("phones.data") }
     if item.appState == .foreground { return texts("phones.in_foreground") }
+    if item.isDenied { return texts("phones.denied") }
     return item.isMuted
       ? texts("phones.muted", ["channel": AndroidChannel.label(notification.channel, texts)]) : nil
   }
@@ -155,6 +157,7 @@ struct PhoneNotificationRow: View {
   func place(_ texts: Texts) -> String {
     if let hidden { return hidden }
     if phone.state != .installed { return texts("phones.off_screen") }
+    if live == nil, phone.notifications == .off { return texts("phones.turned_off") }
     if let live, live.current != item.id { return texts("phones.activity_past") }
     if live == nil, item.pushType != nil, item.appState == .foreground { return texts("phones.if_presented") }
     return texts(live?.isDismissed(at: now) == true ? "phones.activity_gone" : "phones.on_screen")
