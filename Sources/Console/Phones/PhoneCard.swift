@@ -88,6 +88,18 @@ extension PhoneCard {
     }
     let shown = isOff || !isInstalled ? [] : phone.received.filter { $0.isShown && !isGone($0) }
     let open = shown.filter { $0.tapped == nil }
+    // The lock screen stacks what has the same thread, with the newest on top.
+    var stacks: [(top: ReceivedNotification, count: Int)] = []
+    var places: [String: Int] = [:]
+    for item in shown {
+      let thread = activities[item.id] == nil ? item.json["aps"]?["thread-id"]?.string : nil
+      if let place = thread.flatMap({ places[$0] }) {
+        stacks[place].count += 1
+      } else {
+        if let thread { places[thread] = stacks.count }
+        stacks.append((item, 1))
+      }
+    }
     self.init(
       phone: phone, app: app, device: device, environment: phone.environment.word(texts),
       state: texts("phones.state_\(state)"),
@@ -102,9 +114,11 @@ extension PhoneCard {
           isPressed: isInstalled && phone.notifications == setting, isDisabled: !isInstalled)
       }, power: button(isOff ? "on" : "off"), install: button(isInstalled ? "uninstall" : "reinstall"),
       android: phone.android.map { AndroidCard($0, isInstalled: isInstalled, phone.received, texts) },
-      screen: shown.prefix(Self.onScreen).map {
-        PhoneNotificationRow(
-          $0, in: activities[$0.id], on: phone, app: app?.name ?? phone.topic, texts: texts, now: now)
+      screen: stacks.prefix(Self.onScreen).map { stack -> PhoneNotificationRow in
+        var row = PhoneNotificationRow(
+          stack.top, in: activities[stack.top.id], on: phone, app: app?.name ?? phone.topic, texts: texts, now: now)
+        row.more = stack.count - 1
+        return row
       }, tap: (open.first { $0.id == chosen } ?? open.first)?.id,
       broadcasts: channels.filter {
         phone.platform == .ios && $0.app == phone.topic && $0.environment == phone.environment

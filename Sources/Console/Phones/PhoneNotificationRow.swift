@@ -33,6 +33,8 @@ struct PhoneNotificationRow: View {
   /// Notes about the calls, as text.
   let notes: [String]
   let now: Date
+  /// How many of its thread lie under it on the lock screen.
+  var more = 0
 
   init(
     _ item: ReceivedNotification, in live: LiveActivity? = nil, on phone: SimulatedPhone, app: String, texts: Texts,
@@ -135,6 +137,7 @@ struct PhoneNotificationRow: View {
     .optional("subtitle") { PhoneNotificationRow.text($0.alert, "subtitle", "subtitle-loc-key") },
     .optional("body") { $0.body },
     .view("received") { MomentView(date: $0.item.receivedAt, now: $0.now) },
+    .view("more") { $0.more > 0 ? CountView(count: $0.more) : nil },
     .view("size") { CountView(count: $0.item.payload.utf8.count) },
     .list("calls") { $0.calls },
     .flag("has_calls") { !$0.calls.isEmpty },

@@ -298,6 +298,27 @@ struct PhonePageTests {
     }
   }
 
+  @Test("the lock screen stacks notifications of one thread, with the newest on top")
+  func threads() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      let phone = try phones.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      let threads: [String?] = ["chat", nil, "chat", "news", "chat", nil]
+      for (number, thread) in threads.enumerated() {
+        var aps: [String: JSONValue] = ["alert": .string("Text \(number)")]
+        aps["thread-id"] = thread.map { .string($0) }
+        try phones.receive(phone, ["aps": .object(aps)], id: "ID-\(number)")
+      }
+      let ids = try #require(phones.phone(phone.id)).received.map(\.id)
+      var ben = try await scene.signIn(.viewer)
+      let page = ScenePage(try await ben.get("/phones"))
+      let shown = page.tags.compactMap { $0.attributes["data-arrival"] }
+      #expect(shown == [ids[0], ids[1], ids[2]].map { "\($0)" })
+      #expect(page.text.contains("2 more notifications") && !page.text.contains("1 more notification"))
+    }
+  }
+
   @Test("a Live Activity is one notification, whose page lists its updates")
   func liveActivity() async throws {
     try await ConsoleScene.with(simulator: true) { scene in
