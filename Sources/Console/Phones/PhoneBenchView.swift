@@ -149,7 +149,7 @@ extension PhoneMessageView {
         live.pushes.map { push in
           LiveUpdate(push, live, href: bench.href(phone: bench.owner?.id, message: push.id, pane: bench.pane), texts)
         }
-      } ?? [], story: StoryStep.list(item, isShown: row.hidden == nil, origin, texts))
+      } ?? [], story: StoryStep.list(row, origin, texts))
   }
 }
 
@@ -209,9 +209,8 @@ struct StoryStep: View {
   ]
 
   /// From the push's creation to the tap, in order of time.
-  static func list(
-    _ item: ReceivedNotification, isShown: Bool, _ origin: NotificationOrigin?, _ texts: Texts
-  ) -> [StoryStep] {
+  static func list(_ row: PhoneNotificationRow, _ origin: NotificationOrigin?, _ texts: Texts) -> [StoryStep] {
+    let item = row.item
     var steps: [(date: Date, text: String, isDone: Bool)] = []
     if let push = origin?.push {
       let source = texts.clauses([texts("source.\(push.source.rawValue)"), ActivityActor(push.createdBy).name(texts)])
@@ -222,7 +221,9 @@ struct StoryStep: View {
       let answer = ["outcome": texts("words.\(delivery.outcome.name)"), "status": "\(delivery.status)"]
       steps.append((delivery.at, texts("phones.story_answered", answer), true))
     }
-    steps.append((item.receivedAt, texts(isShown ? "phones.story_shown" : "phones.story_handed"), true))
+    let isHanded = !row.calls.isEmpty || item.pushType?.receiver != nil
+    let hidden = isHanded ? "phones.story_handed" : "phones.story_hidden"
+    steps.append((item.receivedAt, texts(row.hidden == nil ? "phones.story_shown" : hidden), true))
     if let tapped = item.tapped { steps.append((tapped, texts("phones.story_tapped"), true)) }
     if let receipt = origin?.sent?.receipt {
       let reports = [

@@ -19,6 +19,7 @@ struct PhoneCard: View {
   /// The phone's current state as text.
   let state: String
   let appStates: [PhoneButton]
+  let notifications: [PhoneButton]
   let power: PhoneButton
   let install: PhoneButton
   /// Nil for an iPhone.
@@ -56,6 +57,8 @@ struct PhoneCard: View {
     .list("screen") { $0.screen },
     .view("tap") { $0.tap.map { PhoneTap(notification: $0) } },
     .list("app_states") { $0.appStates },
+    .list("notifications") { $0.notifications },
+    .flag("denied") { $0.isDenied },
     .view("power") { $0.power },
     .view("install") { $0.install },
     .flag("has_notifications") { !$0.phone.received.isEmpty },
@@ -65,6 +68,7 @@ struct PhoneCard: View {
   ]
 
   private var isOff: Bool { phone.power == .off }
+  private var isDenied: Bool { phone.state == .installed && phone.notifications == .off }
 }
 
 extension PhoneCard {
@@ -77,13 +81,25 @@ extension PhoneCard {
     let isDozing = phone.android?.isDozing == true && isInstalled
     let state = isOff ? "off" : isDozing ? "dozing" : isInstalled ? phone.appState.rawValue : "uninstalled"
     func button(_ action: String) -> PhoneButton { PhoneButton(action: action, label: texts("phones.\(action)")) }
-    // With the app, its notifications went.
+    // With the app, its notifications went, and with the permission; Live Activities have one of their own.
     let activities = phone.activities
     func isGone(_ item: ReceivedNotification) -> Bool {
-      activities[item.id].map { $0.current != item.id || $0.isDismissed(at: now) } ?? false
+      activities[item.id].map { $0.current != item.id || $0.isDismissed(at: now) } ?? (phone.notifications == .off)
     }
     let shown = isOff || !isInstalled ? [] : phone.received.filter { $0.isShown && !isGone($0) }
     let open = shown.filter { $0.tapped == nil }
+    // The lock screen stacks what has the same thread, with the newest on top.
+    var stacks: [(top: ReceivedNotification, count: Int)] = []
+    var places: [String: Int] = [:]
+    for item in shown {
+      let thread = activities[item.id] == nil ? item.json["aps"]?["thread-id"]?.string : nil
+      if let place = thread.flatMap({ places[$0] }) {
+        stacks[place].count += 1
+      } else {
+        if let thread { places[thread] = stacks.count }
+        stacks.append((item, 1))
+      }
+    }
     self.init(
       phone: phone, app: app, device: device, environment: phone.environment.word(texts),
       state: texts("phones.state_\(state)"),
@@ -91,11 +107,18 @@ extension PhoneCard {
         PhoneButton(
           action: other.rawValue, label: texts("phones.\(other.rawValue)"),
           isPressed: isInstalled && phone.appState == other, isDisabled: isOff || !isInstalled)
+      },
+      notifications: SimulatedPhone.Notifications.allCases.map { setting in
+        PhoneButton(
+          action: "notifications_\(setting.rawValue)", label: texts("phones.notifications_\(setting.rawValue)"),
+          isPressed: isInstalled && phone.notifications == setting, isDisabled: !isInstalled)
       }, power: button(isOff ? "on" : "off"), install: button(isInstalled ? "uninstall" : "reinstall"),
       android: phone.android.map { AndroidCard($0, isInstalled: isInstalled, phone.received, texts) },
-      screen: shown.prefix(Self.onScreen).map {
-        PhoneNotificationRow(
-          $0, in: activities[$0.id], on: phone, app: app?.name ?? phone.topic, texts: texts, now: now)
+      screen: stacks.prefix(Self.onScreen).map { stack -> PhoneNotificationRow in
+        var row = PhoneNotificationRow(
+          stack.top, in: activities[stack.top.id], on: phone, app: app?.name ?? phone.topic, texts: texts, now: now)
+        row.more = stack.count - 1
+        return row
       }, tap: (open.first { $0.id == chosen } ?? open.first)?.id,
       broadcasts: channels.filter {
         phone.platform == .ios && $0.app == phone.topic && $0.environment == phone.environment

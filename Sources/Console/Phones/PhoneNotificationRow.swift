@@ -33,6 +33,8 @@ struct PhoneNotificationRow: View {
   /// Notes about the calls, as text.
   let notes: [String]
   let now: Date
+  /// How many of its thread lie under it on the lock screen.
+  var more = 0
 
   init(
     _ item: ReceivedNotification, in live: LiveActivity? = nil, on phone: SimulatedPhone, app: String, texts: Texts,
@@ -57,7 +59,7 @@ struct PhoneNotificationRow: View {
       (origin, notes) = (isJPush ? nil : CallbackOrigin(firebase: texts), [])
     } else {
       let isIgnored = live?.ignored.contains(item.id) == true
-      let silence = isShown ? nil : texts(Self.silence(json ?? .null, receiver))
+      let silence = isShown ? nil : texts(Self.silence(json ?? .null, receiver, isDenied: item.isDenied))
       (hidden, style) = (isIgnored ? texts("phones.activity_ignored") : silence, nil)
       let cell = try? receiver == nil ? item.callbacks(backgroundMode: true) : nil  // as above
       calls =
@@ -71,9 +73,10 @@ struct PhoneNotificationRow: View {
   }
 
   /// The key of why an iPhone shows nothing.
-  private static func silence(_ payload: JSONValue, _ receiver: PushType.Receiver?) -> String {
+  private static func silence(_ payload: JSONValue, _ receiver: PushType.Receiver?, isDenied: Bool) -> String {
     let facts = APNsPayload.Facts(payload: payload)
     if receiver != nil { return "phones.no_notification" }
+    if isDenied, facts.isVisible { return "phones.denied" }
     return facts.isVisible ? "phones.no_alert" : facts.contentAvailable ? "phones.silent" : "phones.no_content"
   }
 
@@ -97,6 +100,7 @@ struct PhoneNotificationRow: View {
   ) -> String? {
     guard let notification else { return texts("phones.data") }
     if item.appState == .foreground { return texts("phones.in_foreground") }
+    if item.isDenied { return texts("phones.denied") }
     return item.isMuted
       ? texts("phones.muted", ["channel": AndroidChannel.label(notification.channel, texts)]) : nil
   }
@@ -133,6 +137,7 @@ struct PhoneNotificationRow: View {
     .optional("subtitle") { PhoneNotificationRow.text($0.alert, "subtitle", "subtitle-loc-key") },
     .optional("body") { $0.body },
     .view("received") { MomentView(date: $0.item.receivedAt, now: $0.now) },
+    .view("more") { $0.more > 0 ? CountView(count: $0.more) : nil },
     .view("size") { CountView(count: $0.item.payload.utf8.count) },
     .list("calls") { $0.calls },
     .flag("has_calls") { !$0.calls.isEmpty },
@@ -155,6 +160,7 @@ struct PhoneNotificationRow: View {
   func place(_ texts: Texts) -> String {
     if let hidden { return hidden }
     if phone.state != .installed { return texts("phones.off_screen") }
+    if live == nil, phone.notifications == .off { return texts("phones.turned_off") }
     if let live, live.current != item.id { return texts("phones.activity_past") }
     if live == nil, item.pushType != nil, item.appState == .foreground { return texts("phones.if_presented") }
     return texts(live?.isDismissed(at: now) == true ? "phones.activity_gone" : "phones.on_screen")

@@ -267,6 +267,8 @@ enum PhonePages {
     case "not_running": try phones.setAppState(id, .notRunning)
     case "on": try phones.setPower(id, .on)
     case "off": try phones.setPower(id, .off)
+    case "notifications_allowed": try phones.setNotifications(id, .allowed)
+    case "notifications_off": try phones.setNotifications(id, .off)
     case "uninstall": try phones.uninstall(id, now: now)
     case "reinstall": try await register(try phones.reinstall(id, now: now), inPlaceOf: phone, page)
     case "refresh": try await register(try phones.refreshToken(id, now: now), inPlaceOf: phone, page)

@@ -23,6 +23,7 @@ struct PhoneAnswer: JSONObject {
     json.member("uninstalled_at", uninstalled)
     json.member("app_state", phone.appState.rawValue)
     json.member("power", phone.power.rawValue)
+    json.member("notifications", phone.notifications.rawValue)
     json.member("received", phone.received.count)
     json.member("waiting", phone.waiting.count)
     json.key("android")

@@ -194,6 +194,7 @@ enum SimulatorAPI {
     let fields = JSONFields(body)
     let appState = fields.choice("app_state", as: SimulatedPhone.AppState.self)
     let power = fields.choice("power", as: SimulatedPhone.Power.self)
+    let notifications = fields.choice("notifications", as: SimulatedPhone.Notifications.self)
     let isDozing = fields.bool("dozing")
     let changesChannels = fields.value("muted_channels") != nil
     let muted = Set(fields.strings("muted_channels", atMost: 100))
@@ -203,6 +204,7 @@ enum SimulatorAPI {
       // Other changes need the phone on: switch it on first, or off last.
       if power == .on { try phones.setPower(id, .on, now: call.now) }
       if let appState { try phones.setAppState(id, appState, now: call.now) }
+      if let notifications { try phones.setNotifications(id, notifications) }
       if changesChannels { try phones.setMutedChannels(id, muted) }
       if let isDozing { try phones.setDozing(id, isDozing, now: call.now) }
       if power == .off { try phones.setPower(id, .off, now: call.now) }

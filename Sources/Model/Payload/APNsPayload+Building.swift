@@ -4,14 +4,21 @@ extension APNsPayload {
   /// The effects of a payload, whoever wrote it.
   package struct Facts: Sendable, Hashable {
     /// `alert`: a banner.
-    package let alert: Bool
-    package let badge: Bool
-    package let sound: Bool
+    package private(set) var alert: Bool
+    package private(set) var badge: Bool
+    package private(set) var sound: Bool
     /// `content-available: 1`.
     package let contentAvailable: Bool
 
     /// Whether a person sees or hears something.
     package var isVisible: Bool { alert || badge || sound }
+
+    /// What is left of it on a phone where the app's notifications are off.
+    package var denied: Self {
+      var facts = self
+      (facts.alert, facts.badge, facts.sound) = (false, false, false)
+      return facts
+    }
 
     package init(payload: JSONValue) {
       let aps = payload["aps"]?.object ?? [:]

@@ -95,14 +95,15 @@ extension ReceivedNotification {
     // A Live Activity stands there for as long as it lasts, and the app may leave its last content at its end.
     if pushType == .liveactivity { return json["aps"]?["content-state"] != nil || json["aps"]?["event"] == "end" }
     // What PushKit or WidgetKit gets is no notification, whatever it contains.
-    if let pushType { return pushType.receiver == nil && APNsPayload.Facts(payload: json).alert }
-    return appState != .foreground && !isMuted && androidNotification != nil
+    if let pushType { return pushType.receiver == nil && !isDenied && APNsPayload.Facts(payload: json).alert }
+    return appState != .foreground && !isMuted && !isDenied && androidNotification != nil
   }
 
   /// Notes what the phone makes of the message when it arrives.
   mutating func arrive(on phone: SimulatedPhone) {
+    isDenied = phone.notifications == .off
     guard let notification = androidNotification, appState != .foreground else { return }
     isMuted = phone.android?.mutedChannels.contains(notification.channel) ?? false
-    if !isMuted { tag = notification.tag }
+    if !isMuted, !isDenied { tag = notification.tag }
   }
 }

@@ -52,6 +52,22 @@ extension PhoneBook {
     }
   }
 
+  /// Switches the app's notifications off in the phone's settings, or on.
+  ///
+  /// - Throws: ``PhoneBookError/noSuchPhone(_:)``, ``PhoneBookError/appNotInstalled(phone:)``.
+  @discardableResult
+  package func setNotifications(
+    _ id: Int64, _ notifications: SimulatedPhone.Notifications
+  ) throws(PhoneBookError) -> SimulatedPhone {
+    try change { (state: inout State) throws(PhoneBookError) in
+      guard let index = state.records.index(forKey: id) else { throw .noSuchPhone(id) }
+      let phone = state.records.values[index].phone
+      guard phone.state == .installed else { throw .appNotInstalled(phone: phone.name) }
+      state.records.values[index].phone.notifications = notifications
+      return state.noteChange(index)
+    }
+  }
+
   /// Gives an Android phone's app another token, as Firebase does now and then: the app's `onNewToken` is called, and
   /// the previous token is answered with `UNREGISTERED`.
   ///
@@ -115,6 +131,8 @@ extension PhoneBook {
       phone.appState = .notRunning
       phone.waiting = []
       phone.android?.topics = [:]
+      // The new installation asks for permission again.
+      phone.notifications = .allowed
       return state.replaceToken(of: phone, keeping: nil, since: since)
     }
   }

@@ -160,6 +160,7 @@ extension SimulatedPhone {
     var members: [String: JSONValue] = [
       "model": .string(model), "app_state": .string(appState.rawValue), "power": .string(power.rawValue),
     ]
+    if notifications == .off { members["notifications"] = .string(notifications.rawValue) }
     members["registration_id"] = registrationID.map { .string($0) }
     members["alias"] = alias.map { .string($0) }
     if !tags.isEmpty { members["tags"] = .array(tags.sorted().map(JSONValue.string)) }
@@ -198,6 +199,7 @@ extension SimulatedPhone {
       state: (keptState["uninstalled_at"]?.date).map { .uninstalled(since: $0) } ?? .installed, appState: appState,
       power: power, received: received, waiting: waiting, formerTokens: formerTokens,
       android: AndroidState(kept: keptState["android"]))
+    notifications = (keptState["notifications"]?.string).flatMap(Notifications.init) ?? .allowed
     tags = Set((keptState["tags"]?.array ?? []).compactMap(\.string))
   }
 }
@@ -211,6 +213,7 @@ extension ReceivedNotification {
     members["push_type"] = pushType.map { .string($0.rawValue) }
     members["tag"] = tag.map { .string($0) }
     if isMuted { members["muted"] = true }
+    if isDenied { members["denied"] = true }
     members["expiration"] = expiration.map { .milliseconds($0) }
     members["collapse_id"] = collapseID.map { .string($0) }
     members["unique_id"] = uniqueID.map { .string($0) }
@@ -237,6 +240,7 @@ extension ReceivedNotification {
       tapped: keptFields["tapped_at"]?.date, duplicates: Int(clamping: keptFields["duplicates"]?.integer ?? 0),
       replaced: Int(clamping: keptFields["replaced"]?.integer ?? 0), tag: keptFields["tag"]?.string,
       isMuted: keptFields["muted"]?.bool ?? false, channel: keptFields["channel"]?.string)
+    isDenied = keptFields["denied"]?.bool ?? false
   }
 
   fileprivate var keptWhole: JSONValue {

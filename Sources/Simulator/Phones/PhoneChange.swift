@@ -4,7 +4,7 @@ package import Model
 package enum PhoneChange: Sendable, Hashable {
   case added(SimulatedPhone)
   case removed(Int64)
-  /// App, power, token or names changed.
+  /// App, power, notifications, token or names changed.
   case changed(SimulatedPhone)
   /// A push arrived.
   case received(phone: Int64, ReceivedNotification)

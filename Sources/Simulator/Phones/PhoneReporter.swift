@@ -54,7 +54,7 @@ package struct PhoneReporter: Sendable {
       case .received(let phone, let notification):
         guard let mark = Mark(notification) else { continue }
         if notification.isShown { Self.keep(mark, of: notification.id, in: &shown[phone, default: [:]]) }
-        if notification.isShown || notification.appState == .foreground {
+        if notification.isShown || notification.appState == .foreground && !notification.isDenied {
           await report(.displayed, [mark], phone)
         }
       case .updated(let phone, let notification):

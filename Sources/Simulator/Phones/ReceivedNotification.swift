@@ -28,6 +28,8 @@ package struct ReceivedNotification: Sendable, Hashable, Identifiable {
   package internal(set) var tag: String?
   /// Whether Android did not show it because its channel is off.
   package internal(set) var isMuted: Bool
+  /// Whether the app's notifications were off when it arrived.
+  package internal(set) var isDenied = false
   /// The push's ID from the console (``APNsPayload/idKey``), by which an app drops duplicates; nil if the payload has
   /// none.
   package let uniqueID: String?
@@ -60,7 +62,8 @@ package struct ReceivedNotification: Sendable, Hashable, Identifiable {
   package func callbacks(
     _ generation: CallbackTable.Generation = .from10, backgroundMode: Bool
   ) throws(Problem) -> CallbackTable.Cell {
-    let facts = APNsPayload.Facts(payload: try JSONValue(checking: Array(payload.utf8)))
+    var facts = APNsPayload.Facts(payload: try JSONValue(checking: Array(payload.utf8)))
+    if isDenied { facts = facts.denied }
     return CallbackTable(facts).cell(generation, appState.callbackState, backgroundMode: backgroundMode)
   }
 }

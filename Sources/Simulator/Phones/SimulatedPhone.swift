@@ -24,6 +24,7 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   package internal(set) var state: State
   package internal(set) var appState: AppState
   package internal(set) var power: Power
+  package internal(set) var notifications = Notifications.allowed
   /// Newest first, at most ``receivedLimit``.
   package internal(set) var received: [ReceivedNotification]
   /// Notifications stored until it is switched on, or wakes up: of an iPhone the newest of each topic
@@ -59,6 +60,11 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
 
   package enum Power: String, Sendable, Hashable, CaseIterable {
     case on, off
+  }
+
+  /// Whether the person lets the app show notifications.
+  package enum Notifications: String, Sendable, Hashable, CaseIterable {
+    case allowed, off
   }
 
   /// A former token of the phone.

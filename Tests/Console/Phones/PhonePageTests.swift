@@ -258,6 +258,67 @@ struct PhonePageTests {
     }
   }
 
+  @Test("with notifications off the screen is empty, and the page says why")
+  func notificationsOff() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      let phone = try phones.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      try phones.receive(phone, ["aps": ["alert": "Earlier"]], id: "ID-1")
+      var ben = try await scene.signIn(.operator)
+      func page() async throws -> ScenePage { ScenePage(try await ben.get("/phones")) }
+      func arrivals(_ page: ScenePage) -> Int { page.tags.count { $0.attributes["data-arrival"] != nil } }
+      #expect(try await ben.post("/phones/1", [("action", "notifications_off")]).status == 303)
+      let off = try await page()
+      #expect(arrivals(off) == 0)
+      for word in ["Notifications are off: push services", "Removed when notifications were turned off"] {
+        #expect(off.text.contains(word), "\(word)")
+      }
+      #expect(
+        off.tags.contains {
+          $0.attributes["value"] == "notifications_off" && $0.attributes["aria-pressed"] == "true"
+        })
+      try phones.receive(phone, ["aps": ["alert": "Later"]], id: "ID-2")
+      let denied = try await page()
+      for word in ["Not shown: the app’s notifications were off", "Arrived, nothing shown", "never calls the app"] {
+        #expect(denied.text.contains(word), "\(word)")
+      }
+      try phones.receive(phone, ["aps": ["alert": "Both", "content-available": 1]], id: "ID-3")
+      let both = try await page()
+      #expect(both.text.contains("Handed to the app, nothing shown"))
+      #expect(try await ben.post("/phones/1", [("action", "notifications_allowed")]).status == 303)
+      let allowed = try await page()
+      #expect(arrivals(allowed) == 1 && !allowed.text.contains("Notifications are off"))
+      _ = try phones.add(
+        NewPhone(name: "Pixel", platform: .android, environment: .development, topic: ConsoleScene.bundleID))
+      let android = ScenePage(try await ben.get("/phones?phone=2"))
+      #expect(android.tags.contains { $0.attributes["value"] == "notifications_off" })
+      #expect(try await ben.post("/phones/1", [("action", "uninstall")]).status == 303)
+      #expect(try await ben.post("/phones/1", [("action", "notifications_off")]).status == 409)
+    }
+  }
+
+  @Test("the lock screen stacks notifications of one thread, with the newest on top")
+  func threads() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let phones = try #require(scene.simulator).phones
+      try await scene.addApp()
+      let phone = try phones.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      let threads: [String?] = ["chat", nil, "chat", "news", "chat", nil]
+      for (number, thread) in threads.enumerated() {
+        var aps: [String: JSONValue] = ["alert": .string("Text \(number)")]
+        aps["thread-id"] = thread.map { .string($0) }
+        try phones.receive(phone, ["aps": .object(aps)], id: "ID-\(number)")
+      }
+      let ids = try #require(phones.phone(phone.id)).received.map(\.id)
+      var ben = try await scene.signIn(.viewer)
+      let page = ScenePage(try await ben.get("/phones"))
+      let shown = page.tags.compactMap { $0.attributes["data-arrival"] }
+      #expect(shown == [ids[0], ids[1], ids[2]].map { "\($0)" })
+      #expect(page.text.contains("2 more notifications") && !page.text.contains("1 more notification"))
+    }
+  }
+
   @Test("a Live Activity is one notification, whose page lists its updates")
   func liveActivity() async throws {
     try await ConsoleScene.with(simulator: true) { scene in

@@ -47,6 +47,13 @@ struct SimulatorAPITests {
       let back = try await Self.call(scene, .post, "/phones/1/install", of: "/phones/{id}/install")
       #expect(back.json?["uninstalled_at"] == .null && back.json?["token"] != .string(token))
 
+      let quiet: JSONValue = ["notifications": "off"]
+      let denied = try await Self.call(scene, .patch, "/phones/1", of: "/phones/{id}", json: quiet)
+      #expect(denied.json?["notifications"] == "off")
+      #expect(back.json?["notifications"] == "allowed")
+      let wrong: JSONValue = ["notifications": "on"]
+      #expect(try await Self.call(scene, .patch, "/phones/1", of: "/phones/{id}", json: wrong).status == 422)
+
       let patch: JSONValue = ["power": "off", "app_state": "background"]
       let off = try await Self.call(scene, .patch, "/phones/1", of: "/phones/{id}", json: patch)
       #expect(off.json?["power"] == "off" && off.json?["app_state"] == "not_running")

@@ -138,6 +138,7 @@ struct LocaleTests {
     let appStates = SimulatedPhone.AppState.allCases.map(\.rawValue)
     add("phones.", appStates + ["on", "off", "uninstall", "reinstall", "doze", "wake", "on_arrival", "on_tap"])
     add("phones.", ["channel_off", "channel_on"])
+    add("phones.notifications_", SimulatedPhone.Notifications.allCases.map(\.rawValue))
     add("pages.default_pages.", PageRules.defaults.rules.map(\.type))
     add("phones.kind_", Platform.allCases.map(\.rawValue))
     add("phones.state_", appStates + ["off", "dozing", "uninstalled"])

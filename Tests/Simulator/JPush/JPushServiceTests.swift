@@ -94,6 +94,17 @@ struct JPushServiceTests {
     #expect(android.apnsID != development.json["msg_id"]?.string)
   }
 
+  @Test("with notifications off JPush answers as before, and nothing is shown")
+  func notificationsOff() async throws {
+    let scene = try JPushScene()
+    for phone in scene.phones { try scene.book.setNotifications(phone.id, .off) }
+    let reply = try await scene.push("all", ["apns_production": false])
+    #expect(reply.status == 200 && reply.json["msg_id"]?.string != nil)
+    #expect(scene.received == [1, 0, 1])
+    let shown = scene.phones.flatMap { scene.book.phone($0.id)?.received ?? [] }.filter(\.isShown)
+    #expect(shown.isEmpty)
+  }
+
   @Test("audiences by registration ID, alias and tags are combined; nobody is 1011 with a number")
   func audience() async throws {
     let scene = try JPushScene()

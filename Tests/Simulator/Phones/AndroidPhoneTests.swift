@@ -135,6 +135,29 @@ struct AndroidPhoneTests {
     #expect(received.first?.androidCallbacks.tap == nil)
   }
 
+  @Test("with notifications off FCM answers as before, no notification is shown, and the app gets data messages")
+  func notificationsOff() async throws {
+    let scene = try await FCMScene()
+    try scene.book.setNotifications(scene.phone.id, .off)
+    func arrive(data: Bool = false) async throws -> ReceivedNotification {
+      let token = JSONValue.string(scene.phone.tokenText)
+      let reply = try await scene.send(
+        data ? ["token": token, "data": ["a": "b"]] : ["token": token, "notification": ["title": "t"]])
+      #expect(reply.status == 200)
+      let received = try #require(try scene.current().received.first)
+      #expect(try JSONValue(parsing: reply.body)["name"]?.string == received.apnsID)
+      return received
+    }
+    let hidden = try await arrive()
+    #expect(!hidden.isShown)
+    #expect(hidden.androidCallbacks.arrival == nil && hidden.androidCallbacks.tap == nil)
+    let data = try await arrive(data: true)
+    #expect(data.androidCallbacks.arrival == .messageReceived)
+    try scene.book.setAppState(scene.phone.id, .foreground)
+    let open = try await arrive()
+    #expect(open.androidCallbacks.arrival == .messageReceived && !open.isShown)
+  }
+
   @Test("a removed app is unregistered, a new installation has other IDs, a refresh keeps the installation ID")
   func tokens() async throws {
     let scene = try await FCMScene()
@@ -177,6 +200,8 @@ struct AndroidPhoneTests {
     try scene.book.setMutedChannels(scene.phone.id, ["ads"])
     try await scene.notify("ad", channel: "ads")
     try await scene.notify("tagged", tag: "t")
+    try scene.book.setNotifications(scene.phone.id, .off)
+    try await scene.notify("denied")
     #expect(book.subscriptions(of: token) == .success([:]))
     _ = book.subscribe(token, to: "news", now: scene.now)
     try scene.book.refreshToken(scene.phone.id, now: scene.now)
@@ -193,6 +218,7 @@ struct AndroidPhoneTests {
           id: $0.id, apnsID: $0.apnsID, payload: $0.payload, receivedAt: $0.receivedAt, keptFields: $0.keptFields)
       })
     #expect(copy == phone)
+    #expect(copy.notifications == .off && copy.received.map(\.isDenied) == [true, false, false])
     let again = try await PhoneBook.open(storage)
     #expect(again.subscriptions(of: token) == .failure(.unregistered))
     #expect(again.phone(registered: phone.installationID ?? "")?.id == phone.id)

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Model
 import Testing
 
@@ -230,6 +231,52 @@ struct PhoneBookTests {
     #expect(try scene.current().received.isEmpty)
     #expect(throws: PhoneBookError.noSuchNotification(id)) { try scene.book.tap(scene.phone.id, id) }
     #expect(throws: PhoneBookError.noSuchPhone(99)) { try scene.book.tap(99, id) }
+  }
+
+  @Test("with notifications off a push is accepted and not shown, and the app gets only what needs no permission")
+  func notificationsOff() throws {
+    let scene = try PhoneScene()
+    try scene.book.setNotifications(scene.phone.id, .off)
+    func arrive(
+      _ aps: JSONValue, _ type: PushType = .alert, in state: SimulatedPhone.AppState = .background
+    ) throws -> ReceivedNotification {
+      try scene.book.setAppState(scene.phone.id, state)
+      let payload: JSONValue = ["aps": aps]
+      let push = AcceptedPush(
+        token: scene.phone.token, apnsID: UUID().uuidString, topic: PhoneScene.topic, pushType: type, priority: 10,
+        expiration: nil, collapseID: nil, payload: payload, rawPayload: Array(payload.data()), uniqueID: nil,
+        usedProviderToken: true)
+      #expect(scene.deliver(push) == nil)
+      return try #require(try scene.current().received.first)
+    }
+    func calls(_ notification: ReceivedNotification) throws -> [CallbackTable.Method] {
+      let cell = try notification.callbacks(backgroundMode: true)
+      return (cell.arrival + cell.tap).map(\.method)
+    }
+    for state in SimulatedPhone.AppState.allCases {
+      let alert = try arrive(["alert": "Hi", "badge": 1, "sound": "default"], in: state)
+      #expect(!alert.isShown)
+      #expect(try calls(alert).isEmpty, "\(state)")
+    }
+    for state in [SimulatedPhone.AppState.foreground, .background] {
+      let mixed = try arrive(["alert": "Hi", "content-available": 1], in: state)
+      #expect(!mixed.isShown)
+      #expect(try calls(mixed) == [.fetch], "\(state)")
+      let silent = try arrive(["content-available": 1], .background, in: state)
+      #expect(try calls(silent) == [.fetch], "\(state)")
+    }
+    let activity = try arrive(["event": "start", "content-state": ["score": "0:0"]], .liveactivity)
+    #expect(activity.isShown, "Live Activities have a permission of their own")
+    try scene.book.setNotifications(scene.phone.id, .allowed)
+    #expect(try arrive(["alert": "Hi"]).isShown)
+    #expect(try scene.current().received.filter(\.isShown).count == 2, "what arrived before is not shown later")
+    try scene.book.setNotifications(scene.phone.id, .off)
+    try scene.book.uninstall(scene.phone.id)
+    #expect(throws: PhoneBookError.appNotInstalled(phone: "Ada’s iPhone")) {
+      try scene.book.setNotifications(scene.phone.id, .off)
+    }
+    try scene.book.reinstall(scene.phone.id)
+    #expect(try scene.current().notifications == .allowed, "the new installation asks again")
   }
 
   @Test("a token has one phone in an environment; a removed phone's tokens are unknown, and its id is not used again")

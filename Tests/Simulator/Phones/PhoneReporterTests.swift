@@ -109,6 +109,20 @@ struct PhoneReporterTests {
       reports == [Report(token, "displayed", ["p2 sig"]), Report(token, "dismissed", ["p1 sig", "p2 sig"])])
   }
 
+  @Test("what is not shown because notifications are off is not reported")
+  func notificationsOff() async throws {
+    let scene = try PhoneScene()
+    let reports = try await reports(scene.book, 1) {
+      try scene.book.setNotifications(scene.phone.id, .off)
+      send(scene, payload("p1"))
+      try scene.book.setAppState(scene.phone.id, .foreground)
+      send(scene, payload("p2"))
+      try scene.book.setNotifications(scene.phone.id, .allowed)
+      send(scene, payload("p3"))
+    }
+    #expect(reports == [Report(scene.phone.tokenText, "displayed", ["p3 sig"])])
+  }
+
   @Test("a report that is not taken is logged, and the next one is made")
   func failure() async throws {
     let scene = try PhoneScene()
