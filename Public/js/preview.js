@@ -8,7 +8,9 @@ export function startPreview() {
   const form = document.querySelector('form[data-preview]');
   if (!form) return;
   // An error is for a field that someone has filled and left, or that came back with one; not for what is still empty.
-  const touched = new Set([...form.elements].map((field) => field.name).filter((name) => note(name, 'error')));
+  // The box for a pasted push stands outside the form: the preview does not read it, and must not clear its error.
+  const fields = [...form.querySelectorAll('[name]')];
+  const touched = new Set(fields.map((field) => field.name).filter((name) => note(name, 'error')));
   returnTo(form);
   let running;
   const update = async () => {

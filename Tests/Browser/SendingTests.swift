@@ -101,6 +101,21 @@ extension InBrowser {
       }
     }
 
+    @Test("the error of a pasted text stays when the preview, which does not read that text, has answered")
+    func pastedError() async throws {
+      try await BrowserScene.run { scene in
+        try await fillForm(scene)
+        try await scene.browser.click(xpath: "//details[@id='paste']/summary")
+        try await scene.fill("pasted", "hello")
+        try await scene.press("Fill in the form")
+        // The page that comes back has no headers: the preview brings them.
+        try await scene.browser.wait(for: "//*[@id='paste'][@open]//*[@id='pasted-error']")
+        try await scene.browser.wait(for: "//*[@data-show='headers'][contains(.,'apns-topic: com.example.shop')]")
+        try await scene.browser.wait(
+          for: "//*[@id='pasted-error'][not(@hidden)][contains(.,'This is not a push')]")
+      }
+    }
+
     @Test("without scripts: the same by forms alone")
     func forms() async throws {
       try await BrowserScene.run(javaScript: false) { scene in
