@@ -118,6 +118,10 @@ package struct FCMMessage: Sendable, Hashable {
         problems.append(Problem("android.data.\(key)", FCMMessageProblem.dataText, ["found": value.typeName]))
       }
     }
+    // The data is read above. What is generated is right.
+    var violations: [FCMField.Violation] = []
+    _ = FCMField.android.read(.object(own.filter { $0.key != "data" }), "android", &violations)
+    problems += violations.map { Problem($0.field, FCMMessageProblem.value, ["text": $0.description]) }
     if size > limit {
       problems.append(
         Problem(
@@ -160,6 +164,7 @@ package enum FCMMessageProblem: String, MessageSet {
   case tooLarge = "fcm.too_large"
   case reservedKey = "fcm.reserved_key"
   case dataText = "fcm.data_text"
+  case value = "fcm.value"
 
   package var english: String {
     switch self {
@@ -170,6 +175,7 @@ package enum FCMMessageProblem: String, MessageSet {
       """
     case .reservedKey: "“{key}” is reserved by FCM (FCM: INVALID_ARGUMENT). Use another name for the app's own data."
     case .dataText: "FCM accepts only text here, not a JSON {found}."
+    case .value: "FCM would refuse this (FCM: INVALID_ARGUMENT): {text}"
     }
   }
 }
