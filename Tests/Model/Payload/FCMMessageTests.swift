@@ -104,6 +104,20 @@ struct FCMMessageTests {
   func text() {
     let problems = FCMMessage(draft { $0.android = ["data": ["a": 1, "b": "1", "c": .null]] }).problems
     #expect(problems.map(\.field) == ["android.data.a"])
+    #expect(FCMMessage(draft { $0.android = ["data": "x"] }).problems.map(\.field) == ["android.data"])
+  }
+
+  @Test("data of the draft's own part joins the rest: the app still gets the extras, the link and the push's ID")
+  func ownData() {
+    let message = FCMMessage(
+      draft {
+        $0.notification.link = "order"
+        $0.notification.extras = ["a": "1", "b": "1", "c": "1"]
+        $0.android = ["data": ["b": "2", "c": .null, "d": "4"]]
+      }, uid: "u1", signature: "s1")
+    #expect(message.json["data"] == ["a": "1", "b": "2", "d": "4", "link": "order", "sbid": "u1", "sbsig": "s1"])
+    #expect(message.json["android"] == ["priority": "HIGH"] && message.problems.isEmpty)
+    #expect(!FCMMessage(draft { ($0.notification.title, $0.android) = (nil, ["data": ["x": "1"]]) }).isEmpty)
   }
 
   @Test(
