@@ -1,39 +1,78 @@
+import JSON
 import Mustache
 import Model
+import Simulator
 
-/// The rows of the "What the app will see" table, latest iOS first. Situations that differ only in the background mode
-/// share a row when their callbacks are the same.
+/// The rows of the "What the app will see" table: the latest iOS, Android, earlier iOS. Situations that differ only in
+/// the background mode share a row when their callbacks are the same.
 struct CallbackRows {
+  private typealias AndroidSituation = (state: SimulatedPhone.AppState, isShown: Bool, calls: AndroidCallbacks)
+
   private let table: CallbackTable
   private let receiver: PushType.Receiver?
+  private let reachesIOS: Bool
+  private let android: [AndroidSituation]
+  private let isJPush: Bool
 
-  /// - Parameter type: another than a notification's has no rows.
-  init(_ facts: APNsPayload.Facts, type: PushType = .alert) {
-    (table, receiver) = (CallbackTable(facts), type.receiver)
+  /// - Parameters:
+  ///   - type: another than a notification's has no rows for iOS.
+  ///   - message: for Android, as FCM gets it; nil: Android gets none.
+  ///   - isJPush: whether JPush's library receives it.
+  init(
+    _ facts: APNsPayload.Facts, type: PushType = .alert, reachesIOS: Bool = true, message: JSONValue? = nil,
+    isJPush: Bool = false
+  ) {
+    (table, receiver, self.reachesIOS) = (CallbackTable(facts), reachesIOS ? type.receiver : nil, reachesIOS)
+    self.isJPush = isJPush
+    let hasNotification = message.flatMap { AndroidNotification($0) } != nil
+    let states = message == nil ? [] : SimulatedPhone.AppState.allCases
+    android = states.map { state in
+      let isShown = hasNotification && state != .foreground
+      let calls =
+        isJPush
+        ? AndroidCallbacks(jpushHasNotification: hasNotification, appState: state, isShown: isShown)
+        : AndroidCallbacks(hasNotification: hasNotification, appState: state, isShown: isShown)
+      return (state, isShown, calls)
+    }
   }
 
   /// The largest number of times that one push can call the app's code, or what gets it instead.
   func summary(_ texts: Texts) -> String {
     if let receiver { return texts.receiver(receiver) }
-    let most = table.cells.filter { $0.generation == .from10 }.map(\.calls.upperBound).max() ?? 0
+    let most =
+      reachesIOS
+      ? table.cells.filter { $0.generation == .from10 }.map(\.calls.upperBound).max() ?? 0
+      : android.map { $0.calls.count }.max() ?? 0
     switch most {
-    case 0: return texts("callbacks.never")
-    case 1: return texts("callbacks.once")
+    case 0: return reachesIOS ? texts("callbacks.never") : ""
+    case 1: return reachesIOS ? texts("callbacks.once") : texts("callbacks.android_once")
     default: return texts("callbacks.twice", ["count": String(most), "key": APNsPayload.idKey])
     }
   }
 
   func rows(_ texts: Texts) -> [CallbackRow] {
-    guard receiver == nil else { return [] }
-    return CallbackTable.Generation.allCases.reversed().flatMap { generation in
-      CallbackTable.State.allCases.flatMap { state in
-        let on = table.cell(generation, state, backgroundMode: true)
-        let off = table.cell(generation, state, backgroundMode: false)
-        if on.hasSameEffect(as: off) { return [row([on, off], mode: "", texts)] }
-        return [
-          row([on], mode: texts("callbacks.mode_on"), texts), row([off], mode: texts("callbacks.mode_off"), texts),
-        ]
-      }
+    let origin =
+      isJPush
+      ? CallbackOrigin(source: texts.labelled(texts("callbacks.source"), ProviderKind.jpush.name), links: [])
+      : CallbackOrigin(firebase: texts)
+    let androidRows = android.map { situation in
+      CallbackRow(
+        state: texts("callbacks.\(situation.state.rawValue)"), system: texts("platform.android"), mode: "",
+        origin: origin,
+        effect: CallbackEffect(situation.calls, isShown: situation.isShown, in: situation.state, texts))
+    }
+    guard receiver == nil, reachesIOS else { return androidRows }
+    return rows(.from10, texts) + androidRows + rows(.from7to9, texts) + rows(.before7, texts)
+  }
+
+  private func rows(_ generation: CallbackTable.Generation, _ texts: Texts) -> [CallbackRow] {
+    CallbackTable.State.allCases.flatMap { state in
+      let on = table.cell(generation, state, backgroundMode: true)
+      let off = table.cell(generation, state, backgroundMode: false)
+      if on.hasSameEffect(as: off) { return [row([on, off], mode: "", texts)] }
+      return [
+        row([on], mode: texts("callbacks.mode_on"), texts), row([off], mode: texts("callbacks.mode_off"), texts),
+      ]
     }
   }
 
@@ -43,7 +82,7 @@ struct CallbackRows {
   /// - Parameter cells: situations with the same effect, at least one.
   private func row(_ cells: [CallbackTable.Cell], mode: String, _ texts: Texts) -> CallbackRow {
     CallbackRow(
-      state: texts("callbacks.\(cells[0].state.rawValue)"), version: cells[0].generation.rawValue, mode: mode,
+      state: texts("callbacks.\(cells[0].state.rawValue)"), system: "iOS \(cells[0].generation.rawValue)", mode: mode,
       origin: CallbackOrigin(
         cells.flatMap(\.sources), cells.flatMap(\.contradictions),
         cells.flatMap(\.notes).filter { !Self.shownNotes.contains($0) }, texts),
@@ -68,14 +107,15 @@ struct CallbackRowsView: TemplateView {
 /// One situation: which methods of the app are called, and how often.
 struct CallbackRow: View {
   let state: String
-  let version: String
+  /// As “iOS 10+”.
+  let system: String
   let mode: String
   let origin: CallbackOrigin
   let effect: CallbackEffect
 
   static let fields: [Field<Self>] = [
     .text("state") { $0.state },
-    .text("ios") { $0.version },
+    .text("system") { $0.system },
     .text("mode") { $0.mode },
     .view("origin") { $0.origin },
     .view("effect") { $0.effect },
@@ -103,6 +143,22 @@ struct CallbackEffect: View {
       numbers.lowerBound == numbers.upperBound
       ? "\(numbers.lowerBound)" : "\(numbers.lowerBound)–\(numbers.upperBound)"
     duplicates = cell.duplicates
+  }
+
+  /// On Android (docs/protocols.md §5.1).
+  init(_ methods: AndroidCallbacks, isShown: Bool, in state: SimulatedPhone.AppState, _ texts: Texts) {
+    func view(_ call: AndroidCallbacks.Call, _ condition: String) -> CallView {
+      CallView(name: call.rawValue, signature: call.signature, condition: condition)
+    }
+    let stopped = state == .notRunning ? texts("callbacks.unless_force_stop") : ""
+    arrival = methods.arrival.map { [view($0, stopped)] } ?? []
+    shown = isShown ? texts("callbacks.in_shade") : texts("callbacks.banner_no")
+    tap = methods.tap.map { [view($0, $0 == .notificationOpened ? "" : texts("phones.with_extras"))] } ?? []
+    let untapped = isShown ? texts("callbacks.icon_nothing") : texts("callbacks.no_tap")
+    let open = texts("between.phrases") + texts("callbacks.icon_not_applicable")
+    tapText = state == .foreground ? untapped + open : untapped
+    calls = String(methods.count)
+    duplicates = methods.count > 1
   }
 
   static let fields: [Field<Self>] = [

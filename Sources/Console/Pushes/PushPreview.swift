@@ -233,7 +233,12 @@ struct PushPreview: Sendable {
           severity: .hint, severityText: texts("severity.hint"),
           message: texts("send.unknown_tokens", count: check.unknown), field: "device_token"))
     }
-    let callbacks = CallbackRows(payload.facts, type: payload.pushType)
+    let platforms = reached.isEmpty ? draft.platforms : reached
+    let message = platforms.contains(.android) ? FCMMessage(shown) : nil
+    let callbacks = CallbackRows(
+      payload.facts, type: payload.pushType, reachesIOS: platforms.contains(.ios),
+      message: message.flatMap { $0.isEmpty ? nil : $0.json },
+      isJPush: providers.contains(.jpush) && !providers.contains(.fcm))
     let isSimulated = credentials.contains { $0.provider == .apns && $0.place == .simulator }
     return PushPreviewView(
       sentence: sentence(page), times: times(page),

@@ -8,6 +8,12 @@ package indirect enum FCMField: Sendable {
   case choice([String])
   /// Seconds with `s`, such as `3.5s`.
   case duration
+  /// As ``duration``, of four weeks at most.
+  case life
+  /// As `#1a73e8`.
+  case color
+  /// Of Firebase's analytics.
+  case label
   /// RFC 3339.
   case timestamp
   /// Texts by name.
@@ -38,10 +44,12 @@ package indirect enum FCMField: Sendable {
   ///   - violations: every mistake is added.
   /// - Returns: the value with names in snake_case; nil if it is absent or wrong.
   package func read(_ value: JSONValue, _ path: String, _ violations: inout [Violation]) -> JSONValue? {
-    func wrong(_ type: String) -> JSONValue? {
-      violations.append(
-        .init(field: path, description: "Invalid value at '\(path)' (\(type)), \(value.text().prefix(100))"))
+    func refused(_ description: String) -> JSONValue? {
+      violations.append(.init(field: path, description: description))
       return nil
+    }
+    func wrong(_ type: String) -> JSONValue? {
+      refused("Invalid value at '\(path)' (\(type)), \(value.text().prefix(100))")
     }
     if value == .null { return nil }
     switch self {
@@ -58,6 +66,18 @@ package indirect enum FCMField: Sendable {
       guard let word = value.string?.uppercased(), words.contains(word) else { return wrong("TYPE_ENUM") }
       return .string(word)
     case .duration: return value.string.flatMap(Self.seconds) == nil ? wrong("TYPE_DURATION") : value
+    case .life:
+      guard let seconds = value.string.flatMap(Self.seconds) else { return wrong("TYPE_DURATION") }
+      return (0...Self.longestLife).contains(seconds)
+        ? value : refused("Invalid time to live: it must be from 0 to 2419200 seconds.")
+    case .color:
+      guard let color = value.string else { return wrong("TYPE_STRING") }
+      return color.wholeMatch(of: #/#[0-9a-fA-F]{6}/#) == nil
+        ? refused("Invalid color: \(color.prefix(40)). It must be of the form #RRGGBB.") : value
+    case .label:
+      guard let label = value.string else { return wrong("TYPE_STRING") }
+      return label.wholeMatch(of: #/[a-zA-Z0-9\-_.~%]{1,50}/#) == nil
+        ? refused("Invalid analytics label: \(label.prefix(60))") : value
     case .timestamp:
       let isTime = value.string.map { (try? Date($0, strategy: .iso8601)) != nil || Self.hasFraction($0) } ?? false
       return isTime ? value : wrong("TYPE_TIMESTAMP")
@@ -126,6 +146,9 @@ package indirect enum FCMField: Sendable {
 }
 
 extension FCMField {
+  /// Four weeks, in seconds; also the default.
+  package static let longestLife = 2_419_200.0
+
   /// The body of `messages:send` (docs/protocols.md §3.1).
   package static let request = FCMField.message(["validate_only": .boolean, "message": message])
 
@@ -135,16 +158,17 @@ extension FCMField {
     "android": android, "apns": apns, "webpush": webpush,
   ])
 
-  private static let options = FCMField.message(["analytics_label": .text])
+  private static let options = FCMField.message(["analytics_label": .label])
 
-  private static let android = FCMField.message([
-    "collapse_key": .text, "priority": .choice(["NORMAL", "HIGH"]), "ttl": .duration,
+  /// AndroidConfig.
+  static let android = FCMField.message([
+    "collapse_key": .text, "priority": .choice(["NORMAL", "HIGH"]), "ttl": .life,
     "restricted_package_name": .text, "data": .texts, "direct_boot_ok": .boolean, "bandwidth_constrained_ok": .boolean,
     "restricted_satellite_ok": .boolean, "fcm_options": options, "notification": androidNotification,
   ])
 
   private static let androidNotification = FCMField.message([
-    "title": .text, "body": .text, "icon": .text, "color": .text, "sound": .text, "tag": .text, "click_action": .text,
+    "title": .text, "body": .text, "icon": .text, "color": .color, "sound": .text, "tag": .text, "click_action": .text,
     "body_loc_key": .text, "body_loc_args": .list(.text), "title_loc_key": .text, "title_loc_args": .list(.text),
     "channel_id": .text, "ticker": .text, "sticky": .boolean, "event_time": .timestamp, "local_only": .boolean,
     "notification_priority": .choice(
@@ -163,11 +187,11 @@ extension FCMField {
 
   private static let apns = FCMField.message([
     "headers": .texts, "payload": .object, "live_activity_token": .text,
-    "fcm_options": .message(["analytics_label": .text, "image": .text]),
+    "fcm_options": .message(["analytics_label": .label, "image": .text]),
   ])
 
   private static let webpush = FCMField.message([
     "headers": .texts, "data": .texts, "notification": .object,
-    "fcm_options": .message(["link": .text, "analytics_label": .text]),
+    "fcm_options": .message(["link": .text, "analytics_label": .label]),
   ])
 }

@@ -5,7 +5,7 @@ package import JSON
 ///
 /// The data that the app receives has the same keys as the payload for APNs: the draft's extras, `link`, `image`,
 /// `sbid` and `sbsig`. FCM takes only texts there: other values become JSON. The draft's own `android` block is merged over
-/// the generated one.
+/// the generated one, and its `data` over the data: FCM would hand the app that alone, without `sbid` and the extras.
 package struct FCMMessage: Sendable, Hashable {
   /// Bytes of the keys and values that reach the app (Firebase, ErrorCode).
   private static let deviceLimit = 4096
@@ -34,8 +34,9 @@ package struct FCMMessage: Sendable, Hashable {
       let parts = ["title": notification.title, "body": notification.body, "image": notification.image]
       message["notification"] = .object(parts.compactMapValues { $0.map(JSONValue.string) })
     }
-    let data = Self.data(notification, uid: uid, signature: signature, isVisible: isVisible)
-    if !data.isEmpty { message["data"] = .object(data.mapValues(JSONValue.string)) }
+    let generated = Self.data(notification, uid: uid, signature: signature, isVisible: isVisible)
+    let data = Self.merged(generated.mapValues(JSONValue.string), with: draft.android["data"]?.object ?? [:])
+    if !data.isEmpty { message["data"] = .object(data) }
     var android: [String: JSONValue] = [:]
     let isHigh = (draft.options.priority ?? (isVisible ? .high : .normal)) == .high
     android["priority"] = isHigh ? "HIGH" : "NORMAL"
@@ -49,7 +50,7 @@ package struct FCMMessage: Sendable, Hashable {
       if let badge = notification.badge, badge != .set(0) { shown[Self.countKey] = badge.json }
       if !shown.isEmpty { android["notification"] = .object(shown) }
     }
-    message["android"] = .object(Self.merged(android, with: draft.android))
+    message["android"] = .object(Self.merged(android, with: draft.android.filter { $0.key != "data" }))
     json = .object(message)
   }
 
@@ -92,16 +93,14 @@ package struct FCMMessage: Sendable, Hashable {
 
   /// Bytes of the keys and values that reach the app, as FCM counts them.
   package var size: Int {
-    let android = json["android"]
-    return [json["notification"], json["data"], android?["notification"], android?["data"]].reduce(0) { size, part in
+    [json["notification"], json["data"], json["android"]?["notification"]].reduce(0) { size, part in
       (part?.object ?? [:]).reduce(size) { $0 + $1.key.utf8.count + ($1.value.string ?? $1.value.text()).utf8.count }
     }
   }
 
   /// Whether it shows something or carries data besides `sbid` and `sbsig`.
   package var isEmpty: Bool {
-    let parts = [json["notification"], json["android"]?["notification"], json["android"]?["data"]]
-    return parts.allSatisfy { $0?.object?.isEmpty ?? true }
+    [json["notification"], json["android"]?["notification"]].allSatisfy { $0?.object?.isEmpty ?? true }
       && (json["data"]?.object ?? [:]).keys.allSatisfy { [APNsPayload.idKey, APNsPayload.signatureKey].contains($0) }
   }
 
@@ -118,6 +117,11 @@ package struct FCMMessage: Sendable, Hashable {
         problems.append(Problem("android.data.\(key)", FCMMessageProblem.dataText, ["found": value.typeName]))
       }
     }
+    // The data was read above. What is generated is right.
+    let options = own.filter { $0.key != "data" || $0.value.object == nil }
+    var violations: [FCMField.Violation] = []
+    _ = FCMField.android.read(.object(options), "android", &violations)
+    problems += violations.map { Problem($0.field, FCMMessageProblem.value, ["text": $0.description]) }
     if size > limit {
       problems.append(
         Problem(
@@ -160,6 +164,7 @@ package enum FCMMessageProblem: String, MessageSet {
   case tooLarge = "fcm.too_large"
   case reservedKey = "fcm.reserved_key"
   case dataText = "fcm.data_text"
+  case value = "fcm.value"
 
   package var english: String {
     switch self {
@@ -170,6 +175,7 @@ package enum FCMMessageProblem: String, MessageSet {
       """
     case .reservedKey: "“{key}” is reserved by FCM (FCM: INVALID_ARGUMENT). Use another name for the app's own data."
     case .dataText: "FCM accepts only text here, not a JSON {found}."
+    case .value: "FCM would refuse this (FCM: INVALID_ARGUMENT): {text}"
     }
   }
 }

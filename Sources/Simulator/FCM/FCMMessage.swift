@@ -20,8 +20,7 @@ struct FCMMessage: Sendable, Hashable {
   static let topicSizeLimit = 2048
   /// Of APNs, to which FCM passes a payload on.
   private static let apnsLimit = 4096
-  /// Four weeks, in seconds; also the default.
-  static let longestLife = 2_419_200.0
+  static let longestLife = FCMField.longestLife
 
   /// Reads the body of `messages:send`.
   ///
@@ -80,18 +79,6 @@ struct FCMMessage: Sendable, Hashable {
     for field in ["data", "android.data", "webpush.data"] {
       for name in (value(field)?.object ?? [:]).keys.sorted() where Self.isReserved(name) {
         wrong(field, "Invalid data payload key: \(name)")
-      }
-    }
-    if let ttl = value("android.ttl")?.string.flatMap(FCMField.seconds), !(0...Self.longestLife).contains(ttl) {
-      wrong("android.ttl", "Invalid time to live: it must be from 0 to 2419200 seconds.")
-    }
-    if let color = value("android.notification.color")?.string, color.wholeMatch(of: #/#[0-9a-fA-F]{6}/#) == nil {
-      wrong("android.notification.color", "Invalid color: \(color.prefix(40)). It must be of the form #RRGGBB.")
-    }
-    for field in ["fcm_options", "android.fcm_options", "apns.fcm_options", "webpush.fcm_options"] {
-      guard let label = value("\(field).analytics_label")?.string else { continue }
-      if label.wholeMatch(of: #/[a-zA-Z0-9\-_.~%]{1,50}/#) == nil {
-        wrong("\(field).analytics_label", "Invalid analytics label: \(label.prefix(60))")
       }
     }
     if let link = value("webpush.fcm_options.link")?.string, !link.hasPrefix("https://") {

@@ -63,15 +63,17 @@ package struct AndroidCallbacks: Sendable, Hashable {
   package let arrival: Call?
   /// Nil: there is nothing to tap.
   package let tap: Call?
+  /// How often a push calls the app's code, if it is tapped.
+  package var count: Int { [arrival, tap].count { $0 != nil } }
 
   /// - Parameter isShown: whether the message stands in the shade.
-  init(hasNotification: Bool, appState: SimulatedPhone.AppState, isShown: Bool) {
+  package init(hasNotification: Bool, appState: SimulatedPhone.AppState, isShown: Bool) {
     arrival = hasNotification && appState != .foreground ? nil : .messageReceived
     tap = isShown ? (appState == .notRunning ? .create : .newIntent) : nil
   }
 
   /// What JPush's library tells the app. The phone maker's service shows the notification of an app that does not run.
-  init(jpushHasNotification hasNotification: Bool, appState: SimulatedPhone.AppState, isShown: Bool) {
+  package init(jpushHasNotification hasNotification: Bool, appState: SimulatedPhone.AppState, isShown: Bool) {
     arrival = hasNotification ? (appState == .notRunning ? nil : .notificationArrived) : .message
     tap = isShown ? .notificationOpened : nil
   }

@@ -55,6 +55,41 @@ struct CallbackRowsTests {
     }
   }
 
+  @Test("a push to Android has rows of its own, and those of iOS only if it goes there too")
+  func android() async throws {
+    try await ConsoleScene.with { scene in
+      let texts = scene.console.locales["en"]
+      let facts = APNsPayload.Facts(payload: ["aps": ["alert": "x"]])
+      func table(_ message: JSONValue, isJPush: Bool = false) -> CallbackRows {
+        CallbackRows(facts, reachesIOS: false, message: message, isJPush: isJPush)
+      }
+      let shown = table(["notification": ["title": "x"]])
+      let rows = shown.rows(texts)
+      #expect(rows.map(\.state) == ["Foreground", "Background", "Not running"])
+      #expect(rows.allSatisfy { $0.system == "Android" && $0.effect.calls == "1" })
+      #expect(rows.map { $0.effect.arrival.map(\.name) } == [["onMessageReceived"], [], []])
+      #expect(rows.map { $0.effect.tap.map(\.name) } == [[], ["onNewIntent"], ["onCreate"]])
+      #expect(shown.summary(texts) == "On Android, the app’s code is called at most once per push.")
+      let data = table(["data": ["a": "1"]]).rows(texts)
+      #expect(data.allSatisfy { $0.effect.arrival.map(\.name) == ["onMessageReceived"] && $0.effect.tap.isEmpty })
+      #expect(table(["notification": ["title": "x"]], isJPush: true).summary(texts).contains("up to 2 times"))
+
+      try await scene.addApp()
+      var ben = try await scene.signIn(.operator)
+      func preview(_ platforms: [String]) async throws -> ScenePage {
+        let rest = SendPageTests.fields.filter { $0.0 != "platforms" }
+        let answer = try await ben.post(
+          "/pushes/preview", rest + platforms.map { ("platforms", $0) }, headers: ["Accept": "application/json"])
+        return ScenePage(try #require(answer.json?["callbacks_html"]?.string))
+      }
+      let both = try await preview(["ios", "android"])
+      #expect(both.text.contains("Background Android Source: Firebase’s documentation"))
+      #expect(both.text.contains("Background iOS 10+"))
+      let alone = try await preview(["android"])
+      #expect(alone.text.contains("Not running Android") && !alone.text.contains("iOS"))
+    }
+  }
+
   @Test("the preview of a disputed payload has the sources and the links in its rows")
   func preview() async throws {
     try await ConsoleScene.with { scene in

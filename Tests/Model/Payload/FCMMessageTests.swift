@@ -104,5 +104,44 @@ struct FCMMessageTests {
   func text() {
     let problems = FCMMessage(draft { $0.android = ["data": ["a": 1, "b": "1", "c": .null]] }).problems
     #expect(problems.map(\.field) == ["android.data.a"])
+    #expect(FCMMessage(draft { $0.android = ["data": "x"] }).problems.map(\.field) == ["android.data"])
+  }
+
+  @Test("data of the draft's own part joins the rest: the app still gets the extras, the link and the push's ID")
+  func ownData() {
+    let message = FCMMessage(
+      draft {
+        $0.notification.link = "order"
+        $0.notification.extras = ["a": "1", "b": "1", "c": "1"]
+        $0.android = ["data": ["b": "2", "c": .null, "d": "4"]]
+      }, uid: "u1", signature: "s1")
+    #expect(message.json["data"] == ["a": "1", "b": "2", "d": "4", "link": "order", "sbid": "u1", "sbsig": "s1"])
+    #expect(message.json["android"] == ["priority": "HIGH"] && message.problems.isEmpty)
+    #expect(!FCMMessage(draft { ($0.notification.title, $0.android) = (nil, ["data": ["x": "1"]]) }).isEmpty)
+  }
+
+  @Test(
+    "a value of the draft's own part that FCM would refuse for every device is named",
+    arguments: [
+      (["notification": ["color": "red"]], "android.notification.color"), (["ttl": 3600], "android.ttl"),
+      (["ttl": "2419201s"], "android.ttl"), (["priority": "urgent"], "android.priority"),
+      (["fcm_options": ["analytics_label": "my label"]], "android.fcm_options.analytics_label"),
+      (["direct_boot_ok": "yes"], "android.direct_boot_ok"),
+    ] as [([String: JSONValue], String)])
+  func value(own: [String: JSONValue], field: String) {
+    let problems = FCMMessage(draft { $0.android = own }).problems
+    #expect(problems.map(\.field) == [field] && problems.map(\.code) == [FCMMessageProblem.value.code])
+  }
+
+  @Test("right values of the draft's own part raise no problem, and null removes")
+  func values() {
+    let own: [String: JSONValue] = [
+      "ttl": "3.5s", "priority": "high", "collapse_key": .null, "direct_boot_ok": true,
+      "fcm_options": ["analytics_label": "spring_sale"],
+      "notification": [
+        "color": "#1a73e8", "channel_id": "news", "tag": .null, "notification_priority": "PRIORITY_MAX",
+      ],
+    ]
+    #expect(FCMMessage(draft { $0.android = own }).problems.isEmpty)
   }
 }
