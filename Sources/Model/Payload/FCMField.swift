@@ -152,22 +152,22 @@ extension FCMField {
   /// The body of `messages:send` (docs/protocols.md §3.1).
   package static let request = FCMField.message(["validate_only": .boolean, "message": message])
 
-  private static let message = FCMField.message([
+  private static let message: FCMField = .message([
     "name": .text, "token": .text, "topic": .text, "condition": .text, "fid": .text, "data": .texts,
     "notification": .message(["title": .text, "body": .text, "image": .text]), "fcm_options": options,
     "android": android, "apns": apns, "webpush": webpush,
   ])
 
-  private static let options = FCMField.message(["analytics_label": .label])
+  private static let options: FCMField = .message(["analytics_label": .label])
 
   /// AndroidConfig.
-  static let android = FCMField.message([
+  static let android: FCMField = .message([
     "collapse_key": .text, "priority": .choice(["NORMAL", "HIGH"]), "ttl": .life,
     "restricted_package_name": .text, "data": .texts, "direct_boot_ok": .boolean, "bandwidth_constrained_ok": .boolean,
     "restricted_satellite_ok": .boolean, "fcm_options": options, "notification": androidNotification,
   ])
 
-  private static let androidNotification = FCMField.message([
+  private static let androidNotification: FCMField = .message([
     "title": .text, "body": .text, "icon": .text, "color": .color, "sound": .text, "tag": .text, "click_action": .text,
     "body_loc_key": .text, "body_loc_args": .list(.text), "title_loc_key": .text, "title_loc_args": .list(.text),
     "channel_id": .text, "ticker": .text, "sticky": .boolean, "event_time": .timestamp, "local_only": .boolean,
@@ -185,12 +185,12 @@ extension FCMField {
     "bypass_proxy_notification": .boolean,
   ])
 
-  private static let apns = FCMField.message([
+  private static let apns: FCMField = .message([
     "headers": .texts, "payload": .object, "live_activity_token": .text,
     "fcm_options": .message(["analytics_label": .label, "image": .text]),
   ])
 
-  private static let webpush = FCMField.message([
+  private static let webpush: FCMField = .message([
     "headers": .texts, "data": .texts, "notification": .object,
     "fcm_options": .message(["link": .text, "analytics_label": .label]),
   ])
