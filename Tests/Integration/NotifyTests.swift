@@ -119,7 +119,7 @@ struct NotifyTests {
           #expect(tested.status == 200, "\(tested.text)")
           let test = try #require(try server.mails().first { $0.headers["subject"] == "Signalbox: test message" })
           #expect(test.text?.contains("\(own)/certificates\n") == true, "\(test.text ?? "")")
-          #expect(test.text?.contains("expire are sent the same way.") == true, "it may go to who is no receiver")
+          #expect(test.text?.contains("Reminders before certificates") == true, "it may go to who is no receiver")
         }
         serve.send(SIGTERM)
         #expect(await serve.status() == 0, "\(serve.errorText)")

@@ -56,7 +56,7 @@ extension Lint {
     guard let scope = context.credential, let ends = scope.notAfter, draft.platforms.contains(.ios) else { return nil }
     // The last second is still valid (RFC 5280 §4.1.2.5).
     let over = ends.addingTimeInterval(1)
-    var arguments = ["name": scope.name, "date": String(Timestamp.text(ends).prefix(10))]
+    var arguments = ["name": scope.name, "date": utc(ends)]
     guard let rule = draft.recurrence else {
       guard let sendAt = draft.sendAt, sendAt >= over else { return nil }
       return finding(.warning, "send_at", .credentialEnds, arguments)
@@ -68,8 +68,14 @@ extension Lint {
     // A rule without end outlives every certificate: reported only once the end is near.
     let isEndless = rule.until == nil && rule.count == nil
     guard !isEndless || ends < now.addingTimeInterval(nearEnd) else { return nil }
-    arguments["first"] = String(Timestamp.text(first).prefix(10))
+    arguments["first"] = utc(first)
     return finding(.warning, "repeat", .credentialEndsBetween, arguments)
+  }
+
+  /// As `2026-11-20 23:58 UTC`: in another time zone, the day alone may be the wrong one.
+  private static func utc(_ date: Date) -> String {
+    let text = Timestamp.text(date)
+    return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
   }
 
   /// Seconds before the end: the 30 days of the warnings.

@@ -122,7 +122,7 @@ package enum LintMessage: String, MessageSet {
     case .credentialEndsBetween:
       """
       “{name}”, which sends this push, expires on {date}: Apple refuses the runs from {first} on. Assign its \
-      replacement before that day.
+      replacement before then.
       """
     case .ownTokens:
       """

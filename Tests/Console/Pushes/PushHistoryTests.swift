@@ -137,7 +137,7 @@ struct PushHistoryTests {
           "platforms": ["ios"], "notification": ["body": "hello"], "send_at": .time(scene.now + days * 86_400),
         ])
         let page = ScenePage(try await anna.get("/pushes/\(uid)")).text
-        #expect(page.contains("which sends this push, expires on 10 Dec 2026") == isLate, "\(days) \(page)")
+        #expect(page.contains("which sends this push, expires on 10 Dec 2026, 12:00 UTC") == isLate, "\(days) \(page)")
       }
     }
   }
