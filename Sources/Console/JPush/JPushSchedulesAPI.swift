@@ -100,8 +100,9 @@ enum JPushSchedulesAPI {
     if isReplaced { planned = try await plan(call, changed.trigger, changed.push) }
     let wanted = changed
     let finish: @Sendable (Database, Schedule) throws -> Void = { database, schedule in
-      let isActive = schedule.state == .active
-      if let enabled = fields.enabled, enabled != isActive {
+      if let enabled = fields.enabled, schedule.state == .needsApproval {
+        try Approval.keep(database, .schedule(schedule.id), isPaused: !enabled)
+      } else if let enabled = fields.enabled, enabled != (schedule.state == .active) {
         let change: ScheduleChange = enabled ? .resume : .pause
         _ = try change.carryOut(database, schedule, by: call.actor, from: call.clientAddress, now: call.now)
       }
