@@ -157,7 +157,8 @@ struct JPushScheduleTests {
             database, .schedule(waiting.id), isApproved: true, by: root, now: ConsoleScene.noon)
         }
         let approved = try await Self.schedule(jpush, id)
-        #expect(approved.state == (enabled ? .active : .paused))
+        let expected = enabled ? ScheduleState.active : ScheduleState.paused
+        #expect(approved.state == expected)
       }
     }
   }
