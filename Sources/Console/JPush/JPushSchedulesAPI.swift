@@ -50,7 +50,7 @@ enum JPushSchedulesAPI {
   /// Reads when and what, with the push's keys that have no effect.
   private static func plan(
     _ call: JPushCall, _ trigger: JSONValue, _ push: JSONValue
-  ) async throws -> (draft: PushDraft, order: PushIntake.Order, unused: [String]) {
+  ) async throws -> (order: PushIntake.Order, unused: [String]) {
     let found = try JPushTrigger(trigger, now: call.now)
     guard trigger["single"]?.object == nil || found.startAt.timeIntervalSince(call.now) <= JPushTrigger.longest else {
       throw call.invalid("trigger.single.time must be within a year.")
@@ -61,7 +61,7 @@ enum JPushSchedulesAPI {
     // Whom it reaches is asked at each run.
     draft.options.allowEmptyAudience = true
     let order = PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.clientAddress, now: call.now)
-    return (draft, order, request.unused.map { "push.\($0)" })
+    return (order, request.unused.map { "push.\($0)" })
   }
 
   private static func create(_ call: JPushCall) async throws -> Response {
@@ -69,11 +69,11 @@ enum JPushSchedulesAPI {
     guard let name = fields.name, let trigger = fields.trigger, let push = fields.push else {
       throw call.invalid("name, trigger and push are needed.")
     }
-    let (draft, order, unused) = try await plan(call, trigger, push)
+    let (order, unused) = try await plan(call, trigger, push)
     let idempotency = Idempotency(
       actor: call.actor, key: fields.cid, route: "POST /v3/schedules", content: [], now: call.now)
     let uid = UUID().uuidString.lowercased()
-    let answer = try await JPushPushesAPI.naming(draft) {
+    let answer = try await JPushPushesAPI.naming(order.draft) {
       try await call.console.intake.take(order, once: idempotency) { database, kept, _ in
         guard case .schedule(let schedule) = kept else { throw JPushError(.scheduleInternal, "Server internal error") }
         guard try JPushSchedule.live(database, app: call.app.id).count < JPushSchedule.liveLimit else {
@@ -96,12 +96,13 @@ enum JPushSchedulesAPI {
     changed.trigger = fields.trigger ?? before.trigger
     changed.push = fields.push ?? before.push
     let isReplaced = fields.trigger != nil || fields.push != nil
-    var planned: (draft: PushDraft, order: PushIntake.Order, unused: [String])?
+    var planned: (order: PushIntake.Order, unused: [String])?
     if isReplaced { planned = try await plan(call, changed.trigger, changed.push) }
     let wanted = changed
     let finish: @Sendable (Database, Schedule) throws -> Void = { database, schedule in
-      let isActive = schedule.state == .active
-      if let enabled = fields.enabled, enabled != isActive {
+      if let enabled = fields.enabled, schedule.state == .needsApproval {
+        try Approval.keep(database, .schedule(schedule.id), isPaused: !enabled)
+      } else if let enabled = fields.enabled, enabled != (schedule.state == .active) {
         let change: ScheduleChange = enabled ? .resume : .pause
         _ = try change.carryOut(database, schedule, by: call.actor, from: call.clientAddress, now: call.now)
       }
@@ -112,7 +113,7 @@ enum JPushSchedulesAPI {
       try current.save(database)
     }
     if let planned {
-      let isLive = try await JPushPushesAPI.naming(planned.draft) {
+      let isLive = try await JPushPushesAPI.naming(planned.order.draft) {
         try await call.console.intake.replace(schedule: before.schedule, with: planned.order, also: finish)
       }
       guard isLive else { throw call.invalid("This schedule has ended and cannot be changed.") }

@@ -12,7 +12,7 @@ package import Store
 package struct PushIntake: Sendable {
   /// A request for a push, with its creator.
   package struct Order: Sendable {
-    let draft: PushDraft
+    package let draft: PushDraft
     let source: PushSource
     let creator: String
     let person: Int64?

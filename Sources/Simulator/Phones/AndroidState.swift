@@ -64,7 +64,8 @@ extension SimulatedPhone {
     power == .on && (android?.isDozing != true || notification.priority == 10)
   }
 
-  /// Stores a message until the phone takes it: of an iPhone APNs keeps the newest for each app (docs/protocols.md §1.1).
+  /// Stores a message until the phone takes it: for an iPhone APNs keeps the newest of each app and channel
+  /// (docs/protocols.md §1.1).
   mutating func wait(for notification: ReceivedNotification) {
     guard platform == .android else {
       waiting.removeAll { $0.topic == notification.topic && $0.channel == notification.channel }

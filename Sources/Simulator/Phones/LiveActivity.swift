@@ -24,14 +24,19 @@ package struct LiveActivity: Sendable, Hashable {
 
   package func isDismissed(at now: Date) -> Bool { dismissal.map { $0 <= now } ?? false }
 
+  /// Whether it shows a push with a later timestamp.
+  fileprivate func isNewer(than aps: JSONValue?) -> Bool {
+    guard let timestamp, let time = aps?["timestamp"]?.integer else { return false }
+    return time < timestamp
+  }
+
   fileprivate mutating func add(_ push: ReceivedNotification, _ aps: JSONValue?) {
     pushes.append(push)
-    let time = aps?["timestamp"]?.integer
-    if let time, let timestamp, time < timestamp {
+    if isNewer(than: aps) {
       ignored.insert(push.id)
       return
     }
-    (current, timestamp) = (push.id, time ?? timestamp)
+    (current, timestamp) = (push.id, aps?["timestamp"]?.integer ?? timestamp)
     content = aps?["content-state"]?.object ?? content
     guard aps?["event"]?.string == "end" else { return }
     dismissal =
@@ -44,18 +49,20 @@ extension SimulatedPhone {
   /// The Live Activities that it received, by the ID of each of their pushes.
   ///
   /// A phone runs one for its token and one for each channel: a simulated app has no tokens of single activities. An
-  /// update without a start belongs to one that the app itself has started.
+  /// update without a start belongs to one that the app itself has started, unless it is late: older than the end of the
+  /// last one.
   package var activities: [Int64: LiveActivity] {
     var all: [LiveActivity] = []
-    var running: [String: Int] = [:]
+    var latest: [String: Int] = [:]
     for push in received.reversed() where push.pushType == .liveactivity && push.isShown {
       let aps = push.json["aps"]
       let isStart = aps?["event"]?.string == "start"
       let key = push.channel ?? (isStart ? aps?["input-push-channel"]?.string : nil) ?? ""
-      let index = (isStart ? nil : running[key]) ?? all.count
+      var index = all.count
+      if !isStart, let last = latest[key], all[last].dismissal == nil || all[last].isNewer(than: aps) { index = last }
       if index == all.count { all.append(LiveActivity()) }
       all[index].add(push, aps)
-      running[key] = all[index].dismissal == nil ? index : nil
+      latest[key] = index
     }
     return Dictionary(uniqueKeysWithValues: all.flatMap { one in one.pushes.map { ($0.id, one) } })
   }

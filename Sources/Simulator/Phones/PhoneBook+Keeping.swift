@@ -7,10 +7,12 @@ import Synchronization
 extension PhoneBook {
   /// What storage must still save.
   struct Keeping {
+    typealias Channels = @Sendable () -> [ChannelBook.Channel]
+
     private var dirty: Set<Int64> = []
     private var removed: [Int64] = []
     /// Reads the broadcast channels when it is their turn; nil: they have not changed.
-    var channels: (@Sendable () -> [ChannelBook.Channel])?
+    var channels: Channels?
     /// Whether a task is saving.
     fileprivate var isRunning = false
     fileprivate var waiting: [CheckedContinuation<Void, any Error>] = []
@@ -24,9 +26,7 @@ extension PhoneBook {
       removed.append(phone)
     }
 
-    fileprivate mutating func take() -> (
-      dirty: Set<Int64>, removed: [Int64], channels: (@Sendable () -> [ChannelBook.Channel])?
-    ) {
+    fileprivate mutating func take() -> (dirty: Set<Int64>, removed: [Int64], channels: Channels?) {
       defer { (dirty, removed, channels) = ([], [], nil) }
       return (dirty, removed, channels)
     }
@@ -61,7 +61,7 @@ extension PhoneBook {
   }
 
   /// Has the broadcast channels saved, if there is storage.
-  func keepSoon(_ channels: @escaping @Sendable () -> [ChannelBook.Channel]) {
+  func keepSoon(_ channels: @escaping Keeping.Channels) {
     guard storage != nil else { return }
     state.withLock { $0.keeping.channels = channels }
     keepSoon()
@@ -90,9 +90,8 @@ extension PhoneBook {
 
   /// - Returns: nil if nothing is left: then the task ends.
   private func takeWrites() -> [PhoneWrite]? {
-    typealias Channels = @Sendable () -> [ChannelBook.Channel]
     let (writes, channels, waiting) = state.withLock {
-      state -> ([PhoneWrite]?, Channels?, [CheckedContinuation<Void, any Error>]) in
+      state -> ([PhoneWrite]?, Keeping.Channels?, [CheckedContinuation<Void, any Error>]) in
       guard !state.keeping.isEmpty else {
         state.keeping.isRunning = false
         defer { state.keeping.waiting = [] }

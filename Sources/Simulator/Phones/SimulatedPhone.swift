@@ -27,8 +27,7 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   package internal(set) var notifications = Notifications.allowed
   /// Newest first, at most ``receivedLimit``.
   package internal(set) var received: [ReceivedNotification]
-  /// Notifications stored until it is switched on, or wakes up: of an iPhone the newest of each topic
-  /// and channel.
+  /// Notifications stored until it is switched on, or wakes up: of an iPhone the newest of each topic and channel.
   package internal(set) var waiting: [ReceivedNotification]
   /// Earlier tokens, newest first, at most ``formerTokenLimit``: pushes to them are answered with 410, or
   /// `UNREGISTERED`.

@@ -178,6 +178,12 @@ package struct Approval: Sendable, Hashable, Identifiable {
     return approval.isPaused
   }
 
+  /// Sets whether what waits is paused once it is approved.
+  package static func keep(_ database: Database, _ subject: Subject, isPaused: Bool) throws {
+    guard let approval = try find(database, subject), approval.decision == nil else { return }
+    try database.run("UPDATE approvals SET is_paused = ? WHERE id = ?", isPaused, approval.id)
+  }
+
   /// Ends what nobody decided in time.
   ///
   /// - Returns: whether it was still open.

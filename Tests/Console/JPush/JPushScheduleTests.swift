@@ -135,6 +135,34 @@ struct JPushScheduleTests {
     }
   }
 
+  @Test("enabled decides whether a schedule that needs approval runs once it is approved")
+  func approval() async throws {
+    try await JPushScene.with { jpush in
+      let id = try await Self.create(jpush, ["trigger": Self.daily])
+      _ = try await jpush.call(.put, "/v3/schedules/\(id)", ["enabled": false])
+      let app = jpush.app.id
+      try await jpush.store.write { database in
+        let audit = NewAuditEntry(actor: "anna", action: "", subject: "")
+        _ = try App.setApproval(database, id: app, true, by: audit, now: ConsoleScene.noon)
+      }
+      for enabled in [true, false] {
+        let change: JSONValue = ["push": JPushScene.push, "enabled": .bool(enabled)]
+        let answer = try await jpush.call(.put, "/v3/schedules/\(id)", change)
+        #expect(answer.status == 200, "\(answer.text)")
+        let waiting = try await Self.schedule(jpush, id)
+        #expect(waiting.state == .needsApproval)
+        try await jpush.store.write { database in
+          let root = ApprovalRule.Actor("cli root", person: nil, isCommandLine: true)
+          try Approval.decide(
+            database, .schedule(waiting.id), isApproved: true, by: root, now: ConsoleScene.noon)
+        }
+        let approved = try await Self.schedule(jpush, id)
+        let expected = enabled ? ScheduleState.active : ScheduleState.paused
+        #expect(approved.state == expected)
+      }
+    }
+  }
+
   @Test("keys of the push without effect are named in a header, whether the schedule is made or changed")
   func unused() async throws {
     try await JPushScene.with { jpush in

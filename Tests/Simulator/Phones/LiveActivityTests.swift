@@ -58,6 +58,11 @@ struct LiveActivityTests {
     let live = try #require(phone.activities[phone.received[0].id])
     #expect(live.content == ["id": "A2"] && live.dismissal == nil)
     #expect(live.ignored == [phone.received[0].id])
+    try Self.send(scene, "end", ["timestamp": 50], id: "A4")
+    try Self.send(scene, "update", ["timestamp": 40], id: "A5")
+    #expect(try Self.entries(scene) == ["A4"], "nor does it start another one after the end")
+    try Self.send(scene, "update", ["timestamp": 60], id: "B1")
+    #expect(try Self.entries(scene) == ["B1", "A4"])
   }
 
   @Test("each channel has an activity of its own, also in storage")
