@@ -129,11 +129,10 @@ struct PushControlTests {
       try await waitUntil("four devices wait") {
         try await scene.store.read { try Push.get($0, id: push.id).waiting } == 4
       }
-      func setState(_ state: DeviceState, upTo device: Int) async throws {
+      func setState(_ state: DeviceState, upTo device: Int, reason: String = "ServiceUnavailable") async throws {
         _ = try await scene.store.write { database in
-          try database.run("INSERT OR IGNORE INTO reasons(text) VALUES ('ServiceUnavailable')")
-          try database.run(
-            "UPDATE push_waiting SET reason_id = (SELECT id FROM reasons WHERE text = 'ServiceUnavailable')")
+          try database.run("INSERT OR IGNORE INTO reasons(text) VALUES (?)", reason)
+          try database.run("UPDATE push_waiting SET reason_id = (SELECT id FROM reasons WHERE text = ?)", reason)
           try database.run("UPDATE devices SET state = ? WHERE id <= ?", state.rawValue, device)
         }
       }
@@ -146,8 +145,12 @@ struct PushControlTests {
         return .null
       }
       let remedy = "No action needed: it is retried after 15 minutes."
-      try await setState(.active, upTo: 4)
+      try await setState(.active, upTo: 4, reason: "TimedOut")
       var page = ScenePage(try await anna.get(target)).text
+      #expect(page.contains("No action needed: it is retried. Apps that read sbid drop duplicates."))
+      #expect(page.contains("Who acts: No one") && !page.contains("Retry only if"), "Signalbox retries by itself")
+      try await setState(.active, upTo: 4)
+      page = ScenePage(try await anna.get(target)).text
       #expect(page.contains("4 devices will be retried, the first on") && page.contains(remedy))
       try await setState(.quarantined, upTo: 1)
       page = ScenePage(try await anna.get(target)).text
