@@ -34,6 +34,7 @@ function follow(panel) {
       announce(news.sentence);
     }
     panel.querySelectorAll('svg.bar').forEach((svg) => draw(svg, news));
+    ['target', 'accepted'].forEach((step) => showStep(step, news));
     if (!news.finished) return parts(news);
     stop();
     finish(url);
@@ -53,6 +54,13 @@ function show(element, news) {
   element.textContent = text;
   // An outcome that no device had so far is not in the key.
   if (key in news && typeof news[key] === 'number') element.closest('li')?.toggleAttribute('hidden', news[key] === 0);
+}
+
+// The funnel's own events come with the apps' reports: for its first steps they are too late, or never come.
+function showStep(step, news) {
+  document.querySelectorAll(`[data-receipt=${step}]`).forEach((number) => { number.textContent = grouped(news[step]); });
+  const width = `${(100 * news[step]) / Math.max(news.target, 1)}%`;
+  document.querySelectorAll(`[data-receipt=${step}_width]`).forEach((bar) => bar.setAttribute('width', width));
 }
 
 // As the server colours the dot beside the state.

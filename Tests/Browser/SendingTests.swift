@@ -161,6 +161,14 @@ extension InBrowser {
         let reason = "//*[@class='cause'][.//*[contains(@class,'tag')][.='ServiceUnavailable']]"
         try await scene.browser.wait(for: reason + "//p[1][normalize-space(.)!='']")
         try await scene.browser.wait(for: reason + "//p[2][normalize-space(.)!='']")
+        // What the push itself tells reaches the funnel before any app has reported: here with the pause's event.
+        let pause = """
+          document.querySelector('[data-receipt=target]').textContent = '';
+          const form = document.querySelector("form[action$='/pause']");
+          fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) });
+          """
+        _ = try await scene.browser.run(script: pause)
+        try await scene.browser.wait(for: "//b[@data-receipt='target'][.='1']")
         try await scene.press("Cancel")
         try await scene.sees("Canceled")
         try await scene.sees("503 Cancelled (ServiceUnavailable)", in: "//tbody//td")

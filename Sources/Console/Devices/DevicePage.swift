@@ -82,8 +82,10 @@ enum DevicePage {
   private static func parked(_ device: Device, _ texts: Texts) -> ParkedDevice? {
     guard device.state != .active else { return nil }
     let other = device.environment.other
+    let reason = Reason.of(device.stateReason ?? "")
     return ParkedDevice(
       isDead: device.state == .dead, date: device.stateAt ?? device.registeredAt, reason: device.stateReason ?? "",
+      words: reason.isKnown ? ReasonWords(reason, texts) : nil,
       other: other, otherName: other.word(texts))
   }
 

@@ -60,6 +60,8 @@ struct ParkedDevice: View {
   let isDead: Bool
   let date: Date
   let reason: String
+  /// Nil for a reason that is no code.
+  let words: ReasonWords?
   /// The environment that the token may belong to instead.
   let other: Environment
   let otherName: String
@@ -68,6 +70,8 @@ struct ParkedDevice: View {
     .flag("is_dead") { $0.isDead },
     .written("date") { $1.write(utc: $0.date) },
     .text("reason") { $0.reason },
+    .text("code") { $0.reason },
+    .view("words") { $0.words },
     .text("other") { $0.other.rawValue },
     .text("environment") { $0.otherName },
   ]

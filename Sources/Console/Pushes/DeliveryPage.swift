@@ -109,7 +109,7 @@ enum DeliveryPage {
         let reason = Reason.of(code)
         return DeliveryCauseView(
           code: reason.code, isFailed: delivery.outcome == .failed,
-          words: ReasonWords(reason, isRetried: waiting?.isRetried ?? true, texts),
+          words: ReasonWords(reason, isRetried: waiting?.isRetried, texts),
           isRefused: [.failed, .deadToken].contains(delivery.outcome),
           last: last.map { LastSuccessView(item: $0, now: page.now) },
           clock: [.afterCredential, .resignOnce].contains(reason.retry) ? clock(credential, page) : "",

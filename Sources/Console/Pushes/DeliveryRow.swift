@@ -125,8 +125,8 @@ struct WaitingRow: View {
     .written("status") { $1.write($0.item.waiting.last.status) },
     .text("reason") { $0.item.waiting.last.reason ?? "" },
     .text("attempts") { row in
-      row.item.waiting.attempts == 0
-        ? row.texts("push.untried") : row.texts("push.attempts", count: row.item.waiting.attempts)
+      let attempts = row.item.waiting.attempts
+      return attempts == 0 ? row.texts("push.untried") : attempts.grouped
     },
     .view("due") { row in
       row.item.waiting.isUnderWay || !row.item.isRetried

@@ -214,7 +214,7 @@ struct ProgressJSON {
   }
 
   var rateText: String {
-    guard !progress.isFinal, progress.rate > 0 else { return "" }
+    guard !progress.isFinal, !isWaiting, progress.rate > 0 else { return "" }
     let seconds = (progress.secondsLeft ?? 0).grouped
     guard progress.rate >= 0.5 else {
       return texts("push.slow_rate", ["pause": Int((1 / progress.rate).rounded()).grouped, "seconds": seconds])

@@ -35,9 +35,9 @@ struct ReasonGroups {
   private func waitingView(_ code: String, _ count: Int, _ texts: Texts) -> ReasonGroupView {
     let (reason, gone) = (Reason.of(code), inactive[code] ?? 0)
     var group = view(reason, count, isFailed: false, word: "waiting", texts)
+    group.words = ReasonWords(reason, isRetried: gone < count, texts)
     if gone >= count {
       group.text = texts("push.inactive")
-      group.words = ReasonWords(reason, isRetried: false, texts)
     } else if gone > 0 {
       group.evidence = [group.evidence, texts("push.inactive_rest")].filter { !$0.isEmpty }.sentences
     }
@@ -131,13 +131,16 @@ struct ReasonWords: View {
     .text("actor") { $0.actor },
   ]
 
-  /// - Parameter isRetried: whether a retry that the remedy speaks of still comes: devices that are no longer active get
-  ///   none.
-  init(_ reason: Reason, isRetried: Bool = true, _ texts: Texts) {
-    let remedied = isRetried ? reason : Reason.of(.deviceInactive)
+  /// - Parameter isRetried: whether devices that wait for a retry get one: those that are no longer active do not. Nil
+  ///   for devices that do not wait.
+  init(_ reason: Reason, isRetried: Bool? = nil, _ texts: Texts) {
+    let remedied = isRetried == false ? Reason.of(.deviceInactive) : reason
+    // Without an answer, the remedy leaves the retry to a person, who has to do nothing while Signalbox retries.
+    let isRepeated = isRetried == true && reason.source == .signalbox && reason.retry == .never
+    let actor = isRepeated ? Reason.Actor.nobody : remedied.actor
     cause = texts.cause(reason)
-    remedy = texts.remedy(remedied)
-    actor = texts("actor.\(remedied.actor.rawValue)")
+    remedy = isRepeated ? texts("push.repeated_by_itself") : texts.remedy(remedied)
+    self.actor = texts("actor.\(actor.rawValue)")
     about = reason.href
   }
 }

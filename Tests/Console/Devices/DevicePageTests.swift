@@ -164,7 +164,10 @@ struct DevicePageTests {
       try await scene.send(draft)
       var ben = try await scene.signIn(.operator)
       #expect(try await scene.store.read { try Device.get($0, id: 1) }.state == .quarantined)
-      #expect(ScenePage(try await ben.get("/devices/1")).text.contains("Parked since 20 Nov 2026, 12:00 UTC"))
+      let parked = ScenePage(try await ben.get("/devices/1"))
+      #expect(parked.text.contains("Parked since 20 Nov 2026, 12:00 UTC"))
+      #expect(parked.text.contains("The token belongs to the other environment, or it is invalid."))
+      #expect(parked.links.contains("/codes/BadDeviceToken"), "which button is right depends on the cause")
       #expect(try await ben.post("/devices/1/release").location == "/devices/1")
       #expect(try await ben.post("/devices/2/release", [("environment", "production")]).status == 303)
       let devices = try await scene.store.read { database in try (1...2).map { try Device.get(database, id: $0) } }

@@ -182,6 +182,9 @@ struct ScheduleFormTests {
       let event = try JSONValue(parsing: Data(JSONWriter.bytes(of: progress)))
       #expect(event["rate"] == .integer(Int64(rate)), "as the API's document says")
     }
+    (progress.rate, progress.counts.accepted, progress.waiting) = (161, 4, 1)
+    progress.nextDue = morning
+    #expect(ProgressJSON(progress, texts).rateText.isEmpty, "nothing is left but a retry, which has its time")
   }
 
   @Test("without script: usual time zones, all of them with one button, and a rare one stays once it is chosen")
