@@ -79,11 +79,6 @@ struct RegistrationRouteTests {
       for text in ["Token changed from", "Alias changed from usr_1 to none", "Asia/Shanghai", "2.1"] {
         #expect(ScenePage(page).text.contains(text), "\(text)")
       }
-      // Kotlin: a new token does not drop a user whom the server does not have yet, a late report has its time, and a
-      // refusal is logged.
-      for text in ["unsent[\"user\"] = user", ".put(\"at\", at)", "Log.w(\"Signalbox\""] {
-        #expect(ScenePage(page).text.contains(text), "\(text)")
-      }
       let removal = ClientApp.fields(2).without("environment")
       #expect(try await client.upload(removal, method: .delete).bytes == answer.bytes)
       #expect(try await client.device(2) == nil)
