@@ -61,6 +61,16 @@ extension FileKindMaker {
         "google-services.json", Data(#"{"project_info":{"project_id":"x"},"client":[]}"#.utf8),
         .refused("not_a_certificate.google_services")),
       json("OAuth client", Data(#"{"installed":{"client_id":"x"}}"#.utf8), .refused("not_a_certificate.google_client")),
+      kind(
+        "GoogleService-Info.plist",
+        Data("<plist><dict><key>GOOGLE_APP_ID</key><string>1:1:ios:1</string></dict></plist>".utf8),
+        "GoogleService-Info.plist", .refused("not_a_certificate.google_info")),
+      kind(
+        "a legacy server key of FCM", Data("AAAAabcdEFG:APA91b\(String(repeating: "x", count: 134))\n".utf8), "key.txt",
+        .refused("not_a_certificate.server_key")),
+      kind(
+        "a Google API key", Data("AIza\(String(repeating: "y", count: 35))".utf8), "key.txt",
+        .refused("not_a_certificate.server_key")),
       json("any JSON", Data(#"{"a":1}"#.utf8), .refused("not_a_certificate.json")),
       json("a million levels", Data(String(repeating: "[", count: 1_000_000).utf8), .refused("not_a_certificate.json")),
       keys("JSON", #"{"app_key": "\#(appKey)", "master_secret": "\#(secret)"}"#),

@@ -16,6 +16,8 @@ extension FileProblem {
     case googleServices = "google_services"
     case googleClient = "google_client"
     case googleUser = "google_user"
+    case googleInfo = "google_info"
+    case serverKey = "server_key"
     case publicKey = "public_key"
     case certificateRequest = "certificate_request"
     case certificateBundle = "certificate_bundle"
@@ -60,6 +62,8 @@ extension FileProblem {
       case .googleServices: "This is google-services.json, which is used to build Android apps. It cannot send pushes."
       case .googleClient: "This is a Google OAuth client, which is used to sign people in. It cannot send pushes."
       case .googleUser: "These are a Google user’s credentials, not a service account’s."
+      case .googleInfo: "This is GoogleService-Info.plist, which is used to build iOS apps. It cannot send pushes."
+      case .serverKey: "This is a Google API key or server key. FCM has not accepted pushes with such keys since 2024."
       case .publicKey: "This is only a public key."
       case .certificateRequest: "This is a certificate request (CSR), not the certificate."
       case .certificateBundle: "This is a bundle of certificates without a key (PKCS#7, .p7b)."
@@ -87,7 +91,7 @@ extension FileProblem {
       case .wordDocument: "Save the certificate as plain text (.txt), or export the file again from its source."
       case .webPage: "Sign in to the Apple developer site in a browser and download the file again."
       case .mail: "Save the attachment and choose that."
-      case .googleServices, .googleClient, .googleUser:
+      case .googleServices, .googleClient, .googleUser, .googleInfo, .serverKey:
         "To get the right key, open the Firebase console, Project settings, Service accounts, Generate new private key."
       case .publicKey: "The private key is needed. Choose the .p8 or .p12 file."
       case .certificateRequest:

@@ -56,13 +56,17 @@ extension FileProblem.Found {
     } else if head.hasPrefix("{length") || plain.holds("bytes = 0x") {
       self = .lossyToken
     } else if head.hasPrefix("<?xml") || head.hasPrefix("<plist") {
-      self = small.holds("payloadtype") ? .configurationProfile : .propertyList
+      self =
+        small.holds("payloadtype")
+        ? .configurationProfile : plain.holds("GOOGLE_APP_ID") ? .googleInfo : .propertyList
     } else if head.hasPrefix("ssh-") || head.hasPrefix("ecdsa-sha2-") || head.hasPrefix("PuTTY-User-Key-File") {
       self = .sshKey
     } else if plain.holds("BEGIN CERTIFICATE") || plain.holds("PRIVATE KEY") {
       self = .brokenFrame
     } else if lower.hasPrefix("from:") || lower.hasPrefix("received:") || small.holds("\nmime-version:") {
       self = .mail
+    } else if head.hasPrefix("AIza") && head.utf8.count == 39 || head.hasPrefix("AAAA") && plain.holds(":APA91") {
+      self = .serverKey
     } else if head.utf8.count <= 250, let token = try? DeviceToken(parsing: head, platform: .ios),
       token.bytes.count >= 32
     {

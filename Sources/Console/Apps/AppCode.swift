@@ -160,12 +160,16 @@ struct AppCode: View {
     package \(app.packageName ?? app.bundleID)
 
     import android.content.Context
+    import android.util.Log
     import com.google.firebase.messaging.FirebaseMessagingService
     import com.google.firebase.messaging.RemoteMessage
     import java.net.HttpURLConnection
     import java.net.URL
+    import java.text.SimpleDateFormat
+    import java.util.Date
     import java.util.Locale
     import java.util.TimeZone
+    import java.util.concurrent.ConcurrentHashMap
     import java.util.concurrent.Executors
     import java.util.concurrent.TimeUnit
     import org.json.JSONArray
@@ -174,8 +178,10 @@ struct AppCode: View {
     class SignalboxService : FirebaseMessagingService() {
         override fun onNewToken(token: String) = Signalbox.register(this, token)
 
-        // Android calls it for data messages, and for others while the app is open. A notification that Android
-        // shows by itself puts sbid and sbsig into the extras of the intent that opens the app.
+        // Android calls it for data messages, and for others while the app is open, and then shows nothing: show a
+        // notification here, then report it. From Android 13 on, the app must ask for POST_NOTIFICATIONS once.
+        // A notification that Android shows by itself puts sbid and sbsig into the extras of the intent that opens
+        // the app.
         override fun onMessageReceived(message: RemoteMessage) {
             Signalbox.report(this, "displayed", message.data["sbid"], message.data["sbsig"])
         }
@@ -186,18 +192,22 @@ struct AppCode: View {
         private const val CLIENT_KEY = "\(clientKey)"
         private const val ENVIRONMENT = "production"
         private val worker = Executors.newSingleThreadScheduledExecutor()
+        // User and tags that the server does not have yet: a call without them does not drop them.
+        private val unsent = ConcurrentHashMap<String, Any>()
         @Volatile private var latest = 0
 
-        // Call this at every start, after each login, even an automatic one, and after logout (user = "").
-        fun register(context: Context, token: String, user: String? = null, tags: List<String>? = null) {
+        // Call this at every start, after each login, even an automatic one, and after logout (user = ""):
+        // FirebaseMessaging.getInstance().token.addOnSuccessListener { Signalbox.register(this, it, user) }
+        @Synchronized fun register(context: Context, token: String, user: String? = null, tags: List<String>? = null) {
             val store = context.getSharedPreferences("signalbox", Context.MODE_PRIVATE)
             val former = store.getString("token", null)
             val fields = JSONObject()
                 .put("token", token).put("platform", "android").put("environment", ENVIRONMENT)
                 .put("app_version", context.packageManager.getPackageInfo(context.packageName, 0).versionName)
                 .put("time_zone", TimeZone.getDefault().id).put("language", Locale.getDefault().toLanguageTag())
-            if (user != null) fields.put("user", user)
-            if (tags != null) fields.put("tags", JSONArray(tags))
+            if (user != null) unsent["user"] = user
+            if (tags != null) unsent["tags"] = JSONArray(tags)
+            unsent.forEach { (name, value) -> fields.put(name, value) }
             if (former != null && former != token) fields.put("previous_token", former)
             val number = ++latest
             upload(fields, number) { store.edit().putString("token", token).apply() }
@@ -209,22 +219,30 @@ struct AppCode: View {
                 if (number == latest) {
                     val (status, answer, retryAfter) = post("notificationtokenupload", fields)
                     val code = answer.optInt("code", 6009)
-                    if (status == 200) done()
-                    // 6003, 6004 and similar codes: the same call would be refused again.
-                    else if (code in listOf(6009, 6011, 6024)) upload(fields, number, maxOf(3, retryAfter), done)
+                    if (status != 200 && code in listOf(6009, 6011, 6024)) {
+                        upload(fields, number, maxOf(3L, retryAfter), done)
+                    } else {
+                        if (number == latest) unsent.clear()
+                        // 6003, 6004 and similar codes: the same call would be refused again. The message says why.
+                        if (status == 200) done() else Log.w("Signalbox", "$code ${answer.optString("message")}")
+                    }
                 }
             }, wait, TimeUnit.SECONDS)
         }
 
-        // In the activity: report(this, "opened", intent.getStringExtra("sbid"), intent.getStringExtra("sbsig")).
+        // In the activity, in onCreate, and in onNewIntent with its own intent:
+        // report(this, "opened", intent.getStringExtra("sbid"), intent.getStringExtra("sbsig")).
         // In the receiver of the notification's deleteIntent: "dismissed".
         fun report(context: Context, event: String, id: String?, signature: String?) {
             val store = context.getSharedPreferences("signalbox", Context.MODE_PRIVATE)
             val token = store.getString("token", null)
             if (id == null || signature == null || token == null) return
+            val time = SimpleDateFormat("yyyy-MM-dd'T'HH:mm:ss'Z'", Locale.US)
+            time.timeZone = TimeZone.getTimeZone("UTC")
+            val at = time.format(Date())
             worker.execute {
                 val queue = JSONArray(store.getString("receipts", "[]"))
-                queue.put(JSONObject().put("sbid", id).put("sbsig", signature).put("event", event))
+                queue.put(JSONObject().put("sbid", id).put("sbsig", signature).put("event", event).put("at", at))
                 while (queue.length() > 500) queue.remove(0)
                 val (status) = post("receipts", JSONObject().put("token", token).put("receipts", queue))
                 store.edit().putString("receipts", if (status == 200) "[]" else queue.toString()).apply()
@@ -240,9 +258,9 @@ struct AppCode: View {
             call.outputStream.use { it.write(fields.toString().toByteArray()) }
             val stream = if (call.responseCode < 400) call.inputStream else call.errorStream
             val answer = stream?.bufferedReader()?.use { it.readText() } ?: "{}"
-            Triple(call.responseCode, JSONObject(answer), call.getHeaderField("Retry-After")?.toLongOrNull() ?: 0)
+            Triple(call.responseCode, JSONObject(answer), call.getHeaderField("Retry-After")?.toLongOrNull() ?: 0L)
         } catch (error: Exception) {
-            Triple(0, JSONObject(), 0)
+            Triple(0, JSONObject(), 0L)
         }
     }
     """

@@ -14,6 +14,7 @@ struct DeviceImportView: PageView {
   let sampleApp: String
 
   private static let sampleToken = "77366f0dc4a4f2f4a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718"
+  private static let sampleFCMToken = "cQ3Wm5T1R0uK8xJb2LpVnE:APA91bH4fD0sYkq7ZtGxUo9"
 
   static let fields: [Field<Self>] = [
     .flag("failed") { !$0.errors.isEmpty },
@@ -22,11 +23,14 @@ struct DeviceImportView: PageView {
     .view("file") { FieldView(error: $0.errors["file"]) },
     .view("text") { FieldView(value: $0.form.raw("text"), error: $0.errors["text"]) },
     .text("csv") {
-      "app,environment,platform,token,alias,tags\n\($0.sampleApp),development,ios,\(sampleToken),usr_1,vip beta"
+      "app,environment,platform,token,alias,tags\n\($0.sampleApp),development,ios,\(sampleToken),usr_1,vip beta\n"
+        + "\($0.sampleApp),development,android,\(sampleFCMToken),usr_2,vip"
     },
     .text("ndjson") {
       "{\"app\":\"\($0.sampleApp)\",\"environment\":\"development\",\"platform\":\"ios\",\"token\":\"\(sampleToken)\","
-        + "\"alias\":\"usr_1\",\"tags\":[\"vip\"]}"
+        + "\"alias\":\"usr_1\",\"tags\":[\"vip\"]}\n"
+        + "{\"app\":\"\($0.sampleApp)\",\"environment\":\"development\",\"platform\":\"android\","
+        + "\"token\":\"\(sampleFCMToken)\",\"alias\":\"usr_2\"}"
     },
   ]
 }

@@ -9,6 +9,7 @@ struct FaultChoice {
     case internalError = "500"
     case unavailable = "503"
     case unregistered = "410"
+    case badToken = "fcm_400"
     case thirdParty = "fcm_401"
     case sender = "fcm_403"
     case noToken = "fcm_404"
@@ -42,7 +43,8 @@ struct FaultChoice {
   ]
 
   private static let fcm: [Answer] = [
-    (.thirdParty, 401, "THIRD_PARTY_AUTH_ERROR"), (.sender, 403, "SENDER_ID_MISMATCH"), (.noToken, 404, "UNREGISTERED"),
+    (.badToken, 400, "INVALID_ARGUMENT"), (.thirdParty, 401, "THIRD_PARTY_AUTH_ERROR"),
+    (.sender, 403, "SENDER_ID_MISMATCH"), (.noToken, 404, "UNREGISTERED"),
     (.quota, 429, "QUOTA_EXCEEDED"), (.fcmInternal, 500, "INTERNAL"), (.fcmUnavailable, 503, "UNAVAILABLE"),
   ]
 
@@ -89,8 +91,8 @@ struct FaultChoice {
     case .slow: faults.delay = .seconds(2)
     case .goAway: faults.goAwayAfter = count ?? 1
     case .cut: faults.cutAfter = count ?? 1
-    case .tooMany, .internalError, .unavailable, .unregistered, .thirdParty, .sender, .noToken, .quota, .fcmInternal,
-      .fcmUnavailable, .jpushKeys, .jpushNobody, .jpushQuota, .jpushInternal:
+    case .tooMany, .internalError, .unavailable, .unregistered, .badToken, .thirdParty, .sender, .noToken, .quota,
+      .fcmInternal, .fcmUnavailable, .jpushKeys, .jpushNobody, .jpushQuota, .jpushInternal:
       if let answer = (Self.apns + Self.fcm + Self.jpush).first(where: { $0.kind == kind }) {
         faults.answers = [
           Faults.Answer(

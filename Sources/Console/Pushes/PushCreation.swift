@@ -57,10 +57,14 @@ private struct PushDryRun: JSONObject {
     json.member("dry_run", true)
     json.member("reachable", count.reachable + check.unknown)
     json.member("unreachable", count.unreachable)
-    json.member("payload_bytes", payload.body.count)
-    json.member("payload", payload.json)
+    // A push to Android alone never becomes a payload of APNs.
+    let message =
+      draft.platforms == [.android]
+      ? FCMMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature) : nil
+    json.member("payload_bytes", message?.size ?? payload.body.count)
+    json.member("payload", message?.json ?? payload.json)
     json.object("headers") { json in
-      for header in payload.headers(sentAt: now) {
+      for header in message == nil ? payload.headers(sentAt: now) : [] {
         json.key(dynamic: header.name)
         json.string(header.value)
       }

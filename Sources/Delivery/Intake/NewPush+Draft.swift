@@ -99,6 +99,7 @@ extension Lint.Context {
       credential: try CredentialScope.find(database, app: app.id, environment: environment),
       services: Set(credentials.map(\.provider)),
       jpush: draft.platforms.intersection(jpush.map(\.platform)))
+    packageName = app.packageName
     for credential in credentials where credential.health == .refused {
       refusals[credential.provider] = credential.lastRefusal ?? ""
     }

@@ -132,9 +132,17 @@ extension Lint {
   /// What FCM would refuse, and messages that do nothing.
   static func android(_ draft: PushDraft, _ context: Context) -> [Finding] {
     let message = FCMMessage(draft, uid: context.uid, signature: context.signature)
-    let refusals = message.problems.map { Finding(severity: .error, problem: $0) }
+    let refusals = message.problems.map { Finding(severity: .error, problem: $0) } + otherPackage(draft, context)
     guard message.isEmpty else { return refusals + delay(draft) }
     return refusals + [finding(draft.platforms == [.android] ? .error : .warning, "notification", .androidEmpty)]
+  }
+
+  /// A message that FCM would refuse for the app's own devices.
+  private static func otherPackage(_ draft: PushDraft, _ context: Context) -> [Finding] {
+    let key = "restricted_package_name"
+    guard let package = draft.android[key]?.string, let own = context.packageName, package != own else { return [] }
+    let fix = changing(draft) { $0.android[key] = .string(own) }
+    return [finding(.warning, "android.\(key)", .otherPackage, ["package": package, "own": own], fix: fix)]
   }
 
   /// A text that people should see, which Android may hold back.

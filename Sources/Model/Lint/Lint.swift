@@ -30,6 +30,8 @@ package enum Lint {
   /// What is known besides the draft.
   package struct Context: Sendable {
     package var aliasRule = AliasRule.none
+    /// The app's name on Android; nil: not known.
+    package var packageName: String?
     /// The present time; nil: skips checks that depend on it.
     package var now: Date?
     /// The push's public ID, or another of its length: it counts towards the payload's size.

@@ -51,6 +51,7 @@ package enum LintMessage: String, MessageSet {
   case noAlias = "lint.no_alias"
   case noAliasSimilar = "lint.no_alias_similar"
   case androidPriority = "lint.android_priority"
+  case otherPackage = "lint.other_package"
   case noCredential = "lint.no_credential"
   case credentialRefused = "lint.credential_refused"
   case credentialTopic = "lint.credential_topic"
@@ -142,6 +143,7 @@ package enum LintMessage: String, MessageSet {
     case .noAliasSimilar: "No device of the app has the alias “{alias}”. Did you mean “{similar}”?"
     case .androidPriority:
       "With normal priority, a sleeping Android phone shows this only when it wakes, often minutes later."
+    case .otherPackage: "FCM delivers this to the Android app {package} only, but this app's package name is {own}."
     case .noCredential:
       """
       {app} has no credential for {service} in {environment}, so devices that {service} reaches get nothing. Assign one \

@@ -269,4 +269,18 @@ struct DevicePageTests {
       #expect(text.contains("Correct these lines and import the file again."))
     }
   }
+
+  @Test("the example lines can be imported as they are: an iPhone and an Android phone", arguments: ["csv", "ndjson"])
+  func examples(_ id: String) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      var ben = try await scene.signIn(.operator)
+      let page = ScenePage(try await ben.get("/devices/import"))
+      let example = try #require(page.text(id: id))
+      let answer = try await ben.upload("/devices/import", [.field("text", example)])
+      #expect(ScenePage(answer).text.contains("2 lines read: 2 added"))
+      let android = ScenePage(try await ben.get("/devices?platform=android"))
+      #expect(android.links.contains("/devices/2") && !android.links.contains("/devices/1"))
+    }
+  }
 }

@@ -232,6 +232,11 @@ struct ClientKeyPageTests {
       for text in [key, "http://localhost:8080", "group.\(app.bundleID)", "FirebaseMessagingService"] {
         #expect(ScenePage(page).text.contains(text), "\(text)")
       }
+      // Kotlin: a new token does not drop a user whom the server does not have yet, a late report has its time, and a
+      // refusal is logged.
+      for text in ["unsent[\"user\"] = user", ".put(\"at\", at)", "Log.w(\"Signalbox\""] {
+        #expect(ScenePage(page).text.contains(text), "\(text)")
+      }
       #expect(try await admin.post("/apps/\(app.id)/client-keys").status == 303)
       let keys = try await scene.store.read { try ClientKey.all($0, app: app.id).map(\.key) }
       #expect(keys.count == 2)

@@ -505,7 +505,7 @@ struct PhonePageTests {
           #expect(simulator.faults(.development).faults == Faults(), "the other one goes on as it was")
         }
       }
-      for kind in ["fcm_401", "fcm_403", "fcm_404", "fcm_429", "fcm_500", "fcm_503", "slow", "none"] {
+      for kind in ["fcm_400", "fcm_401", "fcm_403", "fcm_404", "fcm_429", "fcm_500", "fcm_503", "slow", "none"] {
         #expect(try await set("fcm", kind, "").status == 303, "\(kind)")
         #expect(ScenePage(try await ben.get("/phones")).values("fault") == ["none", "none", kind, "none"])
       }

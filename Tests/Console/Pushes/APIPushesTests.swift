@@ -183,6 +183,19 @@ struct APIPushesTests {
     }
   }
 
+  @Test("a dry run of a push to Android alone shows FCM's message in place of a payload of APNs")
+  func androidDryRun() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      let body = Self.draft.with("platforms", ["android"])
+        .with("options", ["dry_run": true, "allow_empty_audience": true])
+      let answer = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: body)
+      let payload = answer.json?["payload"]
+      #expect(payload?["notification"]?["title"] == "Hello" && payload?["aps"] == nil, "\(answer.text)")
+      #expect(payload?["android"]?["priority"] == "HIGH" && answer.json?["headers"] == [:])
+    }
+  }
+
   @Test("a push under way is cancelled: what was not sent is skipped, and the audit says who did it")
   func cancelled() async throws {
     try await ConsoleScene.with { scene in

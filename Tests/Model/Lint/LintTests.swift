@@ -416,6 +416,23 @@ struct LintTests {
     #expect(!lines(silent).contains { $0.contains("android_priority") })
   }
 
+  @Test("a message restricted to another Android app is told, if the app's package name is known")
+  func otherPackage() throws {
+    var context = Lint.Context()
+    func restricted(to package: String) -> [Lint.Finding] {
+      found(context) {
+        $0.platforms = [.android]
+        $0.android = ["restricted_package_name": .string(package)]
+      }
+    }
+    #expect(restricted(to: "com.example.other") == [])
+    context.packageName = "com.example.shop"
+    #expect(restricted(to: "com.example.shop") == [])
+    let other = restricted(to: "com.example.other")
+    #expect(lines(other) == ["warning android.restricted_package_name lint.other_package"])
+    try expectFixed(other.first, context)
+  }
+
   @Test("a tag that no device has is told, with the nearest one on offer")
   func missingTags() throws {
     var context = Lint.Context()
