@@ -105,13 +105,13 @@ struct CertificateRemovalView: PageView {
   let certificate: TrackedCertificate
   let uses: [CertificateUseRow]
   /// The names of the certificates that it replaced; they raise alarms again.
-  let wakes: [String]
+  let wakes: String
 
   static let fields: [Field<Self>] = [
     .written("id") { $1.write(Int($0.certificate.id)) },
     .text("name") { $0.certificate.details.name },
     .list("uses") { $0.uses },
     .flag("has_uses") { !$0.uses.isEmpty },
-    .text("names") { $0.wakes.joined(separator: ", ") },
+    .text("names") { $0.wakes },
   ]
 }

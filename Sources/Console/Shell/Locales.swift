@@ -171,7 +171,7 @@ package struct Texts: Sendable {
       switch name {
       case "environment", "environments":
         arguments[name] = list(value.components(separatedBy: ", ").map { flat["words.\($0)"] ?? $0 })
-      case "choices", "keys", "known", "topics", "types":
+      case "choices", "keys", "known", "scopes", "topics", "types":
         arguments[name] = list(value.components(separatedBy: ", "))
       case "state": arguments[name] = flat["state.\(value)"] ?? value
       case "own_role", "needed_role": arguments[name] = flat["roles.\(value)"] ?? value

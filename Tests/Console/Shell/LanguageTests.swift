@@ -491,6 +491,12 @@ struct ChinesePageTests {
     #expect(texts("reminders.silences_none", day) == "2026年11月20日之前没有提醒。", "no blank after 日")
     #expect(texts("reminders.silences_none", ["date": "7/8"]) == "7/8 之前没有提醒。")
     #expect(texts.list(["a", "b"]) == "a、b" && texts.clauses(["a", "b"]) == "a，b")
+    let scopes = Problem("", code: "token.scopes", "Choose: {scopes}.", ["scopes": "read, admin"])
+    #expect(texts.text(scopes) == "请至少选择一项权限：read、admin。")
+    #expect(TopicResultRow.sentence("NOT_FOUND", texts).hasPrefix("NOT_FOUND："))
+    let profile: JSONValue = ["profile": ["platforms": ["iOS", "visionOS"]]]
+    let rows = FileDetailRows(profile, kind: .provisioningProfile, environments: []).rows(texts)
+    #expect(rows.contains { $0.value == "iOS、visionOS" })
     #expect(["一。", "二。"].sentences == "一。二。" && ["One.", "Two."].sentences == "One. Two.")
     #expect(texts("send.devices", count: 12_480) == "12,480 台设备")
     #expect(texts("when.daily", count: 1) == "每天" && texts("when.daily", count: 2) == "每 2 天")
