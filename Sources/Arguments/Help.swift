@@ -55,7 +55,9 @@ extension Program {
   /// Help, default and environment variable of a parameter.
   func explanation(_ parameter: Parameter, in translation: (any Translation)? = nil) -> String {
     func text(_ english: String) -> String { translation?.sentence(english) ?? english }
-    let standard = parameter.defaultText.flatMap { $0.isEmpty ? nil : "default: \(text($0))" as Message }
+    // A value stays as it is typed, even if messages have the same word; a default with words is explained.
+    let shown = parameter.defaultText.map { $0.contains(" ") ? text($0) : $0 }
+    let standard = shown.flatMap { $0.isEmpty ? nil : "default: \($0)" as Message }
     let notes: [Message] = [standard, variable(parameter).map { "env: \($0)" }].compactMap { $0 }
     let help = text(parameter.help)
     let explained: Message =

@@ -45,6 +45,8 @@ struct ChineseCommandTests {
         let long = result.lines.filter { $0.columns > 104 && $0.contains(/\p{Script=Han}/) }
         #expect(long == [], "\(words)")
       }
+      let add = await box.run("help", "apps", "add", environment: Self.chinese)
+      #expect(add.output.contains("none 或 jpush。（默认：none）"), "a value stays as it is typed")
     }
   }
 
@@ -182,7 +184,8 @@ struct ChineseCommandTests {
         (["rotate-key", "--keep-old", "/nowhere/x"], "密钥未更改"),
         (["retention", "set", "--deliveries", "0"], "--pushes：每台设备的结果永久保留"),
         (["users", "role", "ben@example.com", "--role", "operator"], "已更改 ben@example.com 的角色：操作员。\n"),
-        (["certificates", "show", "1"], "使用者：      com.example.shop (生产环境)\n"),
+        (["certificates", "show", "1"], "使用者：      com.example.shop（生产环境）\n"),
+        (["apps", "show", "com.example.shop"], "开发环境 ios：3 有效、0 已停用、0 已失效\n"),
       ]
       for (words, text) in cases {
         let result = await box.run(words, environment: Self.chinese)

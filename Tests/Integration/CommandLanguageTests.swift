@@ -174,6 +174,16 @@ struct CommandLanguageTests {
     }
   }
 
+  /// Schedules may run once: 周期推送 alone is what repeats (docs/glossary.md).
+  @Test("what is said of every schedule does not say that it repeats")
+  func schedules() throws {
+    for part in ["help", "messages", "errors"] {
+      for (english, text) in try Self.table(part) where english.contains(/\b[Ss]chedules?\b/) {
+        #expect(!text.replacing(/定时[与或]周期推送/, with: "").contains("周期推送"), "\(english): \(text)")
+      }
+    }
+  }
+
   @Test(
     "the locale decides as POSIX and gettext have it",
     arguments: [

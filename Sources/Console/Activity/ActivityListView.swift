@@ -110,15 +110,22 @@ struct ActivityRow: View {
   /// Longer titles of pushes are cut: their page has them whole.
   private static let longest = 60
 
+  /// What is done to others as well: its words need the person's name.
+  private static let named: Set = [
+    "user.end_sessions", "user.link", "user.production", "user.reset_second_step", "user.unlink", "user.update",
+  ]
+
   /// Whether people did it to themselves, such as signing in. The owner of a calendar address is always named.
   private var isOwn: Bool {
     [entry.entry.actor, "user " + entry.entry.actor].contains(entry.entry.subject)
-      && !entry.entry.action.hasPrefix("calendar.")
+      && !entry.entry.action.hasPrefix("calendar.") && !Self.named.contains(entry.entry.action)
   }
 
   /// An action that a newer version has written keeps its code.
   private var did: String {
     if isOwn, entry.entry.action == "user.password" { return texts("activity.own_password") }
+    // They were signed in already, and had to prove again who they are.
+    if isOwn, entry.entry.action == "session.refused" { return texts("activity.own_refused") }
     return texts.known("activity.did.\(entry.entry.action)") ?? entry.entry.action
   }
 }
@@ -180,6 +187,7 @@ struct ActivityDetail {
       switch name {
       case "kind": ["certificates.kinds.\(text.replacing(" ", with: "_"))"]
       case "role": ["roles.\(text)"]
+      case "apps": ["tokens.reach.\(text)"]
       case "required": ["people.required_of.\(text)"]
       case "state": ["state.\(text)", "people.states.\(text)"]
       case "link", "step", "with": ["activity.values.\(text)"]

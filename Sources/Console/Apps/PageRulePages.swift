@@ -179,7 +179,7 @@ struct PageRulesView: PageView {
     guard let type = target.type else { return texts("pages.no_type") }
     guard let rule = target.rule else { return texts("pages.no_rule", ["type": type]) }
     if !target.missing.isEmpty {
-      return texts("pages.lacks", ["page": rule.page, "keys": target.missing.joined(separator: ", ")])
+      return texts("pages.lacks", ["page": rule.page, "keys": texts.list(target.missing)])
     }
     return target.deepLink.map { texts("pages.opens_link", ["page": rule.page, "link": $0]) }
       ?? texts("pages.opens", ["page": rule.page])

@@ -90,9 +90,10 @@ enum TopicPages {
           value: $0.rawValue, label: texts("topics.rule_\($0.rawValue)", ["topic": $0.example]),
           isSelected: rules.rules.contains($0))
       },
-      ruleNames: TopicRule.allCases.filter(rules.rules.contains).map {
-        texts("topics.rule_\($0.rawValue)", ["topic": $0.example])
-      },
+      ruleNames: texts.phrases(
+        TopicRule.allCases.filter(rules.rules.contains).map {
+          texts("topics.rule_\($0.rawValue)", ["topic": $0.example])
+        }),
       unchecked: rules.unchecked,
       pending: topics.reduce(0) { $0 + $1.pending },
       delays: delays.map { delay in
@@ -129,7 +130,7 @@ struct TopicListView: PageView {
   let results: [TopicResultRow]
   let mayChange: Bool
   let rules: [ChoiceView]
-  let ruleNames: [String]
+  let ruleNames: String
   let unchecked: Int
   let pending: Int
   let delays: [TopicDelayView]
@@ -148,7 +149,7 @@ struct TopicListView: PageView {
     .flag("has_results") { !$0.results.isEmpty },
     .flag("may_change") { $0.mayChange },
     .view("rules") { FieldView(choices: $0.rules) },
-    .text("rule_names") { $0.ruleNames.isEmpty ? "–" : $0.ruleNames.joined(separator: ", ") },
+    .text("rule_names") { $0.ruleNames.isEmpty ? "–" : $0.ruleNames },
     .text("pending") { $0.pending.grouped },
     .text("unchecked") { $0.unchecked.grouped },
     .flag("underway") { $0.pending + $0.unchecked > 0 },
@@ -195,7 +196,7 @@ struct TopicResultRow: View {
 
   static func sentence(_ reason: String, _ texts: Texts) -> String {
     let known = Reason.of(reason)
-    return "\(reason): \(texts.known("messages." + known.causeCode) ?? known.cause)"
+    return texts.labelled(reason, texts.known("messages." + known.causeCode) ?? known.cause)
   }
 
   static let fields: [Field<Self>] = [.text("token") { $0.token }, .text("text") { $0.text }]

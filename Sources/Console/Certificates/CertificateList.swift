@@ -145,7 +145,7 @@ struct CertificateList {
   ) -> ExpiryRow {
     let details = certificate.details
     let band = Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now)
-    let topics = details.topics.joined(separator: ", ")
+    let topics = texts.list(details.topics)
     let isReplaced = certificate.isReplaced && uses.isEmpty
     let about: [String?] = [
       taken.map { ItemReminders.words($0, texts) },

@@ -124,7 +124,7 @@ enum CertificatePage {
     let facts = try await facts(page)
     return page.answer(
       CertificateRemovalView(
-        certificate: facts.certificate, uses: rows(facts, page), wakes: facts.renewal.wakes,
+        certificate: facts.certificate, uses: rows(facts, page), wakes: page.texts.list(facts.renewal.wakes),
         endsUndo: facts.renewal.mayReturn))
   }
 

@@ -105,7 +105,7 @@ struct CertificateRemovalView: PageView {
   let certificate: TrackedCertificate
   let uses: [CertificateUseRow]
   /// The names of the certificates that it replaced; they raise alarms again.
-  let wakes: [String]
+  let wakes: String
   /// Whether it was replaced, which can be undone until then.
   let endsUndo: Bool
 
@@ -114,7 +114,7 @@ struct CertificateRemovalView: PageView {
     .text("name") { $0.certificate.details.name },
     .list("uses") { $0.uses },
     .flag("has_uses") { !$0.uses.isEmpty },
-    .text("names") { $0.wakes.joined(separator: ", ") },
+    .text("names") { $0.wakes },
     .flag("ends_undo") { $0.endsUndo },
   ]
 }

@@ -38,12 +38,12 @@ struct FileDetailRows {
     add("app_id", profile["app_id"]?.string, mono: true)
     add("distribution", profile["distribution"]?.string?.replacing("_", with: " "))
     add("devices", profile["devices"]?.integer.map { Int($0).grouped })
-    add("platforms", list(profile["platforms"]))
+    add("platforms", texts.list((profile["platforms"]?.array ?? []).compactMap(\.string)))
     add("uuid", profile["uuid"]?.string, mono: true)
     let entitlements = (profile["entitlements"]?.object ?? [:]).sorted { $0.key < $1.key }
-    add("entitlements", entitlements.map { "\($0.key): \($0.value.string ?? "")" }.joined(separator: "; "), mono: true)
+    add("entitlements", texts.phrases(entitlements.map { "\($0.key): \($0.value.string ?? "")" }), mono: true)
     let signers = (profile["certificates"]?.array ?? []).compactMap { $0["subject"]?.string }
-    add("signers", signers.joined(separator: "; "))
+    add("signers", texts.phrases(signers))
     add("subject", certificate["subject"]?.string)
     add("issuer", certificate["issuer"]?.string)
     add("serial", certificate["serial"]?.string, mono: true)
@@ -60,12 +60,8 @@ struct FileDetailRows {
     add("format", says["format"]?.string.map { texts.known("certificates.formats.\($0)") ?? $0 })
     add("encryption", encryption(texts))
     let others = (says["other_certificates"]?.array ?? []).compactMap { $0["subject"]?.string }
-    add("others", others.joined(separator: "; "))
+    add("others", texts.phrases(others))
     return rows
-  }
-
-  private func list(_ value: JSONValue?) -> String {
-    (value?.array ?? []).compactMap(\.string).joined(separator: ", ")
   }
 
   /// The text key for the state of the private key or secret in the file; nil for a profile, which has none.
@@ -83,7 +79,8 @@ struct FileDetailRows {
   private func encryption(_ texts: Texts) -> String? {
     let names = (says["encryption"]?.array ?? []).compactMap(\.string)
     guard !names.isEmpty else { return nil }
-    let text = names.joined(separator: ", ")
-    return names.contains { $0.contains("RC2") } ? "\(text) \(texts("certificates.encryption_keychain"))" : text
+    let text = texts.list(names)
+    guard names.contains(where: { $0.contains("RC2") }) else { return text }
+    return text + texts("between.space") + texts("certificates.encryption_keychain")
   }
 }

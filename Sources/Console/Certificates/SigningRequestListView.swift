@@ -51,11 +51,14 @@ struct SigningRequestRow: View {
   let request: SigningRequest
   let algorithm: String
   let purpose: String
+  /// Who made it.
+  let name: String
 
   init(_ request: SigningRequest, _ texts: Texts) {
     self.request = request
     algorithm = texts("requests.\(request.details.algorithm.rawValue)")
     purpose = texts("requests.for_\(request.details.purpose.rawValue)")
+    name = ActivityActor(request.createdBy).name(texts)
   }
 
   static let fields: [Field<Self>] = [
@@ -63,7 +66,7 @@ struct SigningRequestRow: View {
     .text("subject") { $0.request.details.subject },
     .text("algorithm") { $0.algorithm },
     .text("purpose") { $0.purpose },
-    .text("name") { $0.request.createdBy },
+    .text("name") { $0.name },
     .written("date") { $1.write(day: $0.request.createdAt) },
     .flag("waiting") { $0.request.isWaiting },
     .optional("result") { row in row.request.fulfilledBy.map { "/certificates/\($0)" } },

@@ -109,7 +109,7 @@ enum AccountPages {
 
 /// The browser's name from its `User-Agent`, for the list of sessions.
 enum BrowserName {
-  static func short(_ agent: String?) -> String? {
+  static func short(_ agent: String?, between words: String = ", ") -> String? {
     guard let agent, !agent.isEmpty else { return nil }
     // Later browsers also name the earlier ones in their `User-Agent`: the order matters.
     let browsers = [
@@ -122,6 +122,6 @@ enum BrowserName {
     let browser = browsers.first { agent.contains($0.0) }?.1
     let system = systems.first { agent.contains($0.0) }?.1
     guard let browser else { return String(agent.prefix { $0 != "/" && $0 != " " }.prefix(40)) }
-    return system.map { "\(browser), \($0)" } ?? browser
+    return system.map { browser + words + $0 } ?? browser
   }
 }

@@ -43,7 +43,10 @@ struct SessionRow: View {
 
   static let fields: [Field<Self>] = [
     .text("id") { $0.session.publicID },
-    .text("browser") { BrowserName.short($0.session.userAgent) ?? $0.texts("account.unknown_browser") },
+    .text("browser") { row in
+      BrowserName.short(row.session.userAgent, between: row.texts("between.clauses"))
+        ?? row.texts("account.unknown_browser")
+    },
     .text("address") { $0.session.address ?? "" },
     .flag("current") { $0.isOwn },
     .view("created") { MomentView(date: $0.session.createdAt, now: $0.now) },

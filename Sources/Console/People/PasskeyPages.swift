@@ -38,8 +38,8 @@ enum PasskeyPages {
     let (user, session) = try page.signedIn()
     let (form, texts) = (page.form, page.texts)
     let typed = form["name"]
-    let name =
-      typed.isEmpty ? BrowserName.short(page.request.header("User-Agent")) ?? texts("passkeys.usual_name") : typed
+    let browser = BrowserName.short(page.request.header("User-Agent"), between: texts("between.clauses"))
+    let name = typed.isEmpty ? browser ?? texts("passkeys.usual_name") : typed
     var errors = FieldErrors()
     if let problem = AppName.problem(withName: name) { errors.add("passkey", texts.text(problem)) }
     let made: PasskeyCeremony.Registration

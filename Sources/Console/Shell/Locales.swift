@@ -171,7 +171,7 @@ package struct Texts: Sendable {
       switch name {
       case "environment", "environments":
         arguments[name] = list(value.components(separatedBy: ", ").map { flat["words.\($0)"] ?? $0 })
-      case "choices", "keys", "known", "topics", "types":
+      case "choices", "keys", "known", "scopes", "topics", "types":
         arguments[name] = list(value.components(separatedBy: ", "))
       // An option of a command takes the API's words.
       case "weekdays" where problem.field.hasPrefix("--"): arguments[name] = list(value.components(separatedBy: ", "))

@@ -27,7 +27,7 @@ struct StoredFileText {
     let details = certificate.details
     let kind = CertificateKind(rawValue: details.kind)
     let kindWords: String = kind.map { io.text($0.words) } ?? details.kind
-    let users: [String] = uses.map { use in "\(use.bundleID) (\(io.word(use.environment)))" }
+    let users: [String] = uses.map { io.text("\($0.bundleID) (\(io.word($0.environment)))") }
     let environments: [String] = details.environments.map { io.word($0) }
     let keyLabel: Message = kind == .jpushKeyPair ? "AppKey" : "Key ID"
     return [

@@ -95,11 +95,14 @@ struct ActivityPageTests {
       try await Self.note(scene, "ada@example.com", "settings.mail", "settings mail")
       try await Self.note(scene, "ada@example.com", "simulator.faults", "simulator fcm")
       try await Self.note(scene, "ada@example.com", "client_key.create", "app com.example.shop")
+      try await Self.note(scene, "ada@example.com", "session.refused", "user ada@example.com")
+      try await Self.note(scene, "ada@example.com", "user.production", "user ada@example.com")
       var lin = try await scene.signIn(.operator)
       let page = ScenePage(try await lin.get("/activity"))
       for text in [
         "tested webhook Billing", "changed segment Curious", "deleted segment 99", "changed the mail settings",
-        "set simulated errors: FCM",
+        "set simulated errors: FCM", "ada@example.com could not confirm their identity",
+        "changed who may send to production: ada@example.com",
       ] { #expect(page.text.contains(text), "\(text)") }
       #expect(!page.text.contains("settings mail"))
       #expect(!page.links.contains("/settings/webhooks/\(webhook)"), "of administrators alone")
@@ -119,6 +122,7 @@ struct ActivityPageTests {
       #expect(text(["channel": "email"], "zh-Hans", action: "receiver.create") == "渠道：email")
       #expect(text(["faults": 0], action: "database.check") == "faults in the database: 0")
       #expect(text(["addresses": [], "scopes": ["read"]]) == "allowed addresses: –, permissions: read")
+      #expect(text(["apps": "all"], "zh-Hans") == "应用：所有应用")
       #expect(text(["with": "password"], "zh-Hans") == "方式：密码")
       #expect(text(["reason": "wrong key pair"], "zh-Hans") == "原因：密钥对错误")
       #expect(text(["reason": "wrong key pair"]) == "reason: wrong key pair")

@@ -308,6 +308,11 @@ struct RenewalPageTests {
       let requests = try await scene.store.read { try SigningRequest.all($0) }
       #expect(requests.map(\.details.algorithm) == [.p256] && requests[0].details.subject.contains("push.example.com"))
       #expect(try await scene.audit("certificate_request.create").count == 1)
+      try await scene.store.write { database in
+        _ = try database.run("UPDATE certificate_requests SET created_by = 'cli root'")
+      }
+      let list = ScenePage(try await anna.get("/certificates/requests"))
+      #expect(list.text.contains("Created by root on"), "as every page names who worked on the command line")
     }
   }
 }

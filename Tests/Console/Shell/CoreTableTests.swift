@@ -272,6 +272,7 @@ struct CoreTableTests {
     #expect(
       BrowserName.short("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1")
         == "Safari, iPhone")
+    #expect(BrowserName.short(windows + "Firefox/131.0", between: "，") == "Firefox，Windows")
     #expect(BrowserName.short("curl/8.5.0") == "curl")
     #expect(BrowserName.short(String(repeating: "x", count: 500))?.count == 40)
     #expect(BrowserName.short("") == nil && BrowserName.short(nil) == nil)

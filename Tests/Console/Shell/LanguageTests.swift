@@ -15,12 +15,12 @@ struct LanguageTests {
   private static let folder = ConsoleScene.root.appendingPathComponent("Templates/locales")
   private static let languages = ["zh-Hans"]
 
-  private static func content(_ code: String) throws -> String {
+  private static func content(_ code: String, in folder: URL = Self.folder) throws -> String {
     try String(contentsOf: folder.appendingPathComponent("\(code).json"), encoding: .utf8)
   }
 
-  private static func texts(_ code: String) throws -> Texts {
-    Texts(code: code, table: try JSONValue(parsing: Data(content(code).utf8)))
+  private static func texts(_ code: String, in folder: URL = Self.folder) throws -> Texts {
+    Texts(code: code, table: try JSONValue(parsing: Data(content(code, in: folder).utf8)))
   }
 
   /// A key without its plural form.
@@ -243,21 +243,22 @@ struct LanguageTests {
     }
   }
 
-  /// JPush's schedules may run once: 周期推送 alone is what repeats (docs/glossary.md).
+  /// Schedules may run once: 周期推送 alone is what repeats (docs/glossary.md).
   @Test("what is said of every schedule in Chinese does not say that it repeats")
   func schedules() throws {
-    let chinese = try Self.texts("zh-Hans")
     let repeating: Set = ["schedules.none_next", "schedules.repeats_label"]
-    let places = [
-      "schedules.", "flash.schedule_", "errors.missing_schedule.", "activity.did.schedule.", "glossary.schedules.",
-      "attention.approval_schedule.", "attention.more_schedules.", "attention.stopped", "source.schedule",
-      "search.kinds.schedules",
-    ]
-    let keys = chinese.keys.filter { key in places.contains { key.hasPrefix($0) } && !repeating.contains(key) }
-    #expect(keys.count > 30)
-    for key in keys {
-      #expect(!chinese(key).replacing(/定时[与或]周期推送/, with: "").contains("周期推送"), "\(key): \(chinese(key))")
+    var count = 0
+    for folder in [Self.folder, ConsoleScene.root.appendingPathComponent("Templates/mail/locales")] {
+      let (english, chinese) = (try Self.texts("en", in: folder), try Self.texts("zh-Hans", in: folder))
+      let keys = chinese.keys.subtracting(repeating).filter { key in
+        key.hasPrefix("schedules.") || english.known(key)?.contains(/\b[Ss]chedules?\b/) == true
+      }
+      count += keys.count
+      for key in keys {
+        #expect(!chinese(key).replacing(/定时[与或]周期推送/, with: "").contains("周期推送"), "\(key): \(chinese(key))")
+      }
     }
+    #expect(count > 60)
   }
 
   @Test("what stands in parentheses after a name is written as the language writes it")
@@ -491,6 +492,12 @@ struct ChinesePageTests {
     #expect(texts("reminders.silences_none", day) == "2026年11月20日之前没有提醒。", "no blank after 日")
     #expect(texts("reminders.silences_none", ["date": "7/8"]) == "7/8 之前没有提醒。")
     #expect(texts.list(["a", "b"]) == "a、b" && texts.clauses(["a", "b"]) == "a，b")
+    let scopes = Problem("", code: "token.scopes", "Choose: {scopes}.", ["scopes": "read, admin"])
+    #expect(texts.text(scopes) == "请至少选择一项权限：read、admin。")
+    #expect(TopicResultRow.sentence("NOT_FOUND", texts).hasPrefix("NOT_FOUND："))
+    let profile: JSONValue = ["profile": ["platforms": ["iOS", "visionOS"]]]
+    let rows = FileDetailRows(profile, kind: .provisioningProfile, environments: []).rows(texts)
+    #expect(rows.contains { $0.value == "iOS、visionOS" })
     #expect(["一。", "二。"].sentences == "一。二。" && ["One.", "Two."].sentences == "One. Two.")
     #expect(texts("send.devices", count: 12_480) == "12,480 台设备")
     #expect(texts("when.daily", count: 1) == "每天" && texts("when.daily", count: 2) == "每 2 天")
