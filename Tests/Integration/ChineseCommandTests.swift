@@ -87,6 +87,10 @@ struct ChineseCommandTests {
         (["simulate", "--faults", "speed=1"], "无效：不是有效的故障列表：未知故障“speed”。"),
         (["tokens", "list", "more"], "多余的参数“more”。"),
         (["backup"], "请给出一个文件，或用 --to 给出目录。"),
+        (
+          ["send", "--app", "a", "--environment", "development", "--broadcast", "--title", "x", "--every", "week"],
+          "--on：请至少选择一天：mon、tue、wed、thu、fri、sat、sun。"
+        ),
       ]
       for (words, text) in cases {
         let result = await box.run(words, environment: Self.chinese)

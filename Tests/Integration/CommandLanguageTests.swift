@@ -170,6 +170,7 @@ struct CommandLanguageTests {
         let plain = text.replacing(/\{[0-9]+\}/, with: "")
         #expect(!plain.contains(/\p{Script=Han}[A-Za-z0-9]|[A-Za-z0-9]\p{Script=Han}/), "\(text)")
         #expect(!text.contains("您") && !text.contains("。。"), "\(text)")
+        #expect(!text.contains("通过身份提供方"), "the console says 单点登录: \(text)")
       }
     }
   }

@@ -238,6 +238,7 @@ struct LanguageTests {
       #expect(!text.contains("您") && !text.contains("..。") && !text.contains("。。"), "\(key): \(text)")
       #expect(!text.contains("响应") || text.contains("响应时间"), "an answer is 应答: \(key)")
       #expect(!text.contains("上报"), "apps report with 报告: \(key)")
+      #expect(!text.contains(/锁定屏幕|对讲|控件|个主机/), "锁屏, 按键通话, 控制项, 台主机: \(key)")
       // Apple's Topic keeps its name: 主题 is FCM's.
       #expect(!key.hasPrefix("certificates.") || !text.contains("主题"), "\(key): \(text)")
     }
