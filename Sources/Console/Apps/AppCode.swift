@@ -32,6 +32,8 @@ struct AppCode: View {
         static let environment = "production"
       #endif
       private static var latest = 0
+      /// User and tags that the server does not have yet: a call without them does not drop them.
+      private static var unsent: [String: Any] = [:]
 
       /// Call this with the token at every start, after each login, even an automatic one, and after logout (user: "").
       /// Without `user`, the user does not change.
@@ -43,8 +45,9 @@ struct AppCode: View {
           "app_version": version as? String ?? "", "time_zone": TimeZone.current.identifier,
           "language": Locale.preferredLanguages.first ?? "",
         ]
-        if let user { fields["user"] = user }
-        if let tags { fields["tags"] = tags }
+        if let user { unsent["user"] = user }
+        if let tags { unsent["tags"] = tags }
+        fields.merge(unsent) { $1 }
         if let former = shared.string(forKey: "token"), former != text { fields["previous_token"] = former }
         latest += 1
         upload(fields, number: latest) { shared.set(text, forKey: "token") }
@@ -54,10 +57,11 @@ struct AppCode: View {
       private static func upload(_ fields: [String: Any], number: Int, done: @escaping () -> Void) {
         guard number == latest else { return }
         post("notificationtokenupload", fields) { status, answer, retryAfter in
-          if status == 200 { return done() }
-          // 6003, 6004 and similar codes: the same call would be refused again. The message says why.
-          if let code = answer["code"] as? Int, ![6009, 6011, 6024].contains(code) {
-            return print("Signalbox: \\(code) \\(answer["message"] ?? "")")
+          let code = answer["code"] as? Int ?? 6009
+          if status == 200 || ![6009, 6011, 6024].contains(code) {
+            if number == latest { unsent = [:] }
+            // 6003, 6004 and similar codes: the same call would be refused again. The message says why.
+            return status == 200 ? done() : print("Signalbox: \\(code) \\(answer["message"] ?? "")")
           }
           DispatchQueue.main.asyncAfter(deadline: .now() + max(3, retryAfter)) {
             upload(fields, number: number, done: done)

@@ -232,9 +232,9 @@ struct ClientKeyPageTests {
       for text in [key, "http://localhost:8080", "group.\(app.bundleID)", "FirebaseMessagingService"] {
         #expect(ScenePage(page).text.contains(text), "\(text)")
       }
-      // Kotlin: a new token does not drop a user whom the server does not have yet, a late report has its time, and a
+      // A new token does not drop a user whom the server does not have yet; in Kotlin, a late report has its time, and a
       // refusal is logged.
-      for text in ["unsent[\"user\"] = user", ".put(\"at\", at)", "Log.w(\"Signalbox\""] {
+      for text in ["fields.merge(unsent)", "unsent[\"user\"] = user", ".put(\"at\", at)", "Log.w(\"Signalbox\""] {
         #expect(ScenePage(page).text.contains(text), "\(text)")
       }
       #expect(try await admin.post("/apps/\(app.id)/client-keys").status == 303)
