@@ -23,7 +23,7 @@ package struct PushCheck: Sendable {
 
   init(
     _ draft: PushDraft, app: App, context: Lint.Context, count: AudienceCount?, unknown: [Registration],
-    parkedFor: [String]
+    elsewhere: Int, parkedFor: [String]
   ) {
     (self.draft, self.app, self.count, self.unknown) = (draft, app, count, unknown.count)
     var findings = Lint.findings(in: draft, context)
@@ -35,8 +35,8 @@ package struct PushCheck: Sendable {
         let isName = LintMessage.unknownNames.contains { $0.code == finding.problem.code }
         return isName ? Lint.Finding(severity: .error, problem: finding.problem, fix: finding.fix) : finding
       }
-      findings.insert(
-        Lint.Finding(severity: .error, problem: Self.nobody(draft, app, count, parkedFor: parkedFor)), at: 0)
+      let nobody = Self.nobody(draft, app, count, elsewhere: elsewhere, parkedFor: parkedFor)
+      findings.insert(Lint.Finding(severity: .error, problem: nobody), at: 0)
     }
     if let count { findings += Self.unserved(draft, app, count, unknown: unknown, context) }
     self.findings = findings.filter { $0.severity == .error } + findings.filter { $0.severity != .error }
@@ -66,13 +66,15 @@ package struct PushCheck: Sendable {
   }
 
   /// Why an audience has no active device.
+  ///
+  /// - Parameter elsewhere: how many it has in the other environment.
   private static func nobody(
-    _ draft: PushDraft, _ app: App, _ count: AudienceCount?, parkedFor reasons: [String]
+    _ draft: PushDraft, _ app: App, _ count: AudienceCount?, elsewhere: Int, parkedFor reasons: [String]
   ) -> Problem {
     let (parked, retired) = (count?.total(.quarantined) ?? 0, count?.total(.dead) ?? 0)
     let message: DraftMessage =
       switch (parked, retired) {
-      case (0, 0): .nobody
+      case (0, 0): elsewhere > 0 ? .nobodyHere : .nobody
       case (_, 0): .nobodyParked
       case (0, _): .nobodyRetired
       default: .nobodyActive
@@ -80,7 +82,8 @@ package struct PushCheck: Sendable {
     return Problem(
       "audience", message,
       [
-        "app": app.bundleID, "environment": draft.environment.rawValue, "count": String(parked + retired),
+        "app": app.bundleID, "environment": draft.environment.rawValue, "other": draft.environment.other.rawValue,
+        "count": String(parked + retired + elsewhere),
         "parked": String(parked), "retired": String(retired), "reasons": reasons.joined(separator: ", "),
       ])
   }
@@ -103,8 +106,16 @@ extension PushIntake {
       app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience,
       now: now)
     var count: AudienceCount?
+    var elsewhere = 0
     do {
-      count = try await store.read(limit: limit) { try query.count($0) }
+      (count, elsewhere) = try await store.read(limit: limit) { database -> (AudienceCount?, Int) in
+        let count = try query.count(database)
+        guard count.total == 0, draft.audience.subscribers == nil else { return (count, 0) }
+        // Most often, a token of a development build is to be sent to in production.
+        var other = query
+        other.environment = draft.environment.other
+        return (count, try other.count(database).reachable)
+      }
     } catch let error as SQLiteError where error.code == .interrupt {
       // A push is sent even if counting timed out; the engine counts again without a limit.
       count = nil
@@ -117,6 +128,7 @@ extension PushIntake {
         reasons = try await store.read { try query.parkedReasons($0) }
       }
     }
-    return PushCheck(draft, app: app, context: context, count: count, unknown: unknown, parkedFor: reasons)
+    return PushCheck(
+      draft, app: app, context: context, count: count, unknown: unknown, elsewhere: elsewhere, parkedFor: reasons)
   }
 }

@@ -34,7 +34,10 @@ package enum PayloadMessage: String, MessageSet {
     case .topicNeeded:
       "The topic of the push type mdm is the UID of the MDM certificate. Set it in the header apns-topic."
     case .topicSuffix:
-      "The push type {type} needs the topic “{expected}”, not “{value}” (APNs answers TopicDisallowed or drops it)."
+      """
+      The push type {type} needs the topic “{expected}”, not “{value}” (APNs answers DeviceTokenNotForTopic or \
+      TopicDisallowed, or drops it).
+      """
     }
   }
 }

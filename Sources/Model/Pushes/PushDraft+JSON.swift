@@ -85,12 +85,13 @@ package enum DraftMessage: String, MessageSet {
   case headerTwice = "header.twice"
   case noApp = "push.no_app"
   case nobody = "push.nobody"
+  case nobodyHere = "push.nobody_here"
   case nobodyParked = "push.nobody_parked"
   case nobodyRetired = "push.nobody_retired"
   case nobodyActive = "push.nobody_active"
 
   /// The codes of an audience without an active device.
-  package static let empty = Set([nobody, nobodyParked, nobodyRetired, nobodyActive].map(\.code))
+  package static let empty = Set([nobody, nobodyHere, nobodyParked, nobodyRetired, nobodyActive].map(\.code))
 
   package var english: String {
     switch self {
@@ -111,6 +112,11 @@ package enum DraftMessage: String, MessageSet {
     case .noApp: "App “{app}” not found. Add it first."
     case .nobody:
       "No active device of {app} in {environment} matches this audience. Check the audience, or register a device first."
+    case .nobodyHere:
+      """
+      No active device of {app} in {environment} matches this audience, but {count} in {other} do. Choose that \
+      environment, or register a device first.
+      """
     case .nobodyParked:
       """
       {count} devices match, but all are parked ({reasons}). They get pushes again after they register again, or when \
@@ -128,6 +134,14 @@ package enum DraftMessage: String, MessageSet {
 
   package var singular: (argument: String, english: String)? {
     switch self {
+    case .nobodyHere:
+      (
+        argument: "count",
+        english: """
+        No active device of {app} in {environment} matches this audience, but 1 in {other} does. Choose that \
+        environment, or register a device first.
+        """
+      )
     case .nobodyParked:
       (
         argument: "count",

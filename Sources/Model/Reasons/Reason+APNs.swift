@@ -80,7 +80,7 @@ extension Reason {
       "DeviceTokenNotForTopic", .apns, 400, .never, .appDeveloper,
       cause: "The token belongs to a different app than the topic.",
       remedy: "Compare the bundle ID of the build that registered this token with the app's, then register the device "
-        + "under the right app."),
+        + "under the right app. If the push sets the header apns-topic, remove it."),
     Reason(
       "ExpiredToken", .apns, 410, .never, .nobody, dead: true,
       cause: "The token has expired.",

@@ -96,6 +96,17 @@ struct PushIntakeTests {
     }
   }
 
+  @Test("an audience that has devices in the other environment alone is refused with their number")
+  func elsewhere() async throws {
+    try await EngineScene.run(devices: 3) { scene in
+      var draft = try Self.draft("all")
+      draft.environment = .production
+      let problem = try await PushIntake(store: scene.store).check(draft, now: noon, within: nil).problems.first
+      #expect(problem?.code == "push.nobody_here")
+      #expect(problem?.text.contains("matches this audience, but 3 in development do. Choose that") == true)
+    }
+  }
+
   @Test("a push that no credential can send is refused; if it is for later or reaches others, it is a warning")
   func noCredential() async throws {
     try await EngineScene.run(devices: 1) { scene in

@@ -144,6 +144,9 @@ struct APNsPayloadTests {
     let payload = APNsPayload(draft { $0.apns.headers["apns-topic"] = "com.example.app.voip" })
     #expect(payload.topicMismatch?.code == "header.topic_suffix")
     expectFilled(payload.topicMismatch)
+    // What APNs answers then leads back to the header.
+    #expect(payload.topicMismatch?.text.contains("DeviceTokenNotForTopic") == true)
+    #expect(Reason.of("DeviceTokenNotForTopic").remedy.contains("apns-topic"))
   }
 
   @Test("the expiration is the time of sending and the time to live")
