@@ -153,10 +153,6 @@ struct ChineseCommandTests {
       let list = await box.run("devices", "list", environment: Self.chinese)
       #expect(list.lines.first?.contains(/^ID +应用 +环境 +平台 +状态 +令牌/) == true)
       #expect(list.output.contains("开发环境") && list.output.contains("有效"))
-      let week = await box.run(
-        "send", "--app", "com.example.shop", "--environment", "development", "--broadcast", "--title", "x", "--every",
-        "week", "--time", "09:00", environment: Self.chinese)
-      #expect(week.errors.contains("--on：请至少选择一天：mon、tue、"), "the words to type: \(week.errors)")
       let imported = await box.run(
         "devices", "import", "-", "--format", "csv", input: "app\n", environment: Self.chinese)
       Self.expectChinese(imported, ["devices", "import"])

@@ -91,19 +91,10 @@ final class CommandTexts: Translation {
   }
 
   private func text(_ problem: Problem) -> String {
-    let said = texts.text(typed(problem))
-    guard !problem.field.isEmpty else { return said }
+    guard !problem.field.isEmpty else { return texts.text(problem) }
     // A path of the API stays; a name of the command line has a blank.
     let field = problem.field.contains(" ") ? sentence(problem.field) ?? problem.field : problem.field
-    return "\(field)：\(said)"
-  }
-
-  /// With the weekdays as `--on` takes them: pages write their names.
-  private func typed(_ problem: Problem) -> Problem {
-    guard let weekdays = problem.arguments["weekdays"] else { return problem }
-    var arguments = problem.arguments
-    arguments["weekdays"] = weekdays.replacing(", ", with: "、")
-    return Problem(problem.field, code: problem.code, problem.template, arguments, isOne: problem.isOne)
+    return "\(field)：\(texts.text(problem))"
   }
 
   /// An error of a room below, which knows English alone; it and its parts stay as they are where the table lacks them.
