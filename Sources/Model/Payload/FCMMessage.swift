@@ -102,7 +102,7 @@ package struct FCMMessage: Sendable, Hashable {
   package var isEmpty: Bool {
     let parts = [json["notification"], json["android"]?["notification"], json["android"]?["data"]]
     return parts.allSatisfy { $0?.object?.isEmpty ?? true }
-      && (json["data"]?.object ?? [:]).keys.allSatisfy { [APNsPayload.idKey, APNsPayload.signatureKey].contains($0) }
+      && (json["data"]?.object ?? [:]).keys.allSatisfy(APNsPayload.ownKeys.contains)
   }
 
   /// Why FCM would refuse the message for every device; paths are the draft's.
