@@ -184,8 +184,6 @@ struct AppCode: View {
 
         // Android calls it for data messages, and for others while the app is open, and then shows nothing: show a
         // notification here, then report it. From Android 13 on, the app must ask for POST_NOTIFICATIONS once.
-        // A notification that Android shows by itself puts sbid and sbsig into the extras of the intent that opens
-        // the app.
         override fun onMessageReceived(message: RemoteMessage) {
             Signalbox.report(this, "displayed", message.data["sbid"], message.data["sbsig"])
         }
@@ -234,7 +232,7 @@ struct AppCode: View {
             }, wait, TimeUnit.SECONDS)
         }
 
-        // In the activity, in onCreate, and in onNewIntent with its own intent:
+        // In the activity, in onCreate, and in onNewIntent with its intent, into which Android puts both:
         // report(this, "opened", intent.getStringExtra("sbid"), intent.getStringExtra("sbsig")).
         // In the receiver of the notification's deleteIntent: "dismissed".
         fun report(context: Context, event: String, id: String?, signature: String?) {

@@ -195,8 +195,10 @@ struct CodePageView: PageView {
   private var isOfPushes: Bool { Reason.table.contains { $0.code == reason.code } }
 
   private var facts: [FactView] {
+    let isUnanswered = [OwnReason.timedOut, .connectionLost, .interrupted].contains { $0.rawValue == reason.code }
+    let retry = isUnanswered ? texts("codes.unanswered") : texts("codes.retry.\(reason.retry.rawValue)")
     let ofPushes = [
-      FactView(texts("codes.retried"), texts("codes.retry.\(reason.retry.rawValue)")),
+      FactView(texts("codes.retried"), retry),
       FactView(texts("codes.device"), texts("codes.becomes.\(becomes)")),
     ]
     let facts =

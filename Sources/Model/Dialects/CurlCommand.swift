@@ -1,6 +1,6 @@
 import Foundation
 
-/// A `curl` command, as people copy it from documents and terminals.
+/// A `curl` command, as people copy it from documents and terminals, or the request that one makes.
 struct CurlCommand: Sendable {
   private(set) var address = ""
   /// Names in lower case.
@@ -68,6 +68,20 @@ struct CurlCommand: Sendable {
       }
     }
     body = parts.joined(separator: "&")
+  }
+
+  /// Whether a text is a request as HTTP/1.1 writes it. The page of a delivery shows requests so, and many logs do.
+  static func isRequest(_ text: String) -> Bool { text.hasPrefix("POST /") }
+
+  /// A request of ``isRequest(_:)``: its line, headers, and the body, which may follow without an empty line.
+  init(request text: String) {
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    let head = lines.prefix { !$0.allSatisfy(\.isWhitespace) && !$0.hasPrefix("{") }
+    var parts: [String] = []
+    for line in head.dropFirst() { take("header", String(line), &parts) }
+    let path = head.first?.split(separator: " ").dropFirst().first ?? ""
+    address = "https://\(header("host") ?? "")\(path)"
+    body = lines.dropFirst(head.count).joined(separator: "\n")
   }
 
   private mutating func take(_ name: String, _ value: String, _ parts: inout [String]) {

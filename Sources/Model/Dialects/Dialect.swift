@@ -184,8 +184,8 @@ package enum DialectMessage: String, MessageSet {
     case .rawPayload: "Kept as raw JSON for iOS, because the form’s fields cannot express it."
     case .unknown:
       """
-      This is not a push. Paste a curl command to APNs or Signalbox, JSON for JPush’s /v3/push, FCM’s messages:send or \
-      legacy /fcm/send, or an .apns file.
+      This is not a push. Paste a curl command or HTTP request to APNs or Signalbox, JSON for JPush’s /v3/push, FCM’s \
+      messages:send or legacy /fcm/send, or an .apns file.
       """
     case .invalid: "Not imported: {text}"
     case .curlQuote: "This command ends inside quotes. Copy the whole command."

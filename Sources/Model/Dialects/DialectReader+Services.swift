@@ -147,7 +147,9 @@ extension DialectReader {
     (notification.title, notification.body) = (text(shown?["title"]), text(shown?["body"]))
     notification.image = text(shown?["image"])
     notification.extras = message["data"]?.object ?? [:]
-    if notification.extras.removeValue(forKey: APNsPayload.idKey) != nil { lose("data.\(APNsPayload.idKey)", .ours) }
+    for key in APNsPayload.ownKeys where notification.extras.removeValue(forKey: key) != nil {
+      lose("data.\(key)", .ours)
+    }
     notification.takeLinks()
     notification.sound = text(android?["notification"]?["sound"])
     notification.badge = android?["notification"]?["notification_count"]?.integer.flatMap { Int(exactly: $0) }
@@ -169,7 +171,7 @@ extension DialectReader {
       draft.android = Self.patch(from: generated, to: android)
     }
     var data = message["data"]?.object ?? [:]
-    data[APNsPayload.idKey] = nil
+    for key in APNsPayload.ownKeys { data[key] = nil }
     let shown = message["notification"]?.object ?? [:]
     if own["data"]?.object ?? [:] != data || own["notification"]?.object ?? [:] != shown {
       lose("notification", .differs)

@@ -212,10 +212,11 @@ struct DialectReader {
     }
   }
 
-  /// A payload in the form in which ``APNsPayload`` writes it, and without the ID of the push that it was copied from.
+  /// A payload in the form in which ``APNsPayload`` writes it, and without the ID and the signature of the push
+  /// that it was copied from.
   private mutating func withoutID(_ payload: JSONValue) -> JSONValue {
     var members = payload.object ?? [:]
-    if members.removeValue(forKey: APNsPayload.idKey) != nil { lose(APNsPayload.idKey, .ours) }
+    for key in APNsPayload.ownKeys where members.removeValue(forKey: key) != nil { lose(key, .ours) }
     guard var aps = members["aps"]?.object else { return .object(members) }
     if let alert = aps["alert"]?.object, alert.count == 1, let body = alert["body"] { aps["alert"] = body }
     for key in ["content-available", "mutable-content"] where aps[key] == true { aps[key] = 1 }

@@ -12,7 +12,11 @@ struct DialectSource: Sendable {
   /// - Throws: why the text is no push.
   init(_ text: String) throws(Problem) {
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    command = try CurlCommand.isCommand(text[...]) ? CurlCommand(text) : nil
+    if CurlCommand.isRequest(text) {
+      command = CurlCommand(request: text)
+    } else {
+      command = try CurlCommand.isCommand(text[...]) ? CurlCommand(text) : nil
+    }
     guard command != nil || text.hasPrefix("{") else { throw Problem("", DialectMessage.unknown) }
     (json, unread) = Self.json(command, text)
     guard let dialect = Self.dialect(of: json, path: command?.path) else {

@@ -19,7 +19,7 @@ extension Lint {
   private static func extras(_ draft: PushDraft) -> [Finding] {
     let ours = [
       APNsPayload.linkKey: draft.notification.link != nil, APNsPayload.imageKey: draft.notification.image != nil,
-      APNsPayload.idKey: true,
+      APNsPayload.idKey: true, APNsPayload.signatureKey: true,
     ]
     return draft.notification.extras.keys.sorted().compactMap { key in
       let field = "notification.extras.\(key)"

@@ -12,6 +12,8 @@ package struct APNsPayload: Sendable, Hashable {
   package static let idKey = "sbid"
   /// The proof that a receipt comes from a device that was sent the push.
   package static let signatureKey = "sbsig"
+  /// Both are of one push: another one has its own.
+  static let ownKeys = [idKey, signatureKey]
   /// The type by which the app chooses a page.
   package static let linkKey = "link"
   /// A picture's address.

@@ -100,8 +100,9 @@ package struct FCMMessage: Sendable, Hashable {
 
   /// Whether it shows something or carries data besides `sbid` and `sbsig`.
   package var isEmpty: Bool {
-    [json["notification"], json["android"]?["notification"]].allSatisfy { $0?.object?.isEmpty ?? true }
-      && (json["data"]?.object ?? [:]).keys.allSatisfy { [APNsPayload.idKey, APNsPayload.signatureKey].contains($0) }
+    let parts = [json["notification"], json["android"]?["notification"], json["android"]?["data"]]
+    return parts.allSatisfy { $0?.object?.isEmpty ?? true }
+      && (json["data"]?.object ?? [:]).keys.allSatisfy(APNsPayload.ownKeys.contains)
   }
 
   /// Why FCM would refuse the message for every device; paths are the draft's.

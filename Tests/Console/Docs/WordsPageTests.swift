@@ -59,6 +59,10 @@ struct WordsPageTests {
       #expect(page.contains("APNs, HTTP 410") && page.contains("Retired"))
       #expect(ScenePage(try await vera.get("/codes/UNREGISTERED")).text.contains("FCM, HTTP 404"))
       #expect(ScenePage(try await vera.get("/codes/baddevicetoken")).text.contains("Parked"))
+      for code in ["ConnectionLost", "TimedOut", "Interrupted"] {
+        let unanswered = ScenePage(try await vera.get("/codes/\(code)")).text
+        #expect(unanswered.contains("Automatic, unless") && !unanswered.contains("refused again"), "\(code)")
+      }
       let library = ScenePage(try await vera.get("/codes/JPush%206004")).text
       #expect(library.contains("40 bytes"))
       // No push ends with a code of the app's library.

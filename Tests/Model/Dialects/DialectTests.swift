@@ -215,11 +215,34 @@ struct DialectTests {
     #expect(read.losses.map(\.field) == ["authorization", "apns-id"])
   }
 
-  @Test("a payload alone, a payload that no field can express, and the push's old ID")
+  @Test("a request as the page of a delivery shows it", arguments: ["\n", ""])
+  func request(emptyLine: String) throws {
+    let text = """
+      POST /3/device/\(Self.token) HTTP/2
+      host: api.sandbox.push.apple.com
+      authorization: bearer …
+      apns-topic: com.example.app
+      apns-priority: 5
+      \(emptyLine){
+        "aps" : { "alert" : "Hi" }
+      }
+      """
+    let read = try DialectReading(text, now: Self.now)
+    #expect(read.dialect == .apns && read.missing.isEmpty && read.draft.app == "com.example.app")
+    #expect(read.draft.environment == .development && read.draft.notification.body == "Hi")
+    #expect(read.draft.audience.json == ["device_token": [.string(Self.token)]])
+    #expect(read.draft.options.priority == .normal && read.losses.map(\.field) == ["authorization"])
+  }
+
+  @Test("a payload alone, a payload that no field can express, and the push's old ID and signature")
   func payloads() throws {
-    let plain = try DialectReading(#"{"aps":{"alert":"Hi"},"sbid":"x"}"#, now: Self.now)
+    let plain = try DialectReading(#"{"aps":{"alert":"Hi"},"sbid":"x","sbsig":"y"}"#, now: Self.now)
     #expect(plain.draft.notification.body == "Hi" && plain.missing == ["app", "environment", "audience"])
-    #expect(plain.losses.map(\.field) == ["sbid"])
+    #expect(plain.losses.map(\.field) == ["sbid", "sbsig"] && plain.draft.notification.extras.isEmpty)
+    let firebase = #"{"message":{"notification":{"body":"Hi"},"data":{"k":"v","sbid":"x","sbsig":"y"}}}"#
+    let android = try DialectReading(firebase, now: Self.now)
+    #expect(android.draft.notification.extras == ["k": "v"])
+    #expect(android.losses.map(\.field).prefix(2) == ["data.sbid", "data.sbsig"])
     let payload: JSONValue = ["aps": ["alert": ["loc-key": "HELLO", "loc-args": ["Anna"]], "sound": ["critical": 1]]]
     let raw = try DialectReading(payload.text(), now: Self.now)
     #expect(raw.draft.apns.payload == payload && raw.losses.map(\.field) == ["apns.payload"])

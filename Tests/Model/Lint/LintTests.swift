@@ -142,8 +142,8 @@ struct LintTests {
     }
     #expect(lines(link) == ["warning notification.extras.link lint.key_shadowed"])
     try expectFixed(link.first)
-    let id = found { $0.notification.extras = ["sbid": "y"] }
-    #expect(lines(id) == ["warning notification.extras.sbid lint.key_shadowed"])
+    let id = found { $0.notification.extras = ["sbid": "y", "sbsig": "z"] }
+    #expect(lines(id) == ["sbid", "sbsig"].map { "warning notification.extras.\($0) lint.key_shadowed" })
   }
 
   @Test(
