@@ -124,6 +124,12 @@ enum PushResultPage {
     let subscribers = draft?.audience.subscribers
     let heading = unsent?.heading ?? outcome(push, progress, texts, subscribers)
     let chart = LatencyChart(found.latencies)
+    // The engine does not know a scheduled push yet; the page reloads when its time comes.
+    let isFollowed =
+      !progress.isFinal && push.state != .needsApproval && (push.state != .queued || push.waits(now: page.now) == nil)
+    // A page that is followed from before the first device fills the funnel later.
+    let hasFunnel =
+      push.signature != nil && (push.target != nil || isFollowed) && mayBeReported(push, progress, found.receipts)
     return PushResultView(
       push: push, error: push.error.map(texts.recorded), title: title,
       heading: heading ?? ProgressJSON(progress, texts).sentence,
@@ -133,15 +139,11 @@ enum PushResultPage {
       created: MomentView(date: push.createdAt, now: page.now),
       // A page with a remark that is being written must not reload.
       isLive: !progress.isFinal && !isFarOff(push, now: page.now) && push.state != .needsApproval,
-      // The engine does not know a scheduled push yet; the page reloads when its time comes.
-      isFollowed: !progress.isFinal && push.state != .needsApproval
-        && (push.state != .queued || push.waits(now: page.now) == nil),
-      subscribers: subscribers, held: held(push, page), approval: found.approval, actions: actions(found, page),
-      related: found.related.views(texts),
+      isFollowed: isFollowed, subscribers: subscribers, held: held(push, page), approval: found.approval,
+      actions: actions(found, page), related: found.related.views(texts),
       progress: numbers(push, progress, texts),
       credentials: found.app.map { "/apps/\($0.id)#credentials" } ?? "/apps", steps: steps(found, pager, page),
-      receipts: push.signature == nil || push.target == nil || !mayBeReported(push, progress, found.receipts)
-        ? nil : ReceiptFunnelView(push, found.receipts, texts, now: page.now),
+      receipts: hasFunnel ? ReceiptFunnelView(push, found.receipts, texts, now: page.now) : nil,
       reasons: ReasonGroups(
         push: push, app: found.app, counts: found.reasons, waiting: found.waiting, inactive: progress.outlook.inactive,
         tokens: found.tokens

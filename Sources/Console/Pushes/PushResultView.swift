@@ -38,7 +38,7 @@ struct PushResultView: PageView {
   let credentials: String
   /// Of a device that failed, or else of the first one; nil: nothing was sent to it, or it is not over.
   let steps: DeliverySteps?
-  /// Nil: the push has no devices yet, or is from before receipts.
+  /// Nil: no app can report the push, or it is from before receipts.
   let receipts: ReceiptFunnelView?
   let reasons: [ReasonGroupView]
   /// Nil: one service reaches all devices.

@@ -144,7 +144,12 @@ final class APNsService: SimulatedService {
       }
     }
     let result = course.judgement.map { judgement in
-      judgement.flatMap { push in phones.deliver(push, environment: environment, now: now()).map { push } }
+      judgement.flatMap { push in
+        phones.deliver(push, environment: environment, now: now()).map {
+          channels.join(push, environment)
+          return push
+        }
+      }
     }
     guard let result, verdict.action != .keepSilent else { return }
     switch result {

@@ -8,9 +8,10 @@ import Testing
 @Suite("Live Activities on simulated phones")
 struct LiveActivityTests {
   /// Sends an event to the phone's token, or over a channel.
+  @discardableResult
   private static func send(
     _ scene: PhoneScene, _ event: String, _ aps: [String: JSONValue] = [:], channel: String? = nil, id: String
-  ) throws {
+  ) throws -> AcceptedPush {
     let aps = aps.merging(["event": .string(event), "content-state": ["id": .string(id)]]) { given, _ in given }
     let payload: JSONValue = ["aps": .object(aps.filter { $0.value != .null })]
     let push = AcceptedPush(
@@ -18,10 +19,27 @@ struct LiveActivityTests {
       pushType: .liveactivity, priority: 10, payload: payload, rawPayload: Array(payload.data()),
       usedProviderToken: true, channel: channel)
     #expect(scene.deliver(push) == nil)
+    return push
   }
 
   /// What the phone shows, newest first.
   private static func entries(_ scene: PhoneScene) throws -> [String] { try scene.current().entries.map(\.apnsID) }
+
+  @Test("a start with a channel subscribes the phone, in the channel's environment and if there is one")
+  func joins() throws {
+    let scene = try PhoneScene()
+    let channels = ChannelBook(scene.book)
+    let id = try channels.create(.storesNothing, app: PhoneScene.topic, .development)
+    let subscribers = { channels.all.map(\.subscribers) }
+    for (event, channel) in [("update", id), ("start", "x")] {
+      channels.join(try Self.send(scene, event, ["input-push-channel": .string(channel)], id: event), .development)
+    }
+    let start = try Self.send(scene, "start", ["input-push-channel": .string(id)], id: "S")
+    channels.join(start, .production)
+    #expect(subscribers() == [[]])
+    channels.join(start, .development)
+    #expect(subscribers() == [[scene.phone.id]])
+  }
 
   @Test("updates change the one activity, until it has ended")
   func life() throws {
