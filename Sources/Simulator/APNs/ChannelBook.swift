@@ -77,9 +77,8 @@ package final class ChannelBook: Sendable {
   /// Subscribes the phone that a push is for, if the push starts a Live Activity that listens to a channel
   /// (docs/protocols.md §1.4).
   func join(_ push: AcceptedPush, _ environment: Model.Environment) {
-    let aps = push.payload["aps"]
-    guard push.pushType == .liveactivity, aps?["event"]?.string == "start",
-      let id = aps?["input-push-channel"]?.string,
+    guard push.pushType == .liveactivity, let aps = push.payload["aps"], aps["event"]?.string == "start",
+      let id = aps["input-push-channel"]?.string,
       let phone = phones.phones(token: push.token).first(where: { $0.environment == environment })
     else { return }
     // Nil: without such a channel, the activity starts and hears nothing.
