@@ -178,7 +178,7 @@ enum SessionPages {
       return try await signInPage(
         page, returnTo: returnTo, problem: page.texts("passkeys.wrong"), status: .unprocessableContent)
     }
-    try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
+    try await page.store.write { try SignInThrottle.succeeded($0, attempt, account: user.name) }
     return try await enter(page, user, returnTo: returnTo, with: "passkey", .own)
   }
 
