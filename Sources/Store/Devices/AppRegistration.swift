@@ -24,7 +24,7 @@ package struct AppRegistration: Sendable {
   package static func register(
     _ database: Database, _ inputs: [AppRegistration], now: Date
   ) throws -> [RegistrationCode] {
-    try DeviceWriter.run(database, now: now) { writer in
+    try DeviceWriter.run(database, now: now, leaving: .ignored) { writer in
       let registrar = try DeviceWriter.Registrar(database)
       return try inputs.map { try writer.take($0, registrar) }
     }
@@ -108,7 +108,8 @@ extension DeviceWriter {
         known,
         to: Target(
           kind: registration.kind, alias: registration.alias, tags: registration.tags,
-          registrationID: registration.registrationID, details: registration.details, isRegistration: true))
+          registrationID: registration.registrationID, details: registration.details, isRegistration: true,
+          isNewToken: previous?.id == known.id))
     } else if let id = try register(registration, app: input.app, registrar, DeviceLimits()).deviceID {
       registered = id
     } else {
