@@ -99,17 +99,26 @@ enum SegmentPages {
       status: errors.status)
   }
 
+  /// Whether what sends to a segment that was just saved waits for approval.
+  private static func isHeldBack(_ database: Database, _ segment: Segment, _ app: App) throws -> Bool {
+    guard app.needsApproval else { return false }
+    let uses = try segment.uses(database)
+    return uses.schedules.contains { $0.state == .needsApproval } || uses.pushes.contains { $0.state == .needsApproval }
+  }
+
   private static func create(_ page: PageContext) async throws -> Response {
+    guard let approver = page.principal?.approver else { throw PageError(.forbidden, "csrf") }
     do {
       let input = try SegmentInput(json: SegmentForm(form: page.form).json())
       let bundleID = page.form["app"]
-      let id = try await page.store.write { database in
+      let (id, waits) = try await page.store.write { database in
         guard let app = try App.find(database, bundleID: bundleID) else {
           throw Problems([Problem("app", FieldMessage.required)])
         }
-        return try input.add(database, app, by: page.actor, now: page.now) { page.audit($0, $1, $2) }.id
+        let segment = try input.add(database, app, by: approver, now: page.now) { page.audit($0, $1, $2) }
+        return (segment.id, try isHeldBack(database, segment, app))
       }
-      return page.redirect(to: "/audiences/segments/\(id)", flash: "segment_added")
+      return page.redirect(to: "/audiences/segments/\(id)", flash: waits ? "segment_waits" : "segment_added")
     } catch let problems as Problems {
       return try await edit(page, nil, page.form, SegmentForm.errors(problems, page.texts))
     }
@@ -125,10 +134,8 @@ enum SegmentPages {
         try before.revision.check(page.form, saving: input.revision)
         let app = try App.get(database, id: segment.appID)
         let changed = try input.change(database, segment, app, by: approver, now: page.now) { page.audit($0, $1, $2) }
-        guard changed.rule != before.rule, app.needsApproval else { return false }
-        let uses = try changed.uses(database)
-        return uses.schedules.contains { $0.state == .needsApproval }
-          || uses.pushes.contains { $0.state == .needsApproval }
+        guard changed.rule != before.rule else { return false }
+        return try isHeldBack(database, changed, app)
       }
       let back = "/audiences/segments/\(segment.id)"
       return page.redirect(to: back, flash: waits ? "segment_waits" : "segment_saved")

@@ -54,7 +54,9 @@ enum SegmentsAPI {
     let input = try SegmentInput(json: body)
     return try await idempotency.response(call.store) { database in
       let app = try call.app(database)
-      let segment = try input.add(database, app, by: call.actor, now: call.now) { call.audit($0, $1, $2) }
+      let segment = try input.add(database, app, by: call.principal.approver, now: call.now) {
+        call.audit($0, $1, $2)
+      }
       let location = "/api/v1/apps/\(app.bundleID)/segments/\(segment.id)"
       return Idempotency.Answer(status: .created, json: SegmentAnswer(segment, app: app), location: location)
     }
@@ -94,16 +96,18 @@ struct SegmentInput: Sendable {
     (self.name, self.rule) = (name ?? "", rule ?? SegmentRule())
   }
 
-  /// Adds a segment, with an entry in the activity log.
+  /// Adds a segment, with an entry in the activity log. What was approved for another rule under its name waits for
+  /// approval again.
   ///
   /// - Throws: `Problems` at `name` if it is taken.
   func add(
-    _ database: Database, _ app: App, by actor: String, now: Date,
+    _ database: Database, _ app: App, by actor: ApprovalRule.Actor, now: Date,
     audit: (_ action: String, _ subject: String, _ detail: JSONValue) -> NewAuditEntry
   ) throws -> Segment {
-    let segment = try telling { try Segment.add(database, app: app.id, name: name, rule, by: actor, now: now) }
+    let segment = try telling { try Segment.add(database, app: app.id, name: name, rule, by: actor.name, now: now) }
     let entry = audit("segment.create", "segment \(segment.id)", segment.audited(app))
     try AuditEntry.add(database, entry, now: now)
+    try segment.askAgain(database, by: actor, from: entry.address, now: now)
     return segment
   }
 
@@ -120,7 +124,7 @@ struct SegmentInput: Sendable {
     let detail: JSONValue = ["before": segment.audited(app), "after": changed.audited(app)]
     let entry = audit("segment.update", "segment \(segment.id)", detail)
     try AuditEntry.add(database, entry, now: now)
-    if changed.rule != segment.rule {
+    if changed.rule != segment.rule || changed.name != segment.name {
       try changed.askAgain(database, by: actor, from: entry.address, now: now)
     }
     return changed

@@ -74,6 +74,7 @@ enum TopicChangePages {
     do {
       let audience = try SendForm(form: page.form).deviceAudience(platforms: [.android])
       guard errors.isEmpty, let environment else { return try await form(page, page.form, errors: errors) }
+      try page.check(sendingIn: environment)
       let author = page.author
       let change = try await page.store.write {
         try TopicKeeper.queue($0, topic: topic, joins: joins, audience, app: app, environment, by: author)

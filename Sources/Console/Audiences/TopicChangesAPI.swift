@@ -57,6 +57,7 @@ enum TopicChangesAPI {
       throw Problems([Problem("", FieldMessage.required)])
     }
     let (app, environment) = try await ChannelsAPI.place(call)
+    try await call.check(ownerSendingIn: environment)
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let author = call.author
     return try await idempotency.response(call.store) { database in

@@ -26,6 +26,7 @@ enum TopicPages {
     export.add(to: &routes)
     routes.page(.post, "/apps/:id/topics/rules", role: .operator) { page in
       let app = try await AppPages.find(page)
+      try page.check(sendingIn: .production)
       let rules = Set(page.form.all("rules").compactMap(TopicRule.init))
       _ = try await TopicsAPI.set(rules, app, for: page)
       return page.redirect(to: "/apps/\(app.id)/topics", flash: "topic_rules_saved")
@@ -59,6 +60,8 @@ enum TopicPages {
     guard (1...TopicBatch.limit).contains(tokens.count) else {
       return try await show(page, problem: texts("topics.token_count", ["limit": TopicBatch.limit.grouped]))
     }
+    try page.check(
+      sendingIn: try await page.store.read { try ProductionGuard($0, app: app.id, topicsIn: environment).environment })
     do {
       let results = try await page.console.engine.topics.change(
         TopicBatch(topic: topic, joins: joins, tokens: tokens), app: app, environment, by: page.author)

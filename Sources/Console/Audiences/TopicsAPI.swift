@@ -31,6 +31,7 @@ enum TopicsAPI {
       if fields.value("rules") == nil { fields.report("rules", Problem("", FieldMessage.required)) }
       try fields.finish()
       let app = try await call.store.read { try call.app($0) }
+      try await call.check(ownerSendingIn: .production)
       return APIContext.answer(try await set(Set(rules), app, for: call))
     }
   }
@@ -56,6 +57,8 @@ enum TopicsAPI {
     if tokens.isEmpty, fields.problems.isEmpty { fields.report("tokens", Problem("", FieldMessage.required)) }
     try fields.finish()
     let (app, environment) = try await ChannelsAPI.place(call)
+    let reached = try await call.store.read { try ProductionGuard($0, app: app.id, topicsIn: environment).environment }
+    try await call.check(ownerSendingIn: reached)
     let batch = TopicBatch(topic: topic ?? "", joins: joins, tokens: tokens)
     return try await ChannelsAPI.telling {
       let results = try await call.console.engine.topics.change(batch, app: app, environment, by: call.author)

@@ -28,6 +28,7 @@ enum DeviceBatchAPI {
   ) throws -> DeviceBatchAnswer {
     var batch = try DeviceBatch(database, wanted.action, wanted.devices, sees: call.sees)
     (batch.tags, batch.alias, batch.kept) = (wanted.tags, wanted.alias, wanted.kept)
+    batch.leaving = try call.leaving(database)
     try batch.check()
     let changed = try batch.carryOut(database, by: call.actor, now: call.now) {
       call.audit($0, "device \($1)", $2)

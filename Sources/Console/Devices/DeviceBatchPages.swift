@@ -49,12 +49,16 @@ enum DeviceBatchPages {
       errors.add("confirm", page.texts("confirm.differs", ["app": app.name]))
     }
     guard errors.isEmpty else { return try await ask(page, batch, errors) }
-    let (actor, now, asked) = (page.actor, page.now, batch)
+    let (actor, now, chosen) = (page.actor, page.now, batch)
     let changed: Int
     do {
       changed = try await page.store.write { database in
-        try asked.carryOut(database, by: actor, now: now) { page.audit($0, "device \($1)", $2) }
+        var asked = chosen
+        asked.leaving = try page.leaving(database)
+        return try asked.carryOut(database, by: actor, now: now) { page.audit($0, "device \($1)", $2) }
       }
+    } catch let problem as Problem where problem.code == ApprovalMessage.leaves.code {
+      throw PageError(.forbidden, "leaving")
     } catch let problem as Problem {
       errors.add("value", page.texts.text(problem))
       return try await ask(page, batch, errors)

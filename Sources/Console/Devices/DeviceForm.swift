@@ -36,7 +36,9 @@ struct DeviceForm {
       }
       let problems = input.problems(rule: app.rule)
       if !problems.isEmpty { throw Problems(problems) }
-      let results = try Device.register(database, app: app.id, [input.registration], by: page.actor, now: page.now)
+      let results = try Device.register(
+        database, app: app.id, [input.registration], leaving: try page.leaving(database), by: page.actor,
+        now: page.now)
       switch results[0] {
       case .rejected(let problem): throw Problems([problem])
       case .added(let id), .updated(let id):

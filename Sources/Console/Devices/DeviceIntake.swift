@@ -54,7 +54,8 @@ struct DeviceIntake {
   private mutating func register() async throws {
     let (lines, context) = (batch.take(), context)
     let outcome = try await context.store.write { database in
-      let outcome = try lines.register(database, by: context.actor, now: context.now)
+      let outcome = try lines.register(
+        database, leaving: try context.leaving(database), by: context.actor, now: context.now)
       if outcome.added + outcome.updated > 0 {
         try context.record(
           database, "device.import", "devices",

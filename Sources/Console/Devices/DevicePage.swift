@@ -155,11 +155,17 @@ enum DevicePage {
       throw PageError(.unprocessableContent, "refused")
     }
     let audit = page.audit(environment == nil ? "device.release" : "device.move", "device \(id)")
-    try await page.store.write { database in
-      let before = try Device.find(database, id: id)
-      try Device.release(database, id: id, environment: environment, by: page.actor, now: page.now)
-      let after = try Device.find(database, id: id)
-      try page.record(database, audit.changing(before?.audited, to: after?.audited))
+    do {
+      try await page.store.write { database in
+        let before = try Device.find(database, id: id)
+        try Device.release(
+          database, id: id, environment: environment, leaving: try page.leaving(database), by: page.actor,
+          now: page.now)
+        let after = try Device.find(database, id: id)
+        try page.record(database, audit.changing(before?.audited, to: after?.audited))
+      }
+    } catch is Problem {
+      throw PageError(.forbidden, "leaving")
     }
     return page.redirect(to: "/devices/\(id)", flash: "device_released")
   }

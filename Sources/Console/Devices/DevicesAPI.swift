@@ -66,7 +66,9 @@ enum DevicesAPI {
       guard let app = try App.find(database, bundleID: input.app) else { throw APIError.noApp(input.app) }
       let problems = input.problems(rule: app.rule)
       if !problems.isEmpty { throw Problems(problems) }
-      let results = try Device.register(database, app: app.id, [input.registration], by: call.actor, now: call.now)
+      let results = try Device.register(
+        database, app: app.id, [input.registration], leaving: try call.leaving(database), by: call.actor,
+        now: call.now)
       let (isNew, id): (Bool, Int64)
       switch results[0] {
       case .added(let added): (isNew, id) = (true, added)
@@ -95,7 +97,9 @@ enum DevicesAPI {
         details: patch.details, by: call.actor, now: call.now)
       let moves = patch.environment.map { $0 != before.environment } ?? false
       if moves || patch.isReleased {
-        after = try Device.release(database, id: id, environment: patch.environment, by: call.actor, now: call.now)
+        after = try Device.release(
+          database, id: id, environment: patch.environment, leaving: try call.leaving(database), by: call.actor,
+          now: call.now)
       }
       if let badge = patch.badge { try DeviceBadge.set(database, device: id, to: badge) }
       try call.record(database, "device.update", "device \(id)", ["before": before.audited, "after": after.audited])

@@ -18,28 +18,20 @@ enum RegistrationRoutes {
     let console = routes.console
     routes.app(.post, path, bodyLimit: RegistrationForm.bodyLimit) { request in
       try await answer(console, request) { key, app, form, now in
-        let input = try form.registration(app)
+        var input = try form.registration(app)
+        if key.expiresAt != nil { input.phoneKey = key.key }
         if let wait = console.clientLimits.wait(.device(input.registration.token.hashValue), now: now) {
           throw RegistrationRefusal(.tooOften, "Too many calls for this device.", retryAfter: wait)
         }
-        let token = input.registration.token
-        if let known = key.deviceID,
-          try await console.store.read({ try Device.find($0, app: app.id, token: token)?.id }) != known
-        {
-          throw RegistrationRefusal(.invalidKey, "This key was for one phone. Create a new QR code on the app's page.")
-        }
-        let code = try await console.registrations.write(input)
-        if code == .success, key.expiresAt != nil {
-          try await console.store.write { try ClientKey.note($0, key: key.key, token: token, app: app.id) }
-        }
-        return code
+        return try await console.registrations.write(input)
       }
     }
     routes.app(.delete, path, bodyLimit: RegistrationForm.bodyLimit) { request in
-      try await answer(console, request) { _, app, form, now in
-        let token = try form.token()
-        try await console.store.write { try AppRegistration.remove($0, app: app.id, token: token, now: now) }
-        return .success
+      try await answer(console, request) { key, app, form, now in
+        let (token, phoneKey) = (try form.token(), key.expiresAt == nil ? nil : key.key)
+        return try await console.store.write {
+          try AppRegistration.remove($0, app: app.id, token: token, phoneKey: phoneKey, now: now)
+        }
       }
     }
   }
@@ -100,6 +92,7 @@ enum RegistrationRoutes {
   private static func message(_ code: RegistrationCode) -> String {
     switch code {
     case .aliasFull: "This alias already has the maximum number of devices."
+    case .invalidKey: "This key was for one phone. Create a new QR code on the app's page."
     case .deviceTags: "A device has at most \(TagRule.perDevice) tags."
     default: "The registration was refused."
     }

@@ -23,6 +23,7 @@ struct TokenMove {
   var mustType: Bool { !back && environment == .production }
 
   /// - Returns: the number of devices moved. If it is 0, nothing is written to the activity log.
+  /// - Throws: `Problem` if they may not leave production.
   func carryOut(for context: some ActorContext) async throws -> Int {
     let (origin, back) = (origin, back)
     let detail: JSONValue = ["environment": .string(environment.rawValue), "reason": .string(MovedTokens.reason)]
@@ -32,8 +33,10 @@ struct TokenMove {
       // Before the move, so that the log has it before the incident that closes or opens because of it.
       try context.record(database, origin.action(back: back), origin.subject, detail)
       return back
-        ? try MovedTokens.moveBack(database, origin, by: context.actor, now: context.now)
-        : try MovedTokens.move(database, origin, by: context.actor, now: context.now)
+        ? try MovedTokens.moveBack(
+          database, origin, leaving: try context.leaving(database), by: context.actor, now: context.now)
+        : try MovedTokens.move(
+          database, origin, leaving: try context.leaving(database), by: context.actor, now: context.now)
     }
   }
 
@@ -149,7 +152,10 @@ enum TokenMovePages {
         return try await ask(page, origin, error: page.texts("confirm.differs", ["app": app]))
       }
     }
-    let count = try await move.carryOut(for: page)
+    let count: Int
+    do { count = try await move.carryOut(for: page) } catch is Problem {
+      throw PageError(.forbidden, "leaving")
+    }
     return page.redirect(
       to: origin.path, flash: count == 0 ? "devices_unmoved" : move.back ? "devices_moved_back" : "devices_moved")
   }

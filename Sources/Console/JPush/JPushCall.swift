@@ -21,6 +21,9 @@ struct JPushCall: ActorContext {
   /// The name in the activity log and beside pushes.
   var actor: String { "jpush \(key.appKey)" }
 
+  /// The app's own server sends to production, too.
+  func leaving(_ database: Database) -> LeavingProduction { .allowed }
+
   func invalid(_ text: String) -> JPushError { JPushError(family.invalid, text) }
 
   /// Reads the body. Any kind of JSON will do: JPush's client for Python writes `application/json;charset:utf-8`.

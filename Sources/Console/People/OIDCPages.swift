@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import JSON
+import Logging
 import Model
 import OpenSSL
 import Reactor
@@ -28,7 +29,6 @@ enum OIDCPages {
     }
     routes.open(.get, callback, options: Route.Options(endsWithClient: true)) { page in
       var response = try await comeBack(page)
-      Cookies.set(Cookies.oidc, "", age: 0, on: &response, page.request)
       // The code is in the address.
       response.headers.append("Referrer-Policy", "no-referrer")
       return response
@@ -73,20 +73,34 @@ enum OIDCPages {
 
   /// The browser is back with a code or an error.
   private static func comeBack(_ page: PageContext) async throws -> Response {
+    let now = page.now
+    let cookie = Cookies.value(Cookies.oidc, of: page.request) ?? ""
+    let begun = OIDCFlow(cookie: cookie)
+    // Before anything else: what others make up is neither shown nor sent on. Nor does it count as an attempt, because an
+    // image on any page makes browsers ask for this address.
+    guard let flow = begun,
+      page.console.tickets.redeem(
+        page.query["state"] ?? "", OIDCFlow.purpose(cookie), lifetime: OIDCFlow.lifetime, now: now)
+    else {
+      await page.console.noteRefusal(
+        ofStranger: page.audit("session.refused", "user \(page.user?.name ?? "unknown")"), page.request,
+        .unprocessableContent, OIDCMessage.state.code, now: now)
+      return try await tell(page, begun, Problem("", OIDCMessage.state))
+    }
+    var response = try await finish(page, flow)
+    Cookies.set(Cookies.oidc, "", age: 0, on: &response, page.request)
+    return response
+  }
+
+  /// The browser is back from a sign-in that began here.
+  private static func finish(_ page: PageContext, _ flow: OIDCFlow) async throws -> Response {
     let (now, subjects) = (page.now, SignInThrottle.subjects(address: page.request.remoteAddress))
     let attempt: SignInThrottle.Attempt
     switch try await page.store.write({ try SignInThrottle.begin($0, subjects, now: now) }) {
     case .go(let counted): attempt = counted
     case .wait(let seconds): return try await SessionPages.tooOften(page, seconds, returnTo: "/")
     }
-    let cookie = Cookies.value(Cookies.oidc, of: page.request) ?? ""
-    let flow = OIDCFlow(cookie: cookie)
     do {
-      // Before anything else: what others make up is neither shown nor sent on.
-      guard let flow,
-        page.console.tickets.redeem(
-          page.query["state"] ?? "", OIDCFlow.purpose(cookie), lifetime: OIDCFlow.lifetime, now: now)
-      else { throw Problem("", OIDCMessage.state) }
       let settings = try await settings(page)
       let person = try await person(page, flow, settings)
       let response =
@@ -139,7 +153,16 @@ enum OIDCPages {
         try Identity.admit(database, person, settings, address: page.clientAddress, now: page.now)
       }
     }
-    return try await SessionPages.enter(page, user, returnTo: flow.returnTo, with: "OIDC", .provider)
+    guard let claim = settings.roleClaim, person.leavesValuesOut else {
+      return try await SessionPages.enter(page, user, returnTo: flow.returnTo, with: "OIDC", .provider)
+    }
+    let problem = Problem("", OIDCMessage.valuesLeftOut, ["claim": claim, "role": user.role.rawValue])
+    page.console.log.warning(problem.text, ["person": user.name])
+    var response = try await SessionPages.enter(
+      page, user, returnTo: flow.returnTo, with: "OIDC", .provider,
+      noting: ["reason": "claim left out", "claim": .string(claim), "role": .string(user.role.rawValue)])
+    Cookies.set(Cookies.flash, "oidc_values_left_out", age: 60, on: &response, page.request)
+    return response
   }
 
   /// The signed-in person has signed in at the provider once more.

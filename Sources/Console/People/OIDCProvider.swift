@@ -106,19 +106,24 @@ final class OIDCProvider: Sendable {
       OIDCPerson(token.claims, roleClaim: settings.roleClaim), access, settings, found.metadata)
   }
 
-  /// Adds what is only at the userinfo endpoint (OpenID Connect Core 1.0 §5.3).
+  /// Adds what the userinfo endpoint says (OpenID Connect Core 1.0 §5.3): some providers tell only there that an address
+  /// is not verified. Without its answer, an ID token goes that says all of it.
   private func completed(
     _ person: OIDCPerson, _ access: String?, _ settings: OIDCSettings, _ metadata: OIDCMetadata
   ) async throws -> OIDCPerson {
+    guard let access, let url = metadata.userInfo else { return person }
     let lacksValues = settings.roleClaim != nil && person.values.isEmpty
-    guard person.email == nil || lacksValues, let access, let url = metadata.userInfo else { return person }
-    let more = OIDCPerson(
-      try await read(url, headers: [(name: "Authorization", value: "Bearer \(access)")]), roleClaim: settings.roleClaim)
+    let answer: JSONValue
+    do {
+      answer = try await read(url, headers: [(name: "Authorization", value: "Bearer \(access)")])
+    } catch is Problem where person.isVerified && !lacksValues {
+      return person
+    }
+    let more = OIDCPerson(answer, roleClaim: settings.roleClaim)
     // §5.3.2: otherwise the answer may be about somebody else.
     guard more.subject == person.subject else { throw Problem("", OIDCMessage.wrongClaim, ["claim": "sub"]) }
     var person = person
-    if person.email == nil { (person.email, person.isUnverified) = (more.email, more.isUnverified) }
-    if person.values.isEmpty { person.values = more.values }
+    person.add(more)
     return person
   }
 

@@ -213,7 +213,8 @@ enum PhonePages {
 
   private static func register(_ registration: Registration, _ app: App, _ page: PageContext) async throws {
     _ = try await page.store.write {
-      try Device.register($0, app: app.id, [registration], by: page.actor, now: page.now)
+      try Device.register(
+        $0, app: app.id, [registration], leaving: try page.leaving($0), by: page.actor, now: page.now)
     }
   }
 

@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import HTTPServer
 import JSON
@@ -11,8 +12,9 @@ enum LivePreview {
     var preview: PushPreview?
     do {
       let draft = try SendForm(form: page.form).draft()
-      preview = try await PushPreview.find(draft, page)
-      errors = said(SendPages.passed(draft, page))
+      let found = try await PushPreview.find(draft, page)
+      preview = found
+      errors = said(SendPages.passed(draft, page, reaching: found.check.production.environment))
     } catch let problems as Problems {
       errors = said(FieldErrors(problems, page.texts))
     }

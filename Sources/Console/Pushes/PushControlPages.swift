@@ -19,13 +19,18 @@ enum PushControlPages {
     }
     routes.page(.post, "/pushes/:uid/resume", role: .operator) { page in
       try await change(page, "push.resume", flash: "push_resumed", or: "push_unchanged") {
-        try page.check(sendingIn: $0.environment)
+        try await check(sending: $0, page)
         return try await page.console.engine.resume($0.id)
       }
     }
     routes.page(.post, "/pushes/:uid/retry", role: .operator, retry)
     TokenMovePages.add(to: &routes)
     ApprovalPages.add(to: &routes)
+  }
+
+  /// - Throws: 403 if the person may not send where the push reaches phones.
+  private static func check(sending push: Push, _ page: PageContext) async throws {
+    try page.check(sendingIn: try await page.store.read { try ProductionGuard($0, push).environment })
   }
 
   private static func change(
@@ -46,7 +51,7 @@ enum PushControlPages {
 
   private static func retry(_ page: PageContext) async throws -> Response {
     let push = try await PushPages.find(page)
-    try page.check(sendingIn: push.environment)
+    try await check(sending: push, page)
     let retried = try await page.console.intake.retryFailed(
       push.id, source: .web, by: page.actor, person: page.user?.id, now: page.now
     ) { new in

@@ -16,7 +16,7 @@ enum PushCreation {
       body["template"] == nil
       ? try PushDraft(json: body)
       : try PushDraft(json: try await call.store.read { try PushTemplate.resolved($0, body) })
-    try await call.check(app: draft.app, sendingIn: draft.environment)
+    try await call.check(sending: draft)
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let order = PushIntake.Order(
       draft, source: .api, by: call.actor, person: call.principal.person, from: call.clientAddress,

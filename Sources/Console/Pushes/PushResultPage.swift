@@ -48,6 +48,7 @@ enum PushResultPage {
     /// Row IDs of the credentials that the push still needs, to show their health.
     let credentials: [Int64]
     let remarks: [Lint.Finding]
+    let production: ProductionGuard
   }
 
   static func show(_ page: PageContext) async throws -> Response {
@@ -86,7 +87,8 @@ enum PushResultPage {
         detailsGone: try detailsGone(database, push, page.texts),
         tokens: may && reasons.contains { $0.reason == MovedTokens.reason }
           ? try MovedTokens.find(database, .push(push)) : nil,
-        credentials: try credentials(database, push, providers), remarks: try remarks(database, push, app, providers))
+        credentials: try credentials(database, push, providers), remarks: try remarks(database, push, app, providers),
+        production: try ProductionGuard(database, push))
     }
     if !found.progress.isFinal {
       let healths = found.credentials.compactMap(page.console.engine.health(credential:))
@@ -228,7 +230,7 @@ enum PushResultPage {
   private static func actions(_ found: Found, _ page: PageContext) -> PushActionsView {
     let (push, texts, retry) = (found.push, page.texts, found.retry)
     let may = page.may(.operator)
-    let maySend = may && page.maySend(push.environment)
+    let maySend = may && page.maySend(found.production.environment)
     // Others decide: they approve or reject it.
     let isOthers = push.state == .needsApproval && push.createdBy != page.actor && found.approval?.isOwn != true
     let canCancel = !push.state.isOver && may && !isHeld(push, now: page.now) && !isOthers

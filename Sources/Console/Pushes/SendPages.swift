@@ -201,7 +201,7 @@ enum SendPages {
   private static func review(_ page: PageContext) async throws -> Response {
     try await orForm(page) {
       let preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
-      let errors = passed(preview.draft, page)
+      let errors = passed(preview.draft, page, reaching: preview.check.production.environment)
       guard errors.isEmpty else { return try await formPage(page, page.form, errors: errors) }
       let services = page.form.has("validate") ? try await page.console.engine.validate(preview.check) : []
       return confirmPage(page, preview, services: services)
@@ -224,9 +224,11 @@ enum SendPages {
   /// Errors that the draft itself does not have: the person may not send there, or the time of a one-time push has
   /// passed. If it passes only between review and confirmation, the push is
   /// sent at once.
-  static func passed(_ draft: PushDraft, _ page: PageContext) -> FieldErrors {
+  ///
+  /// - Parameter environment: where it reaches phones; nil: the one that it names.
+  static func passed(_ draft: PushDraft, _ page: PageContext, reaching environment: Environment? = nil) -> FieldErrors {
     var errors = FieldErrors()
-    if !page.maySend(draft.environment) {
+    if !page.maySend(environment ?? draft.environment) {
       errors.add("environment", page.texts.text(Problem("", ApprovalMessage.notPermitted)))
     }
     if draft.recurrence == nil, let sendAt = draft.sendAt, sendAt <= page.now {
@@ -249,8 +251,10 @@ enum SendPages {
   }
 
   /// Whether the app's name must be typed: for a broadcast and for production, which cannot be undone.
-  private static func mustType(_ draft: PushDraft) -> Bool {
-    draft.audience == .all || draft.environment == .production
+  ///
+  /// - Parameter environment: where it reaches phones.
+  static func mustType(_ draft: PushDraft, _ environment: Environment) -> Bool {
+    draft.audience == .all || environment == .production
   }
 
   private static func confirmPage(
@@ -258,18 +262,19 @@ enum SendPages {
     status: Status = .ok
   ) -> Response {
     let texts = page.texts
-    let isProduction = preview.draft.environment == .production
+    let isProduction = preview.check.production.environment == .production
     let passing = [
       "csrf", "confirm", "edit", "review", "fix", "validate", "preview_language", "idempotency_key", "lang",
       SendForm.allZones, PastedPushView.field,
     ]
     let kept = page.form.all.filter { !passing.contains($0.name) }
     let isLater = preview.draft.recurrence != nil || preview.draft.sendAt != nil
+    let isNamed = preview.draft.environment == .production
     let waits = isProduction && preview.check.app.needsApproval
     let label =
       isLater
-      ? (isProduction ? "confirm.schedule_production" : "confirm.schedule")
-      : (isProduction ? "confirm.send_production" : "confirm.send")
+      ? (isNamed ? "confirm.schedule_production" : "confirm.schedule")
+      : (isNamed ? "confirm.send_production" : "confirm.send")
     let action =
       preview.subscribers.map { texts("confirm.\(isLater ? "schedule" : "send")_\($0.rawValue)") }
       ?? preview.check.reachable.map { texts(label, count: $0) }
@@ -284,7 +289,7 @@ enum SendPages {
         problems: preview.findings(texts).filter { $0.severity == .error },
         services: services.map { ServiceAnswerRow($0, texts) },
         canValidate: preview.check.problems.isEmpty && preview.providers.contains { $0 != .apns },
-        question: mustType(preview.draft) && preview.check.problems.isEmpty
+        question: mustType(preview.draft, preview.check.production.environment) && preview.check.problems.isEmpty
           ? texts("confirm.type_app", ["app": preview.app.name]) : nil,
         confirm: FieldView(value: page.form.raw("confirm"), error: error ?? ""),
         waits: waits,
@@ -323,7 +328,7 @@ enum SendPages {
 
   /// - Returns: the URL path of the new push or schedule.
   private static func take(_ draft: PushDraft, _ page: PageContext) async throws -> String {
-    try page.check(sendingIn: draft.environment)
+    try await page.check(sending: draft)
     let usual = page.console.configuration.undoSeconds
     let order = PushIntake.Order(
       draft, source: .web, by: page.actor, person: page.user?.id, from: page.clientAddress,
@@ -335,7 +340,9 @@ enum SendPages {
     let idempotency = Idempotency(
       actor: page.actor, key: key, route: "POST /pushes", content: Array(draft.json.text().utf8), now: page.now)
     return try await page.console.intake.take(order, once: idempotency) { check in
-      if mustType(draft), typed != check.app.name { throw Unconfirmed(app: check.app.name) }
+      if mustType(draft, check.production.environment), typed != check.app.name {
+        throw Unconfirmed(app: check.app.name)
+      }
     } answer: { _, kept, _ in
       switch kept {
       case .push(let push): Idempotency.Answer(status: 303, body: [], location: "/pushes/\(push.uid)")

@@ -85,20 +85,21 @@ enum SchedulePages {
     let uid: String = try page.request.parameter("uid")
     let pager = Pager(page.request)
     let (texts, now) = (page.texts, page.now)
-    let (row, history, total, approval) = try await page.store.read { database in
+    let (row, history, total, approval, production) = try await page.store.read { database in
       let schedule = try find(database, uid)
       return (
         try ScheduleRow(database, schedule, texts, now: now),
         try Schedule.history(database, id: schedule.id, cursor: pager.cursor, limit: pageSize),
         try Schedule.historyCount(database, id: schedule.id),
-        try ApprovalView(database, .schedule(schedule.id), by: schedule.createdBy, "/schedules/\(uid)", page)
+        try ApprovalView(database, .schedule(schedule.id), by: schedule.createdBy, "/schedules/\(uid)", page),
+        try ProductionGuard(database, schedule)
       )
     }
     let (schedule, may) = (row.schedule, page.may(.operator))
     return page.answer(
       ScheduleView(
         row: row, approval: approval, canPause: may && schedule.state == .active,
-        canResume: may && schedule.state == .paused && page.maySend(schedule.environment),
+        canResume: may && schedule.state == .paused && page.maySend(production.environment),
         endText: may && mayEnd(schedule, approval, page) ? endText(schedule, texts) : nil,
         times: times(schedule, now: now).map {
           ScheduleTimeRow(text: texts.moment($0, row.zone), time: MomentView(date: $0, now: now))
@@ -173,7 +174,7 @@ enum SchedulePages {
   {
     let uid: String = try page.request.parameter("uid")
     if change == .resume {
-      try page.check(sendingIn: try await page.store.read { try find($0, uid).environment })
+      try page.check(sendingIn: try await page.store.read { try ProductionGuard($0, find($0, uid)).environment })
     }
     let (before, isChanged) = try await page.store.write { database in
       let schedule = try find(database, uid)

@@ -14,6 +14,8 @@ protocol ActorContext: Sendable {
   /// The name in the activity log, in timelines and beside pushes.
   var actor: String { get }
   var now: Date { get }
+  /// Whether devices may be taken out of production: by whoever may send there.
+  func leaving(_ database: Database) throws -> LeavingProduction
 }
 
 extension ActorContext {

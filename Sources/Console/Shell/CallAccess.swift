@@ -164,14 +164,33 @@ extension APIContext {
   /// Whether the token sees what belongs to an app.
   func sees(app id: Int64) -> Bool { apps?.contains(id) ?? true }
 
-  /// - Throws: 403 if the token may not use an app that a body names, or may not send in an environment.
-  func check(app bundleID: String, sendingIn environment: Environment? = nil) async throws {
+  /// - Throws: 403 if the token may not use an app that a body names.
+  func check(app bundleID: String) async throws {
+    guard let token, token.apps != nil else { return }
+    try token.check(app: try await store.read { try App.find($0, bundleID: bundleID)?.id }, bundleID)
+  }
+
+  /// - Throws: 403 if the token may not use a draft's app, or may not send where it reaches phones.
+  func check(sending draft: PushDraft) async throws {
     guard let token else { return }
-    if token.apps != nil {
-      try token.check(app: try await store.read { try App.find($0, bundleID: bundleID)?.id }, bundleID)
-    }
-    if let environment { try token.check(sendingIn: environment) }
+    try await check(app: draft.app)
+    let reached = try await store.read { try ProductionGuard.environment($0, of: draft) }
+    try token.check(sendingIn: reached)
+    try await check(owner: token, sendingIn: reached)
+  }
+
+  /// - Throws: 403 if it is the token of a person who may not send there, whatever its scopes.
+  func check(ownerSendingIn environment: Environment) async throws {
+    if let token { try await check(owner: token, sendingIn: environment) }
+  }
+
+  private func check(owner token: APIToken, sendingIn environment: Environment) async throws {
     if environment == .production, try await token.isBarred(store) { throw APIError.notPermitted }
+  }
+
+  func leaving(_ database: Database) throws -> LeavingProduction {
+    LeavingProduction(
+      maySend: try token?.has(.sendProduction) ?? true && Approval.maySend(database, person: principal.person))
   }
 
   /// The app that a body or a filter names.

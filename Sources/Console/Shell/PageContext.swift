@@ -79,9 +79,19 @@ struct PageContext: ActorContext {
     environment == .development || user?.sendsToProduction ?? false
   }
 
+  func leaving(_ database: Database) throws -> LeavingProduction {
+    LeavingProduction(maySend: try user.map { try Approval.maySend(database, person: $0.id) } ?? false)
+  }
+
   /// - Throws: 403 if the person may not send in the environment. The store decides in the end.
   func check(sendingIn environment: Environment?) throws {
     if let environment, !maySend(environment) { throw PageError(.forbidden, "production") }
+  }
+
+  /// - Throws: 403 if the person may not send where a draft reaches phones.
+  func check(sending draft: PushDraft?) async throws {
+    guard let draft else { return }
+    try check(sendingIn: try await store.read { try ProductionGuard.environment($0, of: draft) })
   }
 
   func may(_ role: User.Role) -> Bool { (principal?.role).map { $0 >= role } ?? false }

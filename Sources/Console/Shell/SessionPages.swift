@@ -178,7 +178,7 @@ enum SessionPages {
       return try await signInPage(
         page, returnTo: returnTo, problem: page.texts("passkeys.wrong"), status: .unprocessableContent)
     }
-    try await page.store.write { try SignInThrottle.succeeded($0, attempt) }
+    try await page.store.write { try SignInThrottle.succeeded($0, attempt, account: user.name) }
     return try await enter(page, user, returnTo: returnTo, with: "passkey", .own)
   }
 
@@ -193,12 +193,15 @@ enum SessionPages {
   /// - Parameters:
   ///   - proof: what let the person in, for the activity log.
   ///   - secondStep: whether it was more than a password.
+  ///   - more: what else the activity log says of it.
   static func enter(
-    _ page: PageContext, _ user: User, returnTo: String, with proof: String, _ secondStep: Session.SecondStep?
+    _ page: PageContext, _ user: User, returnTo: String, with proof: String, _ secondStep: Session.SecondStep?,
+    noting more: [String: JSONValue] = [:]
   ) async throws -> Response {
     var response = Response.redirect(to: returnTo)
     let entry = NewAuditEntry(
-      actor: user.name, action: "session.open", subject: "user \(user.name)", detail: ["with": .string(proof)],
+      actor: user.name, action: "session.open", subject: "user \(user.name)",
+      detail: .object(more.merging(["with": .string(proof)]) { $1 }),
       address: page.clientAddress)
     let now = page.now
     let former = Cookies.value(Cookies.session, of: page.request)

@@ -54,9 +54,17 @@ enum SignInThrottle {
 
   /// Takes back a successful attempt, and clears the failures of this account or browser. Failures of the address stay:
   /// they may concern other accounts.
-  static func succeeded(_ database: Database, _ attempt: Attempt) throws {
+  ///
+  /// - Parameter account: whose failures are cleared, if the attempt named nobody.
+  static func succeeded(_ database: Database, _ attempt: Attempt, account: String? = nil) throws {
     try takeBack(database, attempt)
-    if let (subject, _) = attempt.subjects.first { try SignInFailures.clear(database, subject) }
+    if let (subject, _) = attempt.subjects.first {
+      switch subject {
+      case .account, .device, .session, .code: try SignInFailures.clear(database, subject)
+      case .address, .network: break
+      }
+    }
+    if let account { try SignInFailures.clear(database, .account(account)) }
   }
 
   /// Seconds until another attempt is allowed; 0: now.

@@ -107,7 +107,7 @@ enum SmokeTestPages {
   ) async throws -> Response {
     let (id, texts, now, pager) = (try page.id(), page.texts, page.now, Pager(page.request))
     let chosen = page.filled("run").flatMap(Int64.init)
-    let (row, history, run) = try await page.store.read { database in
+    let (row, history, run, mustType) = try await page.store.read { database in
       let test = try find(database, id)
       let row = SmokeTestRow(
         test: test, app: try App.find(database, id: test.appID),
@@ -115,7 +115,7 @@ enum SmokeTestPages {
       let asked = try chosen.flatMap { try SmokeRun.find(database, id: $0) }
       return (
         row, try SmokeRun.list(database, test: id, cursor: pager.cursor, limit: pageSize),
-        asked.flatMap { $0.testID == id ? $0 : nil } ?? row.runs.first
+        asked.flatMap { $0.testID == id ? $0 : nil } ?? row.runs.first, try asksForName(database, row.test.draft)
       )
     }
     return page.answer(
@@ -124,7 +124,7 @@ enum SmokeTestPages {
         history: history.items.map { SmokeRunRow(run: $0, shown: run?.id, texts: texts, now: now) },
         exports: ExportLinks(page, "/smoke-tests/\(id)/runs"),
         pager: PagerView(pager, next: history.next), mayRun: page.may(.operator),
-        question: mustType(row.test.draft) ? texts("confirm.type_app", ["app": row.app?.name ?? ""]) : nil,
+        question: mustType ? texts("confirm.type_app", ["app": row.app?.name ?? ""]) : nil,
         confirm: confirm, address: page.address, texts: texts), status: status)
   }
 
@@ -141,22 +141,23 @@ enum SmokeTestPages {
   }
 
   /// As in the send form: for a broadcast and for production the app's name is typed.
-  private static func mustType(_ draft: PushDraft?) -> Bool {
-    draft.map { $0.audience == .all || $0.environment == .production } ?? false
+  private static func asksForName(_ database: Database, _ draft: PushDraft?) throws -> Bool {
+    guard let draft else { return false }
+    return try SendPages.mustType(draft, ProductionGuard.environment(database, of: draft))
   }
 
   private static func run(_ page: PageContext) async throws -> Response {
     let (id, now) = (try page.id(), page.now)
-    let (test, app) = try await page.store.read { database in
+    let (test, app, mustType) = try await page.store.read { database in
       let test = try find(database, id)
-      return (test, try App.get(database, id: test.appID))
+      return (test, try App.get(database, id: test.appID), try asksForName(database, test.draft))
     }
-    if mustType(test.draft), page.form["confirm"] != app.name {
+    if mustType, page.form["confirm"] != app.name {
       let error = page.texts("confirm.differs", ["app": app.name])
       return try await show(
         page, confirm: FieldView(value: page.form.raw("confirm"), error: error), status: .unprocessableContent)
     }
-    try page.check(sendingIn: test.draft?.environment)
+    try await page.check(sending: test.draft)
     let starter = SmokeRunner.Starter(.web, by: page.actor, person: page.user?.id, from: page.clientAddress)
     let run = try await page.console.smoke.start(test, starter, now: now)
     return page.redirect(to: "/smoke-tests/\(id)?run=\(run.id)")
@@ -207,7 +208,7 @@ enum SmokeTestPages {
 
   private static func create(_ page: PageContext) async throws -> Response {
     try await orForm(page, SmokeTestForm(page.form), of: nil) { content in
-      try page.check(sendingIn: content.draft.environment)
+      try await page.check(sending: content.draft)
       let test = try await page.store.write { try SmokeTest.create($0, content, by: page.entry, now: page.now) }
       return page.redirect(to: "/smoke-tests/\(test.id)", flash: "smoke_test_saved")
     }
@@ -225,9 +226,9 @@ enum SmokeTestPages {
   private static func update(_ page: PageContext) async throws -> Response {
     let (id, form) = (try page.id(), SmokeTestForm(page.form))
     let test = try await page.store.read { try find($0, id) }
-    try page.check(sendingIn: test.draft?.environment)
+    try await page.check(sending: test.draft)
     return try await orForm(page, form, of: id) { content in
-      try page.check(sendingIn: content.draft.environment)
+      try await page.check(sending: content.draft)
       do {
         _ = try await page.store.write { database in
           try find(database, id).revision.check(form.form, saving: content.revision)

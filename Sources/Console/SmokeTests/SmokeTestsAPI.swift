@@ -88,7 +88,7 @@ enum SmokeTestsAPI {
       // Each is nil only with a reported problem, so that finish() has thrown.
       throw Problems([Problem("", FieldMessage.required)])
     }
-    try await call.check(app: draft.app, sendingIn: draft.environment)
+    try await call.check(sending: draft)
     let content = SmokeTestContent(name: name, draft: draft, expected: fields.expected ?? SmokeExpectation())
     let idempotency = try Idempotency(call, content: Array(body.data()))
     return try await idempotency.response(call.store) { database in
@@ -103,7 +103,7 @@ enum SmokeTestsAPI {
     let fields = try Fields(body, required: false)
     guard body.object?.isEmpty == false else { throw Problems([Problem.nothingToChange]) }
     let id = try call.id()
-    if let draft = fields.draft { try await call.check(app: draft.app, sendingIn: draft.environment) }
+    if let draft = fields.draft { try await call.check(sending: draft) }
     return try await call.write { database in
       let test = try SmokeTest.get(database, id: id)
       guard let draft = fields.draft ?? test.draft else {

@@ -8,6 +8,8 @@ package import Store
 package struct PushCheck: Sendable {
   package let draft: PushDraft
   package let app: App
+  /// Whose right and approval it needs.
+  package let production: ProductionGuard
   /// Nil if counting timed out.
   package let count: AudienceCount?
   /// Tokens in the audience that belong to no device yet; they are registered with the push.
@@ -23,9 +25,10 @@ package struct PushCheck: Sendable {
 
   init(
     _ draft: PushDraft, app: App, context: Lint.Context, count: AudienceCount?, unknown: [Registration],
-    elsewhere: Int, parkedFor: [String]
+    elsewhere: Int, parkedFor: [String], production: ProductionGuard
   ) {
     (self.draft, self.app, self.count, self.unknown) = (draft, app, count, unknown.count)
+    self.production = production
     var findings = Lint.findings(in: draft, context)
     // A mistake that empties the audience is reported instead of the empty audience.
     let isSound = !findings.contains { $0.severity == .error }
@@ -37,6 +40,10 @@ package struct PushCheck: Sendable {
       }
       let nobody = Self.nobody(draft, app, count, elsewhere: elsewhere, parkedFor: parkedFor)
       findings.insert(Lint.Finding(severity: .error, problem: nobody), at: 0)
+    }
+    if let service = production.service {
+      let problem = Problem("environment", ApprovalMessage.countsAsProduction, ["service": service.name])
+      findings.append(Lint.Finding(severity: .hint, problem: problem))
     }
     if let count { findings += Self.unserved(draft, app, count, unknown: unknown, context) }
     self.findings = findings.filter { $0.severity == .error } + findings.filter { $0.severity != .error }
@@ -96,10 +103,11 @@ extension PushIntake {
   /// - Parameter limit: the time limit for counting; nil for none.
   /// - Throws: ``NoApp``.
   package func check(_ draft: PushDraft, now: Date, within limit: Duration?) async throws -> PushCheck {
-    var (app, context, unknown) = try await store.read { database in
+    var (app, context, unknown, production) = try await store.read { database in
       guard let app = try App.find(database, bundleID: draft.app) else { throw NoApp(bundleID: draft.app) }
       return (
-        app, try Lint.Context(database, app, draft, now: now), try Device.unknown(database, of: draft, app: app.id)
+        app, try Lint.Context(database, app, draft, now: now), try Device.unknown(database, of: draft, app: app.id),
+        try ProductionGuard(database, app: app.id, draft)
       )
     }
     let query = AudienceQuery(
@@ -129,6 +137,7 @@ extension PushIntake {
       }
     }
     return PushCheck(
-      draft, app: app, context: context, count: count, unknown: unknown, elsewhere: elsewhere, parkedFor: reasons)
+      draft, app: app, context: context, count: count, unknown: unknown, elsewhere: elsewhere, parkedFor: reasons,
+      production: production)
   }
 }

@@ -34,7 +34,7 @@ extension PushIntake {
       guard found.devices > 0 else { return .nobody(found) }
       var new = NewPush(repeating: push, source: source, by: creator)
       new.approval = try Self.approval(
-        database, app: push.appID, push.environment, by: ApprovalRule.Actor(creator, person: person),
+        database, app: push.appID, try ProductionGuard(database, push), by: ApprovalRule.Actor(creator, person: person),
         reach: found.devices)
       return .created(try Push.create(database, new, audit: audit?(new), now: now), found)
     }

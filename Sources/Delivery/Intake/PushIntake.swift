@@ -165,19 +165,20 @@ package struct PushIntake: Sendable {
   private func approval(_ database: Database, _ order: Order, _ check: PushCheck) throws -> NewApproval? {
     guard !order.draft.options.dryRun else { return nil }
     return try Self.approval(
-      database, app: check.app.id, order.draft.environment,
+      database, app: check.app.id, try ProductionGuard(database, app: check.app.id, order.draft),
       by: ApprovalRule.Actor(order.creator, person: order.person), reach: check.reachable,
       undoSeconds: order.undoSeconds, from: order.address)
   }
 
   /// What a push of an app has to wait for; nil: nothing.
   ///
+  /// - Parameter production: as it is in this transaction: a credential may have changed since the check.
   /// - Throws: `Problems` if the person may not send to production.
   static func approval(
-    _ database: Database, app: Int64, _ environment: Environment, by asker: ApprovalRule.Actor, reach: Int?,
+    _ database: Database, app: Int64, _ production: ProductionGuard, by asker: ApprovalRule.Actor, reach: Int?,
     undoSeconds: Int = 0, from address: String? = nil
   ) throws -> NewApproval? {
-    guard environment == .production else { return nil }
+    guard production.environment == .production else { return nil }
     guard try Approval.maySend(database, person: asker.person) else {
       throw Problems([Problem("environment", ApprovalMessage.notPermitted)])
     }

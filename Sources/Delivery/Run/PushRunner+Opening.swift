@@ -35,6 +35,7 @@ extension PushRunner {
       let push = try Push.get(database, id: id)
       if push.waits(now: now) != nil { return (push, false) }
       let isStarted = try Push.move(database, id: id, from: [.queued, .sending], to: .sending, now: now)
+      if isStarted, push.startedAt == nil { try UsedSegment.begin(database, push, now: now) }
       return (try Push.get(database, id: id), isStarted)
     }
     guard isStarted || (push.state.isOver && !PushProgress(push).isFinal) else { return nil }

@@ -69,8 +69,13 @@ package struct OIDCPerson: Sendable, Hashable {
   /// Whether the provider says that the address is not, or perhaps not, this person’s. Many say nothing about it, and are
   /// believed.
   package var isUnverified: Bool
+  /// Whether the provider says that the address is this person’s.
+  package var isVerified: Bool
   /// Of the claim that gives roles.
   package var values: [String]
+  /// Whether the provider says that the claim that gives roles has values which it left out, because they are too many:
+  /// OpenID Connect Core 1.0 §5.6.2, and `hasgroups` of Microsoft Entra.
+  package var leavesValuesOut: Bool
 
   /// - Parameter roleClaim: the name of a claim, or its path with dots, such as `realm_access.roles`.
   package init(_ claims: JSONValue, roleClaim: String?) {
@@ -81,12 +86,29 @@ package struct OIDCPerson: Sendable, Hashable {
       case nil, .null, .bool(true), .string("true"): false
       default: true
       }
+    isVerified = email != nil && [.bool(true), .string("true")].contains(claims["email_verified"])
     values = roleClaim.map { Self.values(claims, $0) } ?? []
+    leavesValuesOut = values.isEmpty && roleClaim.map { Self.isLeftOut(claims, $0) } ?? false
   }
 
   private static func values(_ claims: JSONValue, _ path: String) -> [String] {
     let nested = path.split(separator: ".").reduce(claims as JSONValue?) { $0?[String($1)] }
     let found = claims[path] ?? nested
     return found?.array?.compactMap(\.string) ?? [found?.string].compactMap { $0 }
+  }
+
+  private static func isLeftOut(_ claims: JSONValue, _ path: String) -> Bool {
+    let elsewhere = claims["_claim_names"]
+    let names = [path] + path.split(separator: ".").prefix(1).map(String.init)
+    return names.contains { elsewhere?[$0] != nil }
+      || (path == "groups" && [.bool(true), .string("true")].contains(claims["hasgroups"]))
+  }
+
+  /// Adds what is only in a second answer about the same person. An address that one of the two calls unverified is.
+  package mutating func add(_ other: OIDCPerson) {
+    (isUnverified, isVerified) = (isUnverified || other.isUnverified, isVerified || other.isVerified)
+    email = email ?? other.email
+    if values.isEmpty { values = other.values }
+    leavesValuesOut = values.isEmpty && (leavesValuesOut || other.leavesValuesOut)
   }
 }

@@ -43,6 +43,8 @@ package enum OIDCMessage: String, MessageSet {
   case notProven = "oidc.not_proven"
   // The person
   case noEmail = "oidc.no_email"
+  case noEmailScope = "oidc.no_email_scope"
+  case valuesLeftOut = "oidc.values_left_out"
   case unverified = "oidc.unverified"
   case stranger = "oidc.stranger"
   case otherAccount = "oidc.other_account"
@@ -99,7 +101,16 @@ package enum OIDCMessage: String, MessageSet {
     case .expired: "The provider’s ID token has expired. Check the clocks of both servers."
     case .early: "The provider’s ID token is from the future. Check the clocks of both servers."
     case .notProven: "The provider does not say that you have just signed in there, so this does not confirm it is you."
-    case .noEmail: "The provider did not send your email address. Ask an admin to add the scope email there."
+    case .noEmail:
+      "The provider did not send your email address, although Signalbox asked for it. Ask an admin to enter the address in "
+        + "your account there, and to let the provider send the claim email: in Microsoft Entra, add the optional claim "
+        + "email under Token configuration."
+    case .noEmailScope:
+      "The provider did not send your email address, because Signalbox does not ask for it. Ask an admin to add the scope "
+        + "email in Settings › Single sign-on."
+    case .valuesLeftOut:
+      "The provider left out the claim {claim}, because it has too many values, so the role stays {role}. Let it send fewer "
+        + "values: in Microsoft Entra, only groups assigned to the application, or app roles with the claim roles."
     case .unverified: "The provider says that {email} is not verified. Verify the address there first."
     case .stranger: "{email} has no access yet. Ask an admin to invite this address."
     case .otherAccount: "{email} belongs to another account of the provider. Ask an admin to unlink it."

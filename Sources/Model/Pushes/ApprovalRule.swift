@@ -28,6 +28,8 @@ package enum ApprovalRule {
 /// Why a push to production is refused, or an approval.
 package enum ApprovalMessage: String, MessageSet {
   case notPermitted = "production.not_permitted"
+  case countsAsProduction = "production.counts"
+  case leaves = "production.leaves"
   case own = "approval.own"
   case nobody = "approval.nobody"
   case decided = "approval.decided"
@@ -37,6 +39,12 @@ package enum ApprovalMessage: String, MessageSet {
   package var english: String {
     switch self {
     case .notPermitted: "This account may not send to production. An admin can allow it in Settings › People."
+    case .countsAsProduction:
+      "This counts as production: the app’s {service} credential for development serves production, too, so the push "
+        + "can reach phones there."
+    case .leaves:
+      "Taking a device out of production needs the permission to send to production: whoever may not send there could "
+        + "otherwise send to it in development."
     case .own: "You asked for this yourself. Someone else must approve or reject it; you can withdraw it."
     case .nobody: "This token belongs to no person, so it cannot approve as a second person. Use a personal token."
     case .decided: "{name} has already decided: {decision}. Nothing was changed."
@@ -49,7 +57,7 @@ package enum ApprovalMessage: String, MessageSet {
   package var isConflict: Bool {
     switch self {
     case .decided, .expired, .none: true
-    case .notPermitted, .own, .nobody: false
+    case .notPermitted, .countsAsProduction, .leaves, .own, .nobody: false
     }
   }
 }

@@ -1,6 +1,5 @@
 package import Foundation
 package import JSON
-package import Model
 internal import OpenSSL
 package import SQLite
 
@@ -91,12 +90,8 @@ package struct ClientKey: Sendable, Hashable {
   }
 
   /// Records which phone registered with a key for one phone.
-  package static func note(_ database: Database, key: String, token: DeviceToken, app: Int64) throws {
-    try database.run(
-      """
-      UPDATE client_keys SET device_id = (SELECT id FROM devices WHERE token = ?2 AND app_id = ?3)
-      WHERE key = ?1 AND device_id IS NULL
-      """, key, token.bytes, app)
+  static func note(_ database: Database, key: String, device: Int64) throws {
+    try database.run("UPDATE client_keys SET device_id = ? WHERE key = ? AND device_id IS NULL", device, key)
   }
 
   /// Records its use, at most once a minute.

@@ -114,8 +114,9 @@ extension Segment {
     return try Self.get(database, id: id)
   }
 
-  /// Lets what a second person approved, or is to approve, for another rule of this segment wait for approval again: the
-  /// devices that it reaches have changed.
+  /// Lets what a second person approved, or is to approve, for another rule than this segment now has wait for approval
+  /// again: the devices that it reaches have changed. The rule may be new, or the segment, under a name that another one
+  /// had.
   ///
   /// - Parameters:
   ///   - asker: who changed the rule, and cannot approve.
@@ -125,13 +126,29 @@ extension Segment {
   ) throws {
     guard try App.get(database, id: appID).needsApproval else { return }
     let (new, uses) = (NewApproval(asker: asker, reach: nil, from: address), try uses(database))
-    for schedule in uses.schedules where schedule.environment == .production {
+    func isHeld(_ subject: Approval.Subject) throws -> Bool {
+      guard let approval = try Approval.find(database, subject) else { return false }
+      return [nil, .approved].contains(approval.decision) && approval.isFor(rule, of: name)
+    }
+    for schedule in uses.schedules {
+      guard try ProductionGuard(database, schedule).environment == .production,
+        try !isHeld(.schedule(schedule.id))
+      else { continue }
       guard try Schedule.stop(database, id: schedule.id) else { continue }
       let wasPaused = try Approval.withdraw(database, .schedule(schedule.id), by: asker.name, now: now)
       try Approval.ask(
         database, .schedule(schedule.id), new, isPaused: wasPaused || schedule.state == .paused, now: now)
     }
-    for push in uses.pushes where push.environment == .production {
+    for push in uses.pushes {
+      guard try ProductionGuard(database, push).environment == .production, try !isHeld(.push(push.id)) else {
+        continue
+      }
+      // What a schedule made was approved with it.
+      if let schedule = push.scheduleID, try Approval.find(database, .push(push.id)) == nil,
+        try isHeld(.schedule(schedule))
+      {
+        continue
+      }
       var isPaused = push.state == .paused
       if push.state == .needsApproval {
         isPaused = try Approval.withdraw(database, .push(push.id), by: asker.name, now: now)
@@ -222,6 +239,17 @@ package struct UsedSegment: Sendable, Hashable {
       if !kept.isEmpty { return kept }
     }
     return nil
+  }
+
+  /// Keeps the segments of a push in the transaction that starts it: a rule that changes a moment later was not approved
+  /// for it. A missing one fails the push.
+  package static func begin(_ database: Database, _ push: Push, now: Date) throws {
+    guard push.parentID == nil, push.draftJSON.contains("segment"),
+      try kept(database, push: push.id, parent: nil) == nil,
+      let json = try? JSONValue(parsing: Data(push.draftJSON.utf8)), let audience = Audience(draft: json)
+    else { return }
+    let segments = try current(database, audience, app: push.appID, now: now)
+    if segments.allSatisfy({ $0.rule != nil }) { try keep(database, segments, push: push.id) }
   }
 
   /// Keeps the segments of a push that begins.

@@ -15,6 +15,8 @@ package struct AppRegistration: Sendable {
   package var previousToken: DeviceToken?
   package var details = DeviceDetails()
   package var limits = DeviceLimits()
+  /// A key for one phone, with which it is made; nil: the app's key.
+  package var phoneKey: String?
 
   package init(app: Int64, _ registration: Registration) { (self.app, self.registration) = (app, registration) }
 
@@ -22,16 +24,27 @@ package struct AppRegistration: Sendable {
   package static func register(
     _ database: Database, _ inputs: [AppRegistration], now: Date
   ) throws -> [RegistrationCode] {
-    try DeviceWriter.run(database, now: now) { writer in
+    try DeviceWriter.run(database, now: now, leaving: .ignored) { writer in
       let registrar = try DeviceWriter.Registrar(database)
       return try inputs.map { try writer.take($0, registrar) }
     }
   }
 
   /// Removes the device with this token, if the app has one.
-  package static func remove(_ database: Database, app: Int64, token: DeviceToken, now: Date) throws {
-    guard let device = try Device.find(database, app: app, token: token) else { return }
-    try Device.delete(database, id: device.id, now: now)
+  ///
+  /// - Parameter phoneKey: a key for one phone, which removes only the one that registered with it.
+  @discardableResult
+  package static func remove(
+    _ database: Database, app: Int64, token: DeviceToken, phoneKey: String? = nil, now: Date
+  ) throws -> RegistrationCode {
+    let device = try Device.find(database, app: app, token: token)
+    if let phoneKey {
+      guard let own = try ClientKey.find(database, key: phoneKey)?.deviceID, own == device?.id else {
+        return .invalidKey
+      }
+    }
+    if let device { try Device.delete(database, id: device.id, now: now) }
+    return .success
   }
 }
 
@@ -42,6 +55,12 @@ extension DeviceWriter {
     var previous: Before?
     if let token = input.previousToken, token != registration.token {
       previous = try find(token, app: input.app, registrar)
+    }
+    if let key = input.phoneKey {
+      // Looked at here, so that of many phones at once one uses the key up.
+      guard let found = try ClientKey.find(database, key: key) else { return .invalidKey }
+      if previous?.id != found.deviceID { previous = nil }
+      if let own = found.deviceID, (known ?? previous)?.id != own { return .invalidKey }
     }
     let present = known ?? previous
     let tags = try tags(input, [known, previous].compactMap { $0 })
@@ -83,15 +102,20 @@ extension DeviceWriter {
       }
     }
     registration.details = DeviceDetails.Changes(input.details)
+    var registered = known?.id
     if let known {
       try change(
         known,
         to: Target(
           kind: registration.kind, alias: registration.alias, tags: registration.tags,
-          registrationID: registration.registrationID, details: registration.details, isRegistration: true))
-    } else if try register(registration, app: input.app, registrar, DeviceLimits()).deviceID == nil {
+          registrationID: registration.registrationID, details: registration.details, isRegistration: true,
+          isNewToken: previous?.id == known.id))
+    } else if let id = try register(registration, app: input.app, registrar, DeviceLimits()).deviceID {
+      registered = id
+    } else {
       return .invalid
     }
+    if let key = input.phoneKey, let registered { try ClientKey.note(database, key: key, device: registered) }
     return .success
   }
 

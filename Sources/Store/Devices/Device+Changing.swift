@@ -9,12 +9,14 @@ extension Device {
   /// import is fastest in transactions of some 50,000 rows, because each commit writes every changed page of the token
   /// index.
   ///
-  /// - Parameter actor: for the timeline; nil: the app itself.
+  /// - Parameters:
+  ///   - actor: for the timeline; nil: the app itself.
+  ///   - leaving: refused: a row of a device in production that names development is rejected.
   package static func register(
     _ database: Database, app: Int64, _ registrations: [Registration], limits: DeviceLimits = DeviceLimits(),
-    by actor: String? = nil, now: Date
+    leaving: LeavingProduction = .allowed, by actor: String? = nil, now: Date
   ) throws -> [RegistrationResult] {
-    try DeviceWriter.run(database, now: now, actor: actor) { writer in
+    try DeviceWriter.run(database, now: now, actor: actor, leaving: leaving) { writer in
       let registrar = try DeviceWriter.Registrar(database)
       return try registrations.map { try writer.register($0, app: app, registrar, limits) }
     }
@@ -44,12 +46,13 @@ extension Device {
   /// Moves a device to the other environment, or reactivates it after quarantine, on a person's request.
   ///
   /// - Parameter environment: nil: unchanged.
-  /// - Throws: `StoreError.notFound`.
+  /// - Throws: `StoreError.notFound`; `Problem` at `environment` if it may not leave production.
   @discardableResult
   package static func release(
-    _ database: Database, id: Int64, environment: Environment? = nil, by actor: String, now: Date
+    _ database: Database, id: Int64, environment: Environment? = nil, leaving: LeavingProduction = .allowed,
+    by actor: String, now: Date
   ) throws -> Device {
-    try DeviceWriter.run(database, now: now, actor: actor) { writer in
+    try DeviceWriter.run(database, now: now, actor: actor, leaving: leaving) { writer in
       guard let before = try writer.find(id) else { throw StoreError.notFound(noun: "device", id: "\(id)") }
       var kind = before.kind
       kind.state = DeviceState.active.rawValue

@@ -47,6 +47,7 @@ package struct DeviceBatch: Sendable {
   package var alias: String?
   /// Of ``DeviceBatchAction/merge``: the device that stays.
   package var kept: Int64?
+  package var leaving = LeavingProduction.allowed
 
   /// - Parameter ids: those that do not exist, or that `sees` hides, are left out.
   package init(
@@ -154,7 +155,8 @@ package struct DeviceBatch: Sendable {
       return try Device.release(database, id: device.id, by: actor, now: now)
     case .toDevelopment, .toProduction:
       guard device.state != .dead, device.environment != action.environment else { return device }
-      return try Device.release(database, id: device.id, environment: action.environment, by: actor, now: now)
+      return try Device.release(
+        database, id: device.id, environment: action.environment, leaving: leaving, by: actor, now: now)
     case .merge: return device
     case .delete:
       try Device.delete(database, id: device.id, now: now)

@@ -12,6 +12,8 @@ package struct DeviceEvent: Sendable, Hashable {
     case revived
     /// Moved to the other environment: `from`, `to`, and `push` or `incident` if it was moved from the page of one.
     case environmentChanged = "environment_changed"
+    /// The app reported development, and the device stayed in production.
+    case environmentKept = "environment_kept"
     /// Now another platform: `from`, `to`.
     case platformChanged = "platform_changed"
     /// Another user, or none: `from`, `to`.

@@ -14,6 +14,8 @@ extension DeviceWriter {
     var details = DeviceDetails.Changes()
     /// Whether the app itself registered.
     var isRegistration = false
+    /// Whether the device has another token than before.
+    var isNewToken = false
     /// What caused a move to another environment, for the timeline.
     var origin: MovedTokens.Origin?
   }
@@ -37,7 +39,12 @@ extension DeviceWriter {
   }
 
   /// Changes a device, with a timeline event for each difference.
-  func change(_ before: Before, to target: Target) throws {
+  ///
+  /// - Throws: `Problem` at `environment` if it would leave production without the right to.
+  func change(_ before: Before, to wanted: Target) throws {
+    var target = wanted
+    target.kind = try permitted(wanted.kind, after: before, isSameToken: !wanted.isNewToken)
+    if target.kind.environment != wanted.kind.environment { try noteStay(before.id) }
     // Changes the row first, so that tags are counted as the new kind.
     try recount(before, as: target.kind)
     let alias = target.alias.applied(to: before.alias)

@@ -34,6 +34,11 @@ extension DeviceWriter {
       if let problem = try problem(limits, app: app, alias: registration.alias, before: known, tags: count) {
         return .rejected(problem)
       }
+      do {
+        _ = try permitted(kind, after: known)
+      } catch let problem as Problem {
+        return .rejected(problem)
+      }
       try change(
         known,
         to: Target(

@@ -9,6 +9,7 @@ final class DeviceWriter {
   let now: Date
   /// For the timeline; nil: the app itself.
   let actor: String?
+  let leaving: LeavingProduction
   var counters = DeviceCounters()
   /// For webhooks.
   var news: [DeviceNews] = []
@@ -33,8 +34,8 @@ final class DeviceWriter {
     let registeredAt: Date
   }
 
-  private init(_ database: Database, now: Date, actor: String?) throws {
-    (self.database, self.now, self.actor) = (database, now, actor)
+  private init(_ database: Database, now: Date, actor: String?, leaving: LeavingProduction) throws {
+    (self.database, self.now, self.actor, self.leaving) = (database, now, actor, leaving)
     tagOf = try database.prepare("SELECT id FROM tags WHERE name = ? AND app_id = ?")
     tie = try database.prepare("INSERT OR IGNORE INTO device_tags(tag_id, device_id) VALUES (?, ?)")
   }
@@ -42,10 +43,11 @@ final class DeviceWriter {
   /// Runs `body`, then writes the counters, and looks at the incidents of parked and unregistered devices. On an error
   /// everything is rolled back, so that they stay consistent.
   static func run<Result>(
-    _ database: Database, now: Date, actor: String? = nil, _ body: (DeviceWriter) throws -> Result
+    _ database: Database, now: Date, actor: String? = nil, leaving: LeavingProduction = .allowed,
+    _ body: (DeviceWriter) throws -> Result
   ) throws -> Result {
     try database.transaction {
-      let writer = try DeviceWriter(database, now: now, actor: actor)
+      let writer = try DeviceWriter(database, now: now, actor: actor, leaving: leaving)
       let result = try body(writer)
       let unreachable = try writer.counters.unreachable
       try writer.counters.flush(database)

@@ -149,20 +149,26 @@ package struct MovedTokens: Sendable, Hashable {
   /// Moves the parked devices to the other environment and activates them.
   ///
   /// - Returns: how many.
-  package static func move(_ database: Database, _ origin: Origin, by actor: String, now: Date) throws -> Int {
+  /// - Throws: `Problem` at `environment` if they may not leave production.
+  package static func move(
+    _ database: Database, _ origin: Origin, leaving: LeavingProduction = .allowed, by actor: String, now: Date
+  ) throws -> Int {
     let ids = try find(database, origin).parked
-    try DeviceWriter.run(database, now: now, actor: actor) { writer in
+    try DeviceWriter.run(database, now: now, actor: actor, leaving: leaving) { writer in
       for id in ids { try writer.move(id, to: origin.environment.other, .active, origin) }
     }
     return ids.count
   }
 
-  /// Reverts ``move(_:_:by:now:)``, and parks the devices again.
+  /// Reverts ``move(_:_:leaving:by:now:)``, and parks the devices again.
   ///
   /// - Returns: how many.
-  package static func moveBack(_ database: Database, _ origin: Origin, by actor: String, now: Date) throws -> Int {
+  /// - Throws: as ``move(_:_:leaving:by:now:)``.
+  package static func moveBack(
+    _ database: Database, _ origin: Origin, leaving: LeavingProduction = .allowed, by actor: String, now: Date
+  ) throws -> Int {
     let ids = try find(database, origin).moved
-    try DeviceWriter.run(database, now: now, actor: actor) { writer in
+    try DeviceWriter.run(database, now: now, actor: actor, leaving: leaving) { writer in
       for id in ids {
         guard try writer.move(id, to: origin.environment, .quarantined, origin) else { continue }
         try database.run("UPDATE devices SET state_reason = ?, state_at = ? WHERE id = ?", reason, now, id)

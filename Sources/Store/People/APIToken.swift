@@ -153,21 +153,27 @@ package enum TokenSubject: Sendable, Hashable {
   case smokeTest(Int64)
   case certificate(Int64)
 
-  /// The apps that it belongs to, and the environment of what is sent; nil: nothing has this ID.
+  /// The apps that it belongs to, and the environment in which what is sent reaches phones (``ProductionGuard``); nil:
+  /// nothing has this ID.
   package func owners(_ database: Database) throws -> (apps: Set<Int64>, environment: Environment?)? {
     func one(
       _ columns: String, _ table: String, _ id: any SQLiteBindable
     ) throws -> (apps: Set<Int64>, environment: Environment?)? {
-      try database.fetchOne("SELECT \(columns) FROM \(table) = ?", id) { row in
-        ([row.int64(0)], row.optionalText(1).flatMap(Environment.init))
+      let found = try database.fetchOne("SELECT \(columns) FROM \(table) = ?", id) { row in
+        (app: row.int64(0), named: row.optionalText(1).flatMap(Environment.init), draft: row.optionalText(2))
       }
+      guard let found else { return nil }
+      guard let named = found.named, let draft = found.draft else { return ([found.app], found.named) }
+      return (
+        [found.app], try ProductionGuard(database, app: found.app, named, draftJSON: draft).environment
+      )
     }
     switch self {
-    case .push(let uid): return try one("app_id, environment", "pushes WHERE uid", uid)
-    case .schedule(let uid): return try one("app_id, environment", "schedules WHERE uid", uid)
-    case .device(let id): return try one("app_id, NULL", "devices WHERE id", id)
-    case .incident(let id): return try one("app_id, environment", "incidents WHERE id", id)
-    case .smokeTest(let id): return try one("app_id, draft ->> '$.environment'", "smoke_tests WHERE id", id)
+    case .push(let uid): return try one("app_id, environment, draft", "pushes WHERE uid", uid)
+    case .schedule(let uid): return try one("app_id, environment, draft", "schedules WHERE uid", uid)
+    case .device(let id): return try one("app_id, NULL, NULL", "devices WHERE id", id)
+    case .incident(let id): return try one("app_id, environment, NULL", "incidents WHERE id", id)
+    case .smokeTest(let id): return try one("app_id, draft ->> '$.environment', draft", "smoke_tests WHERE id", id)
     case .certificate(let id):
       guard let found = try TrackedCertificate.find(database, id: id) else { return nil }
       let users = try TrackedCertificate.uses(database, id: id)[id] ?? []

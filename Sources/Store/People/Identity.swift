@@ -94,7 +94,9 @@ package struct Identity: Sendable, Hashable {
   private static func byEmail(
     _ database: Database, _ person: OIDCPerson, _ settings: OIDCSettings, address: String?, now: Date
   ) throws -> User {
-    guard let email = person.email, AccountName.problem(email) == nil else { throw Problem("", OIDCMessage.noEmail) }
+    guard let email = person.email, AccountName.problem(email) == nil else {
+      throw Problem("", settings.scopes.contains("email") ? OIDCMessage.noEmail : OIDCMessage.noEmailScope)
+    }
     guard !person.isUnverified else { throw Problem("", OIDCMessage.unverified, ["email": email]) }
     if let user = try User.find(database, name: email) {
       if user.state == .disabled { throw Problem("", OIDCMessage.disabled) }
@@ -112,11 +114,12 @@ package struct Identity: Sendable, Hashable {
     return user
   }
 
-  /// Gives the role that the provider's claim stands for. The last admin keeps the role.
+  /// Gives the role that the provider's claim stands for. The last admin keeps the role, and so does everybody whose values
+  /// the provider left out: no value is another answer than none that can be read.
   private static func applyRole(
     _ database: Database, _ user: User, _ person: OIDCPerson, _ settings: OIDCSettings, address: String?, now: Date
   ) throws -> User {
-    guard let role = settings.role(for: person.values), role != user.role else {
+    guard !person.leavesValuesOut, let role = settings.role(for: person.values), role != user.role else {
       return try User.get(database, id: user.id)
     }
     do {

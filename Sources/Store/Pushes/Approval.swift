@@ -43,10 +43,12 @@ package struct Approval: Sendable, Hashable, Identifiable {
   package let remark: String?
   /// Whether it was paused before it waited, and is paused again once it is approved.
   package let isPaused: Bool
+  /// The rules of the segments that it names, as they were when it was asked for. Anything else is not approved.
+  let rules: [String: JSONValue]
 
   private static let columns = """
     v.id, v.push_id, v.schedule_id, v.asked_by, v.asked_person, v.asked_at, v.expires_at, v.reach, v.undo_seconds,
-    v.decision, v.decided_by, v.decided_at, v.remark, v.is_paused
+    v.decision, v.decided_by, v.decided_at, v.remark, v.is_paused, v.rules
     """
 
   private init(_ row: borrowing Row) throws {
@@ -63,6 +65,7 @@ package struct Approval: Sendable, Hashable, Identifiable {
     }
     (decidedBy, decidedAt, remark) = (row.optionalText(10), row.optionalDate(11), row.optionalText(12))
     isPaused = row.int(13) != 0
+    rules = try storedRules(row.optionalText(14))
   }
 
   // MARK: Reading
@@ -135,15 +138,33 @@ package struct Approval: Sendable, Hashable, Identifiable {
     try database.run(
       """
       INSERT INTO approvals(push_id, schedule_id, asked_by, asked_person, asked_at, expires_at, reach, undo_seconds,
-        is_paused)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        is_paused, rules)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, push, schedule, new.asker.name, new.asker.person, now, now.addingTimeInterval(lifetime), new.reach,
-      new.undoSeconds, isPaused)
+      new.undoSeconds, isPaused, try rules(database, subject)?.text())
     guard let approval = try find(database, subject) else { return }
     try approval.note(database, "ask_approval", by: new.asker.name, from: new.address, now: now)
     try Webhook.tell(database, of: approval, now: now)
     try ReminderMessage.add(database, of: approval, now: now)
   }
+
+  /// The rules of the segments that a push or schedule goes to, by name; nil: it names none.
+  private static func rules(_ database: Database, _ subject: Subject) throws -> JSONValue? {
+    let (app, draft) =
+      switch subject {
+      case .push(let id): try { ($0.appID, $0.draftJSON) }(Push.get(database, id: id))
+      case .schedule(let id): try { ($0.appID, $0.draftJSON) }(Schedule.get(database, id: id))
+      }
+    // Most name none, and are not read.
+    guard draft.contains("segment"), let json = try? JSONValue(parsing: Data(draft.utf8)),
+      let audience = Audience(draft: json), case .rule(let rule) = audience, !rule.segment.isEmpty
+    else { return nil }
+    let used = try UsedSegment.current(database, audience, app: app, now: .distantPast)
+    return .object(Dictionary(used.map { ($0.name, $0.rule?.json ?? .null) }) { one, _ in one })
+  }
+
+  /// Whether it was given, or is to be, for this rule of a segment.
+  func isFor(_ rule: SegmentRule, of segment: String) -> Bool { rules[segment] == rule.json }
 
   /// Approves or rejects. The state, the record and the activity log change together: of two people who decide at the
   /// same time, one wins.
@@ -259,6 +280,10 @@ package struct Approval: Sendable, Hashable, Identifiable {
       database, by: actor, "\(subject.noun).\(action)", "\(subject.noun) \(uid)",
       remark.map { ["remark": .string($0)] }, from: address, now: now)
   }
+}
+
+private func storedRules(_ text: String?) throws -> [String: JSONValue] {
+  try json(text, "approvals.rules")?.object ?? [:]
 }
 
 /// An approval to be asked for, with the push or schedule that is stored.

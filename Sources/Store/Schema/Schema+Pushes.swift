@@ -241,6 +241,11 @@ extension Schema {
       CREATE INDEX reminder_messages_approval ON reminder_messages(approval_id) WHERE approval_id IS NOT NULL;
       """)
 
+  /// An approval holds the rules that it is for: a segment of the same name may get another one.
+  static let approvedRules = Migration(
+    id: "2026-11-29 approved rules",
+    sql: "ALTER TABLE approvals ADD COLUMN rules TEXT;   -- JSON: the segments' rules by name; NULL: it names none")
+
   /// What kind of push it is, for the history's filter.
   static let pushTypes = Migration(
     id: "2026-11-28 push types",

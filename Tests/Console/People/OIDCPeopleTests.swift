@@ -1,8 +1,10 @@
 import Foundation
 import HTTPServer
 import JSON
+import Logging
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @Suite("OIDC: people, roles, and passwords")
@@ -75,6 +77,56 @@ struct OIDCPeopleTests {
       provider.change { $0.userInfo = ["sub": "other", "groups": "box-admins"] }
       let (_, foreign) = try await OIDCTests.enter(scene, provider)
       #expect(foreign.status == 422 && foreign.text.contains("its sub is missing or wrong"))
+    }
+  }
+
+  /// How providers say that they left the values out: the claim that gives roles, and what they send.
+  static let leftOut: [(claim: String, claims: [String: JSONValue])] = [
+    (
+      "groups",
+      ["_claim_names": ["groups": "src1"], "_claim_sources": ["src1": ["endpoint": "https://graph.example/me"]]]
+    ),
+    ("groups", ["hasgroups": true]), ("groups", ["hasgroups": "true"]), ("roles", ["_claim_names": ["roles": "src1"]]),
+    ("realm_access.roles", ["_claim_names": ["realm_access": "src1"]]),
+  ]
+
+  @Test("whose groups the provider left out keeps the role; page, log and activity log say so", arguments: leftOut)
+  func valuesLeftOut(_ claim: String, _ claims: [String: JSONValue]) async throws {
+    try await OIDCTests.with({
+      $0.roleClaim = claim
+      $0.roleRules = [.init(value: "box-admins", role: .admin)]
+    }) { scene, provider in
+      _ = try await scene.signIn(.admin)
+      try await OIDCTests.invite(scene, "anna@example.com", .admin)
+      provider.change { $0.claims.merge(claims) { $1 } }
+      var (anna, entered) = try await OIDCTests.enter(scene, provider)
+      #expect(entered.status == 303)
+      #expect(try await OIDCTests.user(scene)?.role == .admin)
+      #expect(try await anna.get("/devices").text.contains("The provider left out your groups"))
+      let entry = try #require(try await scene.audit("session.open").first)
+      #expect(entry.detail?["reason"] == "claim left out" && entry.detail?["claim"] == .string(claim))
+      let page = ScenePage(try await anna.get("/activity"))
+      #expect(page.text.contains("the provider left the claim out"))
+      #expect(scene.log.entries.contains { $0.message.contains("groups assigned to the application") })
+      // What it says elsewhere decides; and without such a word, no value is an answer.
+      provider.change {
+        $0.userInfo = claim == "realm_access.roles" ? nil : ["sub": "f3a1", claim: ["staff"]]
+        if claim == "realm_access.roles" { for name in claims.keys { $0.claims[name] = nil } }
+      }
+      #expect(try await OIDCTests.enter(scene, provider).1.status == 303)
+      #expect(try await OIDCTests.user(scene)?.role == .viewer)
+    }
+  }
+
+  @Test("a provider that sends no email address gets advice that helps", arguments: [true, false])
+  func noEmail(_ isAsked: Bool) async throws {
+    try await OIDCTests.with({ if !isAsked { $0.scopes = ["openid", "profile"] } }) { scene, provider in
+      try await OIDCTests.invite(scene)
+      provider.change { $0.claims = ["sub": "f3a1", "preferred_username": "anna@example.com"] }
+      let (_, answer) = try await OIDCTests.enter(scene, provider)
+      #expect(answer.status == 422)
+      #expect(answer.text.contains("add the optional claim email under Token configuration") == isAsked)
+      #expect(answer.text.contains("Ask an admin to add the scope email") != isAsked)
     }
   }
 

@@ -79,6 +79,41 @@ struct OIDCTests {
     }
   }
 
+  /// What the ID token and the userinfo endpoint say of the address, and whether it lets in.
+  static let verdicts: [(token: JSONValue, userInfo: JSONValue, isIn: Bool)] = [
+    (.null, ["email_verified": false], false), (.null, ["email_verified": "false"], false),
+    (true, ["email_verified": false], false), (true, ["email": "anna@example.com", "email_verified": false], false),
+    (.null, ["email": "other@example.com", "email_verified": false], false), (false, ["email_verified": true], false),
+    (.null, ["email_verified": true], true), (.null, [:], true), (true, [:], true),
+  ]
+
+  @Test(
+    "the ID token and the userinfo endpoint are both asked whether the address is verified; no wins",
+    arguments: verdicts)
+  func verified(_ token: JSONValue, _ userInfo: JSONValue, _ isIn: Bool) async throws {
+    try await Self.with { scene, provider in
+      try await Self.invite(scene)
+      provider.change {
+        $0.claims["email_verified"] = token
+        $0.userInfo = userInfo.with("sub", "f3a1")
+      }
+      let (_, answer) = try await Self.enter(scene, provider)
+      #expect(answer.status == (isIn ? 303 : 422) && answer.text.contains("is not verified") == !isIn)
+      #expect(provider.asked("/me") == 1)
+    }
+  }
+
+  @Test("without an answer of the userinfo endpoint, an ID token goes that says all of it, and no other")
+  func silentUserInfo() async throws {
+    try await Self.with { scene, provider in
+      try await Self.invite(scene)
+      provider.change { $0.discovery["userinfo_endpoint"] = .string($0.issuer + "/none") }
+      #expect(try await Self.enter(scene, provider).1.status == 303)
+      provider.change { $0.claims["email_verified"] = .null }
+      #expect(try await Self.enter(scene, provider).1.status == 422)
+    }
+  }
+
   /// Claims of the provider, and what the sign-in page says.
   static let refusals: [(change: [String: JSONValue], says: String)] = [
     (["email": "ben@example.com"], "ben@example.com has no access yet"), (["email": .null], "did not send your email"),
@@ -250,17 +285,42 @@ struct OIDCTests {
 
   @Test("failed sign-ins from one address are slowed down")
   func throttled() async throws {
-    try await Self.with { scene, _ in
-      var browser = SceneBrowser(router: scene.router)
-      browser.address = "192.0.2.7"
-      for _ in 0..<20 {
-        #expect(try await browser.get("/session/oidc/callback?code=a&state=b").status == 422)
+    try await Self.with { scene, provider in
+      func fail() async throws -> SceneAnswer {
+        var browser = SceneBrowser(router: scene.router)
+        browser.address = "192.0.2.7"
+        return try await browser.get(try provider.authorize(try await browser.get("/session/oidc").location))
       }
-      let slow = try await browser.get("/session/oidc/callback?code=a&state=b")
+      for _ in 0..<20 { #expect(try await fail().text.contains("has no access yet")) }
+      let slow = try await fail()
       #expect(slow.status == 429 && slow.text.contains("Too many attempts"))
       #expect(slow.response.headers["Retry-After"] == "1")
-      for _ in 0..<20 { _ = try await browser.get("/session/oidc/callback?code=a&state=b") }
+      for _ in 0..<20 { _ = try await fail() }
       #expect(try await scene.audit("session.refused").count == 21, "what is not looked at is counted in one entry")
+    }
+  }
+
+  @Test(
+    "an answer with a state that is not ours counts for nobody, fills no log, and ends no sign-in",
+    arguments: [true, false])
+  func strangersState(_ isOn: Bool) async throws {
+    try await Self.with({ $0.isOn = isOn }) { scene, provider in
+      _ = try await scene.signIn(.admin)
+      try await Self.invite(scene)
+      var browser = SceneBrowser(router: scene.router)
+      browser.address = "192.0.2.7"
+      let begun = isOn ? try await browser.get("/session/oidc").location : nil
+      for state in ["?state=x", "?code=a&state=b", "", "?error=access_denied"] {
+        for _ in 0..<10 {
+          #expect(try await browser.get("/session/oidc/callback" + state).status == 422)
+        }
+      }
+      #expect(try await scene.count("sign_in_failures") == 0)
+      #expect(try await scene.audit("session.refused").count == 1)
+      var person = try await SignInTests.guest(scene, address: "192.0.2.7")
+      #expect(try await SignInTests.attempt(&person, "admin@example.com").status == 303)
+      guard let begun else { return }
+      #expect(try await browser.get(try provider.authorize(begun)).status == 303, "its own sign-in goes on")
     }
   }
 

@@ -140,6 +140,49 @@ struct PasskeyTests {
     }
   }
 
+  @Test("a sign-in by passkey forgives guesses of its own account alone, none that its address made at others")
+  func guesses() async throws {
+    try await with(.es256) { device in
+      try await ConsoleScene.with { scene in
+        var anna = try await scene.signIn(.admin)
+        #expect(try await register(device, &anna).location == "/account")
+        let id = try #require(try await scene.store.read { try Passkey.find($0, credential: device.credential) }).userID
+        let handle = withUnsafeBytes(of: id.bigEndian) { Array($0) }
+        var checked = 0
+        for round in 0..<60 {
+          if round % 4 == 3, checked < 20 {
+            var guest = try await SignInTests.guest(scene, address: "192.0.2.1")
+            let client = device.clientData("webauthn.get", try await challenge(&guest))
+            let fields = try device.fields(device.data(counter: UInt8(2 + round)), client, handle: handle)
+            #expect(try await guest.post("/session", fields).status == 303)
+          }
+          var other = try await SignInTests.guest(scene, address: "192.0.2.1")
+          let answer = try await SignInTests.attempt(&other, "user\(round)@example.com", "wrong")
+          if answer.status == 422 { checked += 1 }
+        }
+        #expect(checked == 20)
+        let name = "admin@example.com"
+        scene.clock.advance(900)
+        try await scene.store.write { database in
+          for subject in [SignInFailures.Subject.account(name), .account("ben@example.com")] {
+            try SignInFailures.add(database, subject, window: 900, now: scene.clock.now)
+          }
+        }
+        var guest = try await SignInTests.guest(scene, address: "192.0.2.1")
+        let client = device.clientData("webauthn.get", try await challenge(&guest))
+        let fields = try device.fields(device.data(counter: 100), client, handle: handle)
+        #expect(try await guest.post("/session", fields).status == 303)
+        let now = scene.clock.now
+        let left = try await scene.store.read { database in
+          try ["admin@example.com", "ben@example.com"].map {
+            try SignInFailures.find(database, .account($0), window: 900, now: now).count
+          }
+        }
+        #expect(left == [0, 1])
+      }
+    }
+  }
+
   @Test("where a second step is required, a passkey lets in and confirms, and the password alone does neither")
   func required() async throws {
     try await with(.es256) { device in

@@ -293,6 +293,53 @@ struct ApprovalPageTests {
     }
   }
 
+  /// How a segment's name gets a rule, and whether it is the one that was approved.
+  static let detours: [(way: String, rule: JSONValue, isSame: Bool)] = [
+    ("delete and add", ["platforms": ["ios"]], false), ("delete and rename", ["platforms": ["ios"]], false),
+    ("delete and add", ["platforms": ["ios"], "tag": ["odd"]], true),
+    ("delete and rename", ["platforms": ["ios"], "tag": ["odd"]], true),
+  ]
+
+  @Test("an approval holds the rule itself: another one under the segment's name waits again", arguments: detours)
+  func sameName(_ way: String, _ rule: JSONValue, _ isSame: Bool) async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      var ben = try await scene.signIn(.operator, name: "ben@example.com")
+      var cleo = try await scene.signIn(.operator, name: "cleo@example.com")
+      let path = "/api/v1/apps/\(ConsoleScene.bundleID)/segments"
+      let made = try await scene.call(
+        .post, path, as: .operator, json: ["name": "few", "rule": ["platforms": ["ios"], "tag": ["odd"]]])
+      let id = try #require(made.json?["id"]?.integer)
+      let fields = Self.fields.filter { $0.0 != "audience" } + [("audience", "segment"), ("segment", "few")]
+      let daily = [("when", "repeat"), ("every", "day"), ("at", "09:00"), ("time_zone", "UTC")]
+      let later = [("when", "at"), ("send_at", "2026-11-20T23:00"), ("time_zone", "UTC")]
+      let schedule = try #require(try await ben.post("/pushes", fields + daily).location)
+      let push = try #require(try await ben.post("/pushes", fields + later).location)
+      for place in [schedule, push] { #expect(try await cleo.post(place + "/approve").location == place) }
+
+      let other = try await scene.call(
+        .post, path, as: .operator, json: ["name": "many", "rule": rule])
+      #expect(try await scene.call(.delete, path + "/\(id)", as: .operator).status == 204)
+      if way == "delete and add" {
+        let again = try await scene.call(.post, path, as: .operator, json: ["name": "few", "rule": rule])
+        #expect(again.status == 201, "\(again.text)")
+      } else {
+        let many = try #require(other.json?["id"]?.integer)
+        let renamed = try await scene.call(
+          .put, path + "/\(many)", as: .operator, json: ["name": "few", "rule": rule])
+        #expect(renamed.status == 200, "\(renamed.text)")
+      }
+      let states = try await scene.store.read { database in
+        (
+          try Schedule.find(database, uid: String(schedule.dropFirst("/schedules/".count)))?.state,
+          try Push.find(database, uid: String(push.dropFirst("/pushes/".count)))?.state
+        )
+      }
+      #expect(states.0 == (isSame ? .active : .needsApproval) && states.1 == (isSame ? .queued : .needsApproval))
+      #expect(scene.provider.sent.isEmpty)
+    }
+  }
+
   @Test("a schedule to production is approved once, on its page; the retry of a push waits, too")
   func schedules() async throws {
     try await ConsoleScene.with { scene in

@@ -30,7 +30,7 @@ struct SignInTests {
     }
   }
 
-  private static func attempt(
+  static func attempt(
     _ browser: inout SceneBrowser, _ name: String = name, _ password: String = ConsoleScene.password
   ) async throws -> SceneAnswer {
     try await browser.post("/session", [("email", name), ("password", password)])

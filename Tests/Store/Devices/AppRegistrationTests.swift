@@ -123,6 +123,31 @@ struct AppRegistrationTests {
     }
   }
 
+  @Test("a phone in production that reports development stays there, and its timeline says so once")
+  func staysInProduction() throws {
+    try withApp { database, app in
+      var android = registration(2, .production, .android)
+      #expect(try take(database, app, registration(1)) == .success && take(database, app, android) == .success)
+      for second in 1...3 {
+        let answer = try take(database, app, registration(1, .development, alias: "anna"), at: noon + Double(second))
+        #expect(answer == .success, "nobody learns what is known")
+      }
+      let device = try #require(try Device.find(database, app: app.id, token: token(1)))
+      #expect(device.environment == .production && device.alias == "anna")
+      #expect(try events(database, device).count { $0 == .environmentKept } == 1)
+      // Another token of the same phone: APNs tells the environments apart, FCM does not.
+      (android.token, android.environment) = (token(4), .development)
+      #expect(try take(database, app, android) { $0.previousToken = token(2) } == .success)
+      #expect(try Device.find(database, app: app.id, token: token(4))?.environment == .production)
+      #expect(
+        try take(database, app, registration(3, .development)) { $0.previousToken = token(1) } == .success)
+      #expect(try Device.find(database, app: app.id, token: token(3))?.environment == .development)
+      #expect(try take(database, app, registration(3, .production)) == .success)
+      #expect(try Device.find(database, app: app.id, token: token(3))?.environment == .production, "into it")
+      #expect(try DeviceCounters.faults(database) == 0)
+    }
+  }
+
   @Test("an alias takes as many devices as its rule allows; its own device counts once")
   func aliasLimit() throws {
     try withApp { database, app in

@@ -34,8 +34,12 @@ package struct DeviceImportBatch: Sendable {
 
   /// Registers the devices, runs of one app's lines together, so that the order is kept.
   ///
-  /// - Parameter actor: for the timeline.
-  package func register(_ database: Database, by actor: String, now: Date) throws -> Outcome {
+  /// - Parameters:
+  ///   - actor: for the timeline.
+  ///   - leaving: refused: lines that take a device out of production are rejected.
+  package func register(
+    _ database: Database, leaving: LeavingProduction = .allowed, by actor: String, now: Date
+  ) throws -> Outcome {
     var outcome = Outcome()
     var apps: [String: App?] = [:]
     var groups: [(app: App, lines: [DeviceImport.Line])] = []
@@ -59,7 +63,7 @@ package struct DeviceImportBatch: Sendable {
     }
     for group in groups {
       let results = try Device.register(
-        database, app: group.app.id, group.lines.map(\.device.registration), by: actor, now: now)
+        database, app: group.app.id, group.lines.map(\.device.registration), leaving: leaving, by: actor, now: now)
       for (line, result) in zip(group.lines, results) {
         switch result {
         case .added: outcome.added += 1
