@@ -1,3 +1,4 @@
+package import Foundation
 package import HTTP2
 import Synchronization
 
@@ -7,12 +8,39 @@ package protocol CallService: SimulatedService {
   /// Concurrent streams of one client.
   static var streams: UInt32 { get }
   var desk: CallDesk { get }
+  static var server: SimulatedServer { get }
+  var requests: RequestBook { get }
+  var now: @Sendable () -> Date { get }
+  /// Whether a request signs in, so that it must not be kept.
+  func isSecret(_ call: SimulatedCall) -> Bool
   /// What becomes of a request, with its answer.
   func course(of call: SimulatedCall) -> (FaultBox.Verdict, SimulatedReply)
 }
 
 extension CallService {
   package var counters: ServerCounters { desk.counters }
+
+  package func isSecret(_ call: SimulatedCall) -> Bool { false }
+
+  /// Decides about a request, and keeps it for those who ask what came.
+  private func catching(_ call: SimulatedCall) -> (FaultBox.Verdict, SimulatedReply) {
+    let (verdict, reply) = course(of: call)
+    let sent = CaughtRequest.Sent(
+      server: Self.server, at: now(), method: call.method, target: call.target, fields: call.fields, body: call.body,
+      bodyByteCount: call.bodyByteCount, isSecret: isSecret(call))
+    var answer = CaughtRequest.Answer()
+    switch verdict.action {
+    case .refuse, .cut: answer.isFault = true
+    case .keepSilent: (answer.isFault, answer.landing) = (true, reply.landing)
+    case .proceed, .answer:
+      answer = CaughtRequest.Answer(
+        status: reply.status, body: reply.body, reason: reply.reason ?? reply.refusal,
+        isFault: verdict.action != .proceed, landing: reply.landing)
+      answer.fields = reply.fields.map { CaughtRequest.Field(name: $0.name, value: $0.value) }
+    }
+    requests.add(CaughtRequest(sent, answer))
+    return (verdict, reply)
+  }
 
   package func opened(_ connection: ServerConnection) {
     desk.opened(connection)
@@ -29,9 +57,10 @@ extension CallService {
   package func serve(_ request: ServerRequest, _ responder: ServerResponder) {
     let call = SimulatedCall(
       method: request.method, target: request.path, authorization: request.fields["authorization"],
-      contentType: request.fields["content-type"], body: request.body, bodyByteCount: request.bodyByteCount,
+      contentType: request.fields["content-type"], fields: request.fields, body: request.body,
+      bodyByteCount: request.bodyByteCount,
       number: desk.count(request.connection.id, streams: request.connection.openStreams))
-    let (verdict, reply) = course(of: call)
+    let (verdict, reply) = catching(call)
     switch verdict.action {
     case .refuse: responder.reset(.refusedStream)
     case .cut: request.connection.cut()
@@ -49,7 +78,7 @@ extension CallService {
   /// - Returns: nil if a fault cuts the connection.
   /// - Throws: `CancellationError` when the client gives up a request that a fault leaves unanswered.
   package func answer(_ call: SimulatedCall) async throws -> SimulatedReply? {
-    let (verdict, reply) = course(of: call)
+    let (verdict, reply) = catching(call)
     switch verdict.action {
     case .refuse, .cut: return nil
     case .keepSilent:

@@ -97,6 +97,8 @@ package final class PushSimulator: Sendable {
   package let phones: PhoneBook
   /// The broadcast channels of APNs.
   package let channels: ChannelBook
+  /// What reached the servers.
+  package let requests = RequestBook()
   /// Signs the servers' certificate; keep its key so that clients' trust stays valid.
   package let authority: CertificateAuthority
   /// The certificate to trust, for `curl --cacert`.
@@ -121,22 +123,22 @@ package final class PushSimulator: Sendable {
     } else {
       authority = try SimulatorAuthority.make(now: configuration.now())
     }
-    let book = self.channels
+    let (book, requests) = (self.channels, self.requests)
     func apns(_ environment: Model.Environment) -> APNsService {
       APNsService(
         validator: APNsValidator(
           environment: environment, knownKeys: configuration.knownKeys, knownTopics: configuration.knownTopics),
-        phones: configuration.phones, channels: book,
+        phones: configuration.phones, channels: book, requests: requests,
         faults: FaultBox(configuration.faults[SimulatedServer(environment)] ?? Faults()),
         now: configuration.now, log: configuration.log)
     }
     development = apns(.development)
     production = apns(.production)
     fcm = FCMService(
-      phones: configuration.phones, faults: FaultBox(configuration.faults[.fcm] ?? Faults()),
+      phones: configuration.phones, requests: requests, faults: FaultBox(configuration.faults[.fcm] ?? Faults()),
       account: configuration.serviceAccount, now: configuration.now, log: configuration.log)
     jpush = JPushService(
-      phones: configuration.phones, faults: FaultBox(configuration.faults[.jpush] ?? Faults()),
+      phones: configuration.phones, requests: requests, faults: FaultBox(configuration.faults[.jpush] ?? Faults()),
       keys: configuration.jpushKeys, now: configuration.now, log: configuration.log)
   }
 

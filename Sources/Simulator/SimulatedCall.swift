@@ -1,4 +1,5 @@
 import Foundation
+package import HTTP2
 import JSON
 import Model
 
@@ -6,12 +7,16 @@ import Model
 package struct SimulatedCall: Sendable {
   /// In upper case.
   package let method: String
+  /// Path and query as sent.
+  package let target: String
   /// The path split at its slashes and then percent-decoded: a registration token has a colon in it.
   package let path: [String]
   /// The query's first value by name, decoded.
   package let query: [String: String]
   private let queryPairs: [(name: String, value: String)]
   package let authorization: String?
+  /// All header fields, for those who ask what came.
+  let fields: HeaderList
   /// Whether the body is announced as a form.
   let isForm: Bool
   package let body: [UInt8]
@@ -20,12 +25,14 @@ package struct SimulatedCall: Sendable {
   /// The number of the request on its connection, from 1.
   package let number: Int
 
-  /// - Parameter target: path and query as sent.
+  /// - Parameters:
+  ///   - target: path and query as sent.
+  ///   - fields: all header fields, with names in lower case.
   package init(
-    method: String, target: String, authorization: String?, contentType: String? = nil, body: [UInt8],
-    bodyByteCount: Int? = nil, number: Int = 1
+    method: String, target: String, authorization: String?, contentType: String? = nil,
+    fields: HeaderList = HeaderList(), body: [UInt8], bodyByteCount: Int? = nil, number: Int = 1
   ) {
-    self.method = method
+    (self.method, self.target, self.fields) = (method, target, fields)
     let parts = target.split(separator: "?", maxSplits: 1)
     path = (parts.first ?? "").split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
     queryPairs = parts.count > 1 ? Self.pairs(parts[1]) : []
@@ -67,6 +74,10 @@ package struct SimulatedReply: Sendable, Hashable {
   package var retryAfter: Int?
   /// JPush's limits; nil: none are stated.
   var limits: JPushLimits?
+  /// Where a push went; nil: it was refused, or the call was none.
+  var landing: Landing?
+  /// The code of a refusal, also of one target within an answer 200.
+  var reason: String?
 
   init(status: Int = 200, _ json: JSONValue) {
     self.status = status
@@ -89,9 +100,11 @@ package struct SimulatedReply: Sendable, Hashable {
 
   /// A refusal of JPush's.
   ///
-  /// - Parameter message: of a push that reaches nobody.
-  init(_ error: JPushError, message: Int64? = nil) {
-    status = error.code.status
+  /// - Parameters:
+  ///   - message: of a push that reaches nobody.
+  ///   - status: nil: that of the code.
+  init(_ error: JPushError, message: Int64? = nil, status: Int? = nil) {
+    self.status = status ?? error.code.status
     var members: [String: JSONValue] = [
       "error": ["code": .integer(Int64(error.code.rawValue)), "message": .string(error.message)]
     ]
@@ -101,6 +114,13 @@ package struct SimulatedReply: Sendable, Hashable {
 
   /// A change of JPush's devices.
   static let done = SimulatedReply(status: 200, text: "")
+
+  /// The first words of a refusal in plain text.
+  var refusal: String? {
+    guard status >= 400, contentType.hasPrefix("text/plain") else { return nil }
+    let line = String(decoding: body, as: UTF8.self).prefix { $0 != "\n" && $0 != ":" }
+    return line.isEmpty ? nil : String(line.prefix(100))
+  }
 
   /// All header fields, with names in lower case.
   package var fields: [(name: String, value: String)] {

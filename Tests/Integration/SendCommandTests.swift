@@ -86,7 +86,7 @@ struct SendCommandTests {
         box, "--alias", "anna", "--template", "shipped", "--value", "order=48213", "--value", "day=Tuesday = today")
       #expect(sent.code == 0, "\(sent)")
       var wanted = NotificationQuery()
-      (wanted.title, wanted.body) = ("Order 48213", "On Tuesday = today")
+      (wanted.content.title, wanted.content.body) = ("Order 48213", "On Tuesday = today")
       #expect(simulator.phones.arrivals(wanted).count == 1)
       let missing = await send(box, "--alias", "anna", "--template", "Shipped", "--value", "ordre=1")
       #expect(missing.code == 1 && missing.errors.contains("Did you mean “order”?"), "\(missing)")

@@ -197,6 +197,41 @@ struct SimulateCommandTests {
     }
   }
 
+  @Test("what reached it is listed, also to unknown tokens and refused; JPush takes the given keys alone")
+  func catches() async throws {
+    try await CommandRunner.with { box in
+      let running = try await Self.start(
+        box, ["--accept-unknown-tokens", "--ca-out", "ca.pem", "--name", "push.test", "--jpush-key", "appkey:master:x"])
+      #expect(try await running.json("/requests?count=0&wait=50ms")["total"] == 0)
+      let bearer = try Self.bearer(try PrivateKey.generateP256())
+      #expect(try await running.push(bearer, to: running.development, trusting: "ca.pem", title: "Sale") == "200")
+      let found = try await running.json("/requests?wait=5s&token=\(Self.token)")["items"]?.array?.first
+      #expect(found?["outcome"] == "no_phone" && found?["title"] == "Sale" && found?["status"] == 200)
+      #expect(try await running.json("/notifications")["total"] == 0)
+      let push = try await running.push("x", to: running.production, trusting: "ca.pem")
+      #expect(push == #"{"reason":"InvalidProviderToken"}403"#)
+      #expect(try await running.json("/requests?outcome=refused&server=production")["total"] == 1)
+      let came = try await running.curl("-o", "/dev/null", "-w", "%{http_code}", running.control + "/requests?count=0")
+      #expect(came == "409")
+      let host = running.control.replacing("/simulator/v1", with: "")
+      for (pair, status) in [("appkey:master:x", "400"), ("appkey:other", "401"), ("other:master:x", "401")] {
+        let answer = try await running.curl(
+          "-o", "/dev/null", "-w", "%{http_code}", "-u", pair, "-d", "{}", "\(host)/v3/push")
+        #expect(answer == status, "\(pair)")
+      }
+      for (name, status) in [("evil.example", "421"), ("push.test", "200"), ("localhost", "200")] {
+        let answer = try await running.curl(
+          "-o", "/dev/null", "-w", "%{http_code}", "-H", "Host: \(name)", running.control + "/phones")
+        #expect(answer == status, "\(name)")
+      }
+      _ = try await running.stop()
+      for wrong in ["appkey", ":secret", "appkey:"] {
+        let refused = await box.run("simulate", "--jpush-key", wrong)
+        #expect(refused.code == 64 && refused.errors.contains("--jpush-key"), "\(refused)")
+      }
+    }
+  }
+
   @Test("a file for the CA that cannot be written is named, with its cause")
   func authorityFile() async throws {
     try await CommandRunner.with { box in

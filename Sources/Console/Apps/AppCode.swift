@@ -2,9 +2,11 @@ import Model
 import Mustache
 import Store
 
-/// Code for the app itself, filled in with its values: it registers the device and reports what became of a push.
+/// Code for the app itself, filled in with its values: it registers the device, reports what became of a push, drops
+/// repeats of one, and opens the page of its rules (docs/protocols.md §5, §6).
 struct AppCode: View {
   let app: App
+  let rules: PageRules
   /// The console's public address.
   let address: String
   let clientKey: String
@@ -15,6 +17,21 @@ struct AppCode: View {
     .text("delegate") { $0.delegate },
     .text("kotlin") { $0.kotlin },
   ]
+
+  private enum Language { case swift, kotlin }
+
+  /// The rules as literals, one a line: what a type opens is the deep link, or else the page's name.
+  private func pages(_ language: Language) -> String {
+    func literal(_ text: String) -> String {
+      let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+      // In Kotlin it begins a value.
+      return "\"\(language == .kotlin ? escaped.replacing("$", with: "\\$") : escaped)\""
+    }
+    if rules.rules.isEmpty { return language == .swift ? ":" : "" }
+    let (between, indent) = language == .swift ? (": ", 4) : (" to ", 8)
+    return rules.rules.map { "\(literal($0.type))\(between)\(literal($0.deepLink ?? $0.page))," }
+      .joined(separator: "\n" + String(repeating: " ", count: indent))
+  }
 
   private var swift: String {
     """
@@ -31,6 +48,10 @@ struct AppCode: View {
       #else
         static let environment = "production"
       #endif
+      /// What a tap opens, by the payload's key “link”: a page, or an address in which {key} stands for a value.
+      static let pages: [String: String] = [
+        \(pages(.swift))
+      ]
       private static var latest = 0
       /// User and tags that the server does not have yet: a call without them does not drop them.
       private static var unsent: [String: Any] = [:]
@@ -89,6 +110,28 @@ struct AppCode: View {
         }
       }
 
+      /// False if this push was met before: iOS may call several methods for one push, and one twice.
+      ///
+      /// - Parameter event: "arrived", to fetch new data once, or "opened", to change the page once.
+      static func isNew(_ userInfo: [AnyHashable: Any], _ event: String) -> Bool {
+        guard let id = userInfo["sbid"] as? String else { return true }
+        let seen = shared.stringArray(forKey: "seen") ?? []
+        let mark = event + " " + id
+        if seen.contains(mark) { return false }
+        shared.set(Array((seen + [mark]).suffix(200)), forKey: "seen")
+        return true
+      }
+
+      /// What a tap on this push opens; nil: the app as it was.
+      static func page(of userInfo: [AnyHashable: Any]) -> String? {
+        guard let type = userInfo["link"] as? String, var page = pages[type] else { return nil }
+        for (key, value) in userInfo where page.contains("{\\(key)}") {
+          let text = "\\(value)".addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+          page = page.replacingOccurrences(of: "{\\(key)}", with: text)
+        }
+        return page
+      }
+
       private static func post(
         _ path: String, _ fields: [String: Any], _ then: @escaping (Int, [String: Any], Double) -> Void
       ) {
@@ -139,6 +182,8 @@ struct AppCode: View {
     """
     // AppDelegate.swift. Set UNUserNotificationCenter.current().delegate = self in didFinishLaunchingWithOptions.
     // iOS reports a dismissal only for categories with the option .customDismissAction.
+    // Yours are refresh(), which asks your server for what is new, and open(_:), which shows a page: only after a tap.
+    // With JPush’s library, its methods jpushNotificationCenter(…) have the same code.
     extension AppDelegate: UNUserNotificationCenterDelegate {
       func application(
         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken token: Data
@@ -146,12 +191,37 @@ struct AppCode: View {
         Signalbox.register(token: token)
       }
 
+      // With content-available and the background mode “remote notifications”, iOS wakes the app for it.
+      func application(
+        _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
+        fetchCompletionHandler done: @escaping (UIBackgroundFetchResult) -> Void
+      ) {
+        guard Signalbox.isNew(userInfo, "arrived") else { return done(.noData) }
+        refresh()
+        done(.newData)
+      }
+
+      func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
+        withCompletionHandler done: @escaping (UNNotificationPresentationOptions) -> Void
+      ) {
+        // Local notifications come here, too.
+        let isPush = notification.request.trigger is UNPushNotificationTrigger
+        if isPush, Signalbox.isNew(notification.request.content.userInfo, "arrived") { refresh() }
+        done([.banner, .list, .sound, .badge])
+      }
+
       func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler done: @escaping () -> Void
       ) {
+        guard response.notification.request.trigger is UNPushNotificationTrigger else { return done() }
         let isDismissal = response.actionIdentifier == UNNotificationDismissActionIdentifier
         let userInfo = response.notification.request.content.userInfo
+        if !isDismissal, Signalbox.isNew(userInfo, "opened") {
+          refresh()
+          if let page = Signalbox.page(of: userInfo) { open(page) }
+        }
         Signalbox.report(isDismissal ? "dismissed" : "opened", userInfo, then: done)
       }
     }
@@ -164,6 +234,8 @@ struct AppCode: View {
     package \(app.packageName ?? app.bundleID)
 
     import android.content.Context
+    import android.content.Intent
+    import android.net.Uri
     import android.util.Log
     import com.google.firebase.messaging.FirebaseMessagingService
     import com.google.firebase.messaging.RemoteMessage
@@ -185,6 +257,7 @@ struct AppCode: View {
         // Android calls it for data messages, and for others while the app is open, and then shows nothing: show a
         // notification here, then report it. From Android 13 on, the app must ask for POST_NOTIFICATIONS once.
         override fun onMessageReceived(message: RemoteMessage) {
+            if (!Signalbox.isNew(this, message.data["sbid"], "arrived")) return
             Signalbox.report(this, "displayed", message.data["sbid"], message.data["sbsig"])
         }
     }
@@ -193,6 +266,10 @@ struct AppCode: View {
         private const val ADDRESS = "\(address)"
         private const val CLIENT_KEY = "\(clientKey)"
         private const val ENVIRONMENT = "production"
+        // What a tap opens, by the data's key “link”: a page, or an address in which {key} stands for a value.
+        private val pages = mapOf<String, String>(
+            \(pages(.kotlin))
+        )
         private val worker = Executors.newSingleThreadScheduledExecutor()
         // User and tags that the server does not have yet: a call without them does not drop them.
         private val unsent = ConcurrentHashMap<String, Any>()
@@ -232,8 +309,28 @@ struct AppCode: View {
             }, wait, TimeUnit.SECONDS)
         }
 
-        // In the activity, in onCreate, and in onNewIntent with its intent, into which Android puts both:
-        // report(this, "opened", intent.getStringExtra("sbid"), intent.getStringExtra("sbsig")).
+        // False if this push was met before. event: "arrived", to show it once, or "opened", to change the page once.
+        @Synchronized fun isNew(context: Context, id: String?, event: String): Boolean {
+            if (id == null) return true
+            val store = context.getSharedPreferences("signalbox", Context.MODE_PRIVATE)
+            val seen = (store.getString("seen", null) ?: "").split(' ')
+            val mark = "$event:$id"
+            if (mark in seen) return false
+            store.edit().putString("seen", (seen + mark).takeLast(200).joinToString(" ")).apply()
+            return true
+        }
+
+        // In the activity, in onCreate, and in onNewIntent with its intent, into which Android puts the data. Open what
+        // this returns: pages change only after a tap. Null: no page, no tap, or not for the first time.
+        fun opened(context: Context, intent: Intent): String? {
+            val id = intent.getStringExtra("sbid") ?: return null
+            if (!isNew(context, id, "opened")) return null
+            report(context, "opened", id, intent.getStringExtra("sbsig"))
+            val page = pages[intent.getStringExtra("link")] ?: return null
+            val key = Regex("\\\\{([^{}]+)\\\\}")
+            return key.replace(page) { Uri.encode(intent.getStringExtra(it.groupValues[1]) ?: "") }
+        }
+
         // In the receiver of the notification's deleteIntent: "dismissed".
         fun report(context: Context, event: String, id: String?, signature: String?) {
             val store = context.getSharedPreferences("signalbox", Context.MODE_PRIVATE)

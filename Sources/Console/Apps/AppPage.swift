@@ -23,6 +23,7 @@ enum AppPage {
     let certificates: [TrackedCertificate]
     let jpushKey: JPushKey?
     let clientKeys: [ClientKey]
+    let pageRules: PageRules
     let approvers: Int
   }
 
@@ -35,7 +36,7 @@ enum AppPage {
       return Found(
         overview: overview, certificates: try TrackedCertificate.all(database),
         jpushKey: try JPushKey.find(database, app: id), clientKeys: try ClientKey.all(database, app: id),
-        approvers: try User.approvers(database).count)
+        pageRules: try App.pageRules(database, id: id), approvers: try User.approvers(database).count)
     }
   }
 
@@ -68,7 +69,8 @@ enum AppPage {
       jpush: JPushKeyView(
         key: facts.jpushKey, secret: secret, mayChange: page.may(.admin), address: page.address, now: page.now),
       clientKeys: ClientKeysView(
-        app: overview.app, keys: facts.clientKeys, mayChange: page.may(.admin), address: page.address, now: page.now),
+        app: overview.app, keys: facts.clientKeys, rules: facts.pageRules, mayChange: page.may(.admin),
+        address: page.address, now: page.now),
       mayChange: page.may(.admin), lacksApprovers: facts.approvers < 2)
     return page.answer(view, status: refused == nil ? .ok : .unprocessableContent)
   }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import Model
 import Mustache
 import Reactor
 import Store
@@ -38,6 +39,8 @@ struct ClientKeysView: View {
 
   let app: App
   let keys: [ClientKey]
+  /// Which pages of the app taps open.
+  let rules: PageRules
   let mayChange: Bool
   /// The console's public address.
   let address: String
@@ -49,7 +52,7 @@ struct ClientKeysView: View {
     .flag("may_add") { $0.mayChange && $0.keys.count < ClientKey.limit },
     .flag("may_remove") { $0.mayChange },
     .view("code") { view in
-      view.keys.first.map { AppCode(app: view.app, address: view.address, clientKey: $0.key) }
+      view.keys.first.map { AppCode(app: view.app, rules: view.rules, address: view.address, clientKey: $0.key) }
     },
   ]
 }

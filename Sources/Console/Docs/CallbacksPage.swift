@@ -73,16 +73,26 @@ struct CallbacksView: PageView {
 
 struct CallbackMethodRow: View {
   let signature: String
+  /// That of JPush's library; nil: it has none of its own.
+  let jpush: String?
   let meaning: String
 
   init(_ method: CallbackTable.Method, _ texts: Texts) {
     signature = method.swiftName
+    jpush = method.jpushName
     meaning = texts("callbacks.methods.\(method.rawValue)")
   }
 
   static let fields: [Field<Self>] = [
     .written("signature") { $1.write(methods: $0.signature) }, .text("meaning") { $0.meaning },
+    .view("jpush") { $0.jpush.map(JPushMethodName.init) },
   ]
+}
+
+struct JPushMethodName: View {
+  let signature: String
+
+  static let fields: [Field<Self>] = [.written("signature") { $1.write(methods: $0.signature) }]
 }
 
 struct CallbackRuleRow: View {

@@ -51,10 +51,10 @@ struct PhoneNotificationRow: View {
     isShown = item.isShown
     payload = json?.text(pretty: true) ?? item.payload
     let receiver = item.pushType?.receiver
+    let isJPush = phone.provider == .jpush
     uncalled = receiver.map(texts.receiver) ?? texts("phones.called_none")
     if item.pushType == nil {
       (hidden, style) = (Self.hidden(item, android, texts), android.map { Self.style($0, texts) })
-      let isJPush = phone.provider == .jpush
       calls = Self.calls(isJPush ? item.jpushCallbacks : item.androidCallbacks, texts)
       (origin, notes) = (isJPush ? nil : CallbackOrigin(firebase: texts), [])
     } else {
@@ -63,8 +63,8 @@ struct PhoneNotificationRow: View {
       (hidden, style) = (isIgnored ? texts("phones.activity_ignored") : silence, nil)
       let cell = try? receiver == nil ? item.callbacks(backgroundMode: true) : nil  // as above
       calls =
-        (cell?.arrival.map { CallView($0, moment: texts("phones.on_arrival"), texts) } ?? [])
-        + (cell?.tap.map { CallView($0, moment: texts("phones.on_tap"), texts) } ?? [])
+        (cell?.arrival.map { CallView($0, moment: texts("phones.on_arrival"), isJPush: isJPush, texts) } ?? [])
+        + (cell?.tap.map { CallView($0, moment: texts("phones.on_tap"), isJPush: isJPush, texts) } ?? [])
       origin = cell.map { CallbackOrigin($0.sources, $0.contradictions, [], texts) }
       // The line above the calls says that there are none.
       notes = (cell?.notes ?? []).filter { $0 != .nothingHappens }.map { texts.text(Problem("", $0)) }

@@ -9,7 +9,8 @@ import Store
 /// `/phones`: the simulated phones, the actions on them, and the simulated errors.
 enum PhonePages {
   static let views: [any PageView.Type] = [
-    PhoneBenchView.self, PhoneWallView.self, NewPhoneView.self, RemovePhoneView.self, NoPhonesView.self,
+    PhoneBenchView.self, PhoneWallView.self, PhoneRequestsView.self, NewPhoneView.self, RemovePhoneView.self,
+    NoPhonesView.self,
   ]
 
   static func add(to routes: inout ConsoleRouter) {
@@ -25,6 +26,7 @@ enum PhonePages {
         ]), FieldErrors())
     }
     routes.page(.get, "/phones/wall", PhoneWall.show)
+    routes.page(.get, PhoneRequests.path, PhoneRequests.show)
     routes.page(.get, "/phones/ca.pem") { page in
       guard let simulator = page.console.simulator else { throw PageError(.notFound, "not_found") }
       return Response(

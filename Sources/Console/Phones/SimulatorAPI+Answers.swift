@@ -20,6 +20,12 @@ struct PhoneAnswer: JSONObject {
     json.member("environment", phone.environment.rawValue)
     json.member("app", phone.topic)
     json.member("token", phone.tokenText)
+    json.object("tokens") { json in
+      for (type, token) in phone.ownTokens.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        json.key(dynamic: type.rawValue)
+        json.string(token.hexadecimal)
+      }
+    }
     json.member("uninstalled_at", uninstalled)
     json.member("app_state", phone.appState.rawValue)
     json.member("power", phone.power.rawValue)

@@ -10,8 +10,6 @@ import Store
 /// `signalbox simulate` serves it without one, on the loopback address.
 enum SimulatorAPI {
   static let prefix = "/simulator/v1"
-  /// The longest `wait` that a query accepts.
-  private static let longestWait = Duration.seconds(300)
 
   struct Call: Sendable {
     let request: Request
@@ -105,7 +103,7 @@ enum SimulatorAPI {
     },
   ]
 
-  static let all = operations + SimulatorChannels.operations
+  static let all = operations + SimulatorChannels.operations + SimulatorRequests.operations
 
   static func add(to routes: inout ConsoleRouter) {
     let simulator = routes.console.simulator
@@ -236,16 +234,17 @@ enum SimulatorAPI {
 
   // MARK: Received notifications
 
-  private static let queryNames = [
-    "wait", "count", "phone", "token", "environment", "title", "body", "apns_id", "message", "push", "after", "limit",
-  ]
+  private static let queryNames =
+    SimulatorExpectation.names + ["phone", "name", "token", "environment"] + ContentQuery.names + [
+      "apns_id", "message", "push", "after", "limit",
+    ]
 
   private static func notifications(_ call: Call) async throws -> Response {
     var query = APIQuery(call.request)
     var wanted = NotificationQuery()
-    let wait = query.wait(upTo: longestWait)
-    let count = query.number("count", in: 1...10_000) ?? 1
+    let expectation = SimulatorExpectation(&query)
     wanted.phone = query.number("phone", in: 1...Int(Int32.max)).map(Int64.init)
+    wanted.name = query.text("name")
     if let text = query.text("token") {
       do throws(Problem) {
         wanted.token = try DeviceToken(parsing: text, platforms: Set(Platform.allCases))
@@ -254,25 +253,18 @@ enum SimulatorAPI {
       }
     }
     wanted.environment = query.choice("environment")
-    wanted.title = query.text("title")
-    wanted.body = query.text("body")
+    wanted.content = query.content()
     wanted.apnsID = query.text("apns_id") ?? query.text("message")
     wanted.push = query.text("push")
     wanted.after = query.number("after", in: 0...Int(Int32.max)).map(Int64.init) ?? 0
     let limit = query.limit()
     try query.finish()
     let phones = try call.phones()
-    let found = await phones.arrivals(wanted, atLeast: count, within: wait ?? .zero)
-    guard wait == nil || found.count >= count else {
-      // An error status, so that `curl --fail` works as an assertion.
-      var others = NotificationQuery()
-      others.after = wanted.after
-      let missing = count == 1 ? "No matching notification" : "Only \(found.count) of \(count) matching notifications"
-      throw APIError(
-        .notFound,
-        "\(missing) arrived within \(call.request.queryItems["wait"] ?? ""); "
-          + "\(phones.arrivals(others).count) arrived on all phones.")
-    }
+    let found = await phones.arrivals(wanted, atLeast: expectation.enough, within: expectation.limit)
+    var others = NotificationQuery()
+    others.after = wanted.after
+    try expectation.check(
+      found.count, call, one: "notification", "\(phones.arrivals(others).count) arrived on all phones")
     return APIContext.answer { json in
       json.member("total", found.count)
       json.member("items", found.prefix(limit).map(ArrivalAnswer.init))

@@ -1,6 +1,8 @@
 package import Foundation
+import HTTP2
 package import HTTPServer
 internal import Model
+package import Reactor
 package import Simulator
 
 /// The simulator's control API without the console, and FCM and JPush over plain HTTP/1.1, as `signalbox simulate` serves them:
@@ -8,8 +10,13 @@ package import Simulator
 package enum SimulatorControl {
   /// Routes `/simulator/v1/…`, `/healthz`, which answers once the simulator runs, and FCM's and JPush's
   /// addresses.
+  ///
+  /// - Parameters:
+  ///   - names: under which the control API may be called, beside those of the loopback interface and the address.
+  ///   - address: where the server listens; nil: on the loopback interface.
   package static func router(
-    _ simulator: PushSimulator, clock: @escaping @Sendable () -> Date = { Date() }
+    _ simulator: PushSimulator, names: [String] = [], address: SocketAddress? = nil,
+    clock: @escaping @Sendable () -> Date = { Date() }
   ) -> Router {
     var router = Router()
     router.errorPage = { failure in
@@ -23,6 +30,14 @@ package enum SimulatorControl {
         let site = request.header("Sec-Fetch-Site") ?? "none"
         guard site == "none" || site == "same-origin" else {
           throw HTTPError(.forbidden, "Pages on other sites cannot use the simulator.")
+        }
+        // A page whose name was made to lead here is of the same site for a browser. FCM and JPush are called by any
+        // name: clients may have this server as their proxy.
+        let isControl = request.pathSegments.prefix(2) == ["simulator", "v1"]
+        guard !isControl || isOwn(request.host, names, address) else {
+          throw HTTPError(
+            .misdirectedRequest,
+            "The simulator is not called by this host name. Use localhost or its address, or name it with --name.")
         }
       }))
     router.get("/healthz") { _ in .text("ok\n") }
@@ -40,6 +55,18 @@ package enum SimulatorControl {
     return router
   }
 
+  /// Whether the field `Host` names this server; a program that sends none is no browser.
+  private static func isOwn(_ host: String?, _ names: [String], _ address: SocketAddress?) -> Bool {
+    guard let host = host?.lowercased() else { return true }
+    // The port may be that of a proxy or a container.
+    let name = host.last == "]" ? host[...] : host[..<(host.lastIndex(of: ":") ?? host.endIndex)]
+    let bare = name.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+    if bare == "localhost" || names.contains(where: { $0.lowercased() == bare }) { return true }
+    guard let own = SocketAddress(host: bare, port: 0) else { return false }
+    // Of a server on all interfaces any address may be the own one; an address in digits cannot be made to lead here.
+    return own.isLoopback || address.map { $0.host == own.host || ["0.0.0.0", "::"].contains($0.host) } ?? false
+  }
+
   private static func add(
     _ service: any CallService, _ patterns: [String], limit: Int, name: String, to router: inout Router
   ) {
@@ -53,7 +80,9 @@ package enum SimulatorControl {
           let target = request.path + (request.query.map { "?\($0)" } ?? "")
           let call = SimulatedCall(
             method: request.method.rawValue, target: target, authorization: request.header("Authorization"),
-            contentType: request.header("Content-Type"), body: try await request.body.collect(upTo: limit))
+            contentType: request.header("Content-Type"),
+            fields: HeaderList(request.headers.fields.map { ($0.name.lowercased(), $0.value) }),
+            body: try await request.body.collect(upTo: limit))
           guard let reply = try await service.answer(call) else {
             // Close in the middle of the body, so that no client takes it for an answer.
             return Response(body: .stream(length: 1) { _ in throw CancellationError() })

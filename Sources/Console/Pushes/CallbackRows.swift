@@ -86,7 +86,7 @@ struct CallbackRows {
       origin: CallbackOrigin(
         cells.flatMap(\.sources), cells.flatMap(\.contradictions),
         cells.flatMap(\.notes).filter { !Self.shownNotes.contains($0) }, texts),
-      effect: CallbackEffect(cells[0], texts))
+      effect: CallbackEffect(cells[0], isJPush: isJPush, texts))
   }
 }
 
@@ -131,10 +131,11 @@ struct CallbackEffect: View {
   let calls: String
   let duplicates: Bool
 
-  init(_ cell: CallbackTable.Cell, _ texts: Texts) {
-    arrival = cell.arrival.map { CallView($0, texts) }
+  /// - Parameter isJPush: whether JPush's library calls the methods.
+  init(_ cell: CallbackTable.Cell, isJPush: Bool = false, _ texts: Texts) {
+    arrival = cell.arrival.map { CallView($0, isJPush: isJPush, texts) }
     shown = texts("callbacks.banner_\(cell.banner.rawValue)")
-    tap = cell.tap.map { CallView($0, texts) }
+    tap = cell.tap.map { CallView($0, isJPush: isJPush, texts) }
     tapText =
       (cell.tap.isEmpty ? texts("callbacks.no_tap") + texts("between.phrases") : "")
       + texts("callbacks.icon_\(cell.icon.rawValue)")
@@ -200,23 +201,29 @@ extension Output {
 }
 
 extension CallView {
-  /// - Parameter moment: when it is called, beside its condition; empty: whenever that holds.
-  init(_ call: CallbackTable.Call, moment: String = "", _ texts: Texts) {
+  /// - Parameters:
+  ///   - moment: when it is called, beside its condition; empty: whenever that holds.
+  ///   - isJPush: whether JPush's library calls it.
+  init(_ call: CallbackTable.Call, moment: String = "", isJPush: Bool = false, _ texts: Texts) {
+    let name = (isJPush ? call.method.jpushName : nil) ?? call.method.swiftName
     self.init(
-      name: call.method.label, signature: call.method.swiftName,
+      name: call.method.label(name), signature: name,
       condition: texts.clauses([moment, texts("callbacks.\(call.condition.rawValue)")].filter { !$0.isEmpty }))
   }
 }
 
 extension CallbackTable.Method {
   /// As “userNotificationCenter(willPresent)”: two methods share the name before the parenthesis.
-  var label: String {
-    let base = swiftName.prefix { $0 != "(" }
+  ///
+  /// - Parameter name: Apple's, or that of JPush's library.
+  func label(_ name: String) -> String {
+    let base = name.prefix { $0 != "(" }
     return switch self {
     case .launch: "\(base)(didFinishLaunching)"
     case .receive, .fetch: "\(base)(didReceiveRemoteNotification)"
     case .respond: "\(base)(didReceive)"
     case .present: "\(base)(willPresent)"
+    case .action, .actionWithResponse: "\(base)(handleActionWithIdentifier)"
     }
   }
 }

@@ -37,6 +37,7 @@ struct NamedPage {
     NamedPage(href: "/certificates/requests", name: "requests.title"),
     NamedPage(href: "/certificates/key", name: "sealing.title", role: .admin),
     NamedPage(href: "/phones/wall", name: "phones.wall"),
+    NamedPage(href: PhoneRequests.path, name: "caught.title", about: "caught.lead"),
     NamedPage(href: "/docs/words", name: "glossary.title", about: "glossary.lead"),
     NamedPage(href: CallbacksPage.path, name: "callbacks.page.title", about: "callbacks.page.lead"),
     NamedPage(href: "/codes", name: "codes.title", about: "codes.lead"),

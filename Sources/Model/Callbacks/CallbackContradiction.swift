@@ -33,8 +33,8 @@ package enum CallbackContradiction: String, MessageSet {
       """
     case .c4:
       """
-      One guide says that the background mode alone is enough for a call on arrival. Apple asks for content-available as \
-      well. Both are needed.
+      One guide says that the background mode alone is enough for a call of the fetch method on arrival, in the \
+      foreground too. Apple asks for content-available as well. Both are needed.
       """
     case .c5:
       """
@@ -81,6 +81,8 @@ package enum CallbackNote: String, MessageSet {
   case noAlert = "callback.note.no_alert"
   case nothingHappens = "callback.note.nothing_happens"
   case dropRepeats = "callback.note.drop_repeats"
+  case actionButtons = "callback.note.action_buttons"
+  case remoteTrigger = "callback.note.remote_trigger"
 
   /// As `N1`.
   package var name: String { "N\((Self.allCases.firstIndex(of: self) ?? 0) + 1)" }
@@ -90,8 +92,11 @@ package enum CallbackNote: String, MessageSet {
     case .modeIsNew: "Background mode and content-available do not exist before iOS 7."
     case .callHandlerYourself: "The app must pass the push from the launch options to its own handler."
     case .receiveIfNoFetch:
-      "If the app lacks the method with fetchCompletionHandler, iOS calls the older one. If it has both, iOS calls "
-        + "only the newer one."
+      """
+      If the app lacks the method with fetchCompletionHandler, iOS calls the older one: in the foreground on arrival, in \
+      the background after the tap, and not at a cold start, where the app must read the push from the launch options. \
+      If it has both, iOS calls only the newer one.
+      """
     case .needsBoth:
       "content-available alone does not wake the app. It also needs the remote-notification background mode."
     case .notAfterForceQuit: "After a force quit, iOS does not launch the app for a push."
@@ -99,6 +104,17 @@ package enum CallbackNote: String, MessageSet {
     case .noAlert: "Without an alert there is no banner to tap."
     case .nothingHappens: "This push never calls the app's code."
     case .dropRepeats: "This push may call the app's code more than once. Store the ID in sbid and drop repeats."
+    case .actionButtons:
+      """
+      A button of a notification with a category calls handleActionWithIdentifier on iOS 8, and the method of that name \
+      with responseInfo on iOS 9 if the app has it. From iOS 10 on, it calls didReceiveNotificationResponse with the \
+      button's identifier.
+      """
+    case .remoteTrigger:
+      """
+      iOS calls willPresent and didReceive for local notifications too. It was a push if the trigger of \
+      notification.request is a UNPushNotificationTrigger.
+      """
     }
   }
 }

@@ -43,14 +43,16 @@ extension CallbackTable.Cell {
     var arrival = row?.arrival ?? []
     var contradictions = row?.contradictions ?? []
     var calls = row?.calls ?? 0...0
+    var byIcon = row?.icon
     if number == 19, state == .notRunning {
       // §5 row 19 covers foreground and background; otherwise Apple's page applies, with C5's condition.
-      arrival = [
-        .init(method: .launch, condition: .unlessForceQuit), .init(method: .fetch, condition: .unlessForceQuit),
-      ]
+      arrival = CallbackTable.backgroundLaunch
       contradictions = [.c5]
       calls = 0...2
+      byIcon = .lostAfterForceQuit
     }
+    // Of S004 it is C4's remark, for the foreground too.
+    if number == 11, backgroundMode { contradictions.append(.c4) }
     if number == 4, !facts.isVisible, facts.contentAvailable { contradictions.append(.c3) }
     if number == 13, !facts.isVisible {
       // willPresent is for visible pushes; the fetch call is the subject of C7.
@@ -62,12 +64,13 @@ extension CallbackTable.Cell {
     if facts.alert {
       banner = row?.banner ?? .no
       tap = row?.tap ?? []
-      icon = row?.icon ?? (state == .foreground ? .notApplicable : .nothing)
+      icon = byIcon ?? (state == .foreground ? .notApplicable : .nothing)
     } else {
       // Without an alert there is nothing to tap, whatever badge and sound do.
       banner = .no
       tap = []
-      icon = state == .foreground ? .notApplicable : row?.icon == .nothingNew ? .nothingNew : .nothing
+      icon = state == .foreground ? .notApplicable : byIcon == .pushLost ? .nothing : byIcon ?? .nothing
+      notes.removeAll { !Self.holds($0, without: arrival) }
       if facts.isVisible {
         let sure = arrival.count { $0.condition == .always || $0.condition == .withPush }
         calls = sure...arrival.count
@@ -78,6 +81,16 @@ extension CallbackTable.Cell {
     self.calls = calls
     self.notes = notes + (calls.upperBound > 1 ? [.dropRepeats] : [])
     sources = row?.sources ?? [.apple]
+  }
+
+  /// Whether a note says something of a push without an alert.
+  private static func holds(_ note: CallbackNote, without arrival: [CallbackTable.Call]) -> Bool {
+    switch note {
+    case .actionButtons: false
+    case .remoteTrigger: arrival.contains { $0.method == .present }
+    case .receiveIfNoFetch: !arrival.isEmpty
+    default: true
+    }
   }
 
   /// The row for a push with alert, badge or sound.

@@ -79,6 +79,8 @@ package struct CallbackTable: Sendable, Hashable {
     case nothingNew = "nothing_new"
     /// The app starts without the push, which it never receives.
     case pushLost = "push_lost"
+    /// ``nothingNew`` if the push woke the app, ``pushLost`` if the person had force-quit it.
+    case lostAfterForceQuit = "lost_after_force_quit"
   }
 
   /// The sources of the rows, by their names in docs/protocols.md.
@@ -101,6 +103,10 @@ package struct CallbackTable: Sendable, Hashable {
     case respond = "M4"
     /// On arrival in the foreground, iOS 10 and later.
     case present = "M5"
+    /// A button of the notification, iOS 8; see ``CallbackNote/actionButtons``.
+    case action = "M6"
+    /// A button of the notification, iOS 9, instead of ``action``.
+    case actionWithResponse = "M7"
 
     package var swiftName: String {
       switch self {
@@ -109,6 +115,18 @@ package struct CallbackTable: Sendable, Hashable {
       case .fetch: "application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
       case .respond: "userNotificationCenter(_:didReceive:withCompletionHandler:)"
       case .present: "userNotificationCenter(_:willPresent:withCompletionHandler:)"
+      case .action: "application(_:handleActionWithIdentifier:forRemoteNotification:completionHandler:)"
+      case .actionWithResponse:
+        "application(_:handleActionWithIdentifier:forRemoteNotification:withResponseInfo:completionHandler:)"
+      }
+    }
+
+    /// The method that JPush's library calls in its place (``Source/s000``); nil: Apple's own is called.
+    package var jpushName: String? {
+      switch self {
+      case .respond: "jpushNotificationCenter(_:didReceive:withCompletionHandler:)"
+      case .present: "jpushNotificationCenter(_:willPresent:withCompletionHandler:)"
+      case .launch, .receive, .fetch, .action, .actionWithResponse: nil
       }
     }
   }
@@ -124,6 +142,8 @@ package struct CallbackTable: Sendable, Hashable {
       case withPush = "with_push"
       /// Not if the person has removed the app from the app switcher.
       case unlessForceQuit = "unless_force_quit"
+      /// Only if the person has removed the app from the app switcher, and ``withPush``: otherwise it runs already.
+      case withPushAfterForceQuit = "with_push_after_force_quit"
       /// Only if the app had the banner shown.
       case ifShown = "if_shown"
       /// The sources disagree whether it is called.

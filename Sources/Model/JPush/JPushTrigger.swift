@@ -14,7 +14,7 @@ package struct JPushTrigger: Sendable, Hashable {
 
   /// Times the unit: every so many days, weeks or months.
   static let frequency: ClosedRange<Int64> = 1...100
-  /// A single task runs, and a periodical one ends, within a year.
+  /// A task begins within a year, and a periodical one ends within a year of that.
   package static let longest: TimeInterval = 366 * 86_400
 
   private enum Unit: String { case day, week, month }
@@ -39,6 +39,9 @@ package struct JPushTrigger: Sendable, Hashable {
       (rule.second, rule.count) = (zone.wall(startAt).second, 1)
       self.rule = rule
       guard startAt > now else { throw JPushError(.invalid, "trigger.single.time is in the past.") }
+      guard startAt.timeIntervalSince(now) <= Self.longest else {
+        throw fields.invalid("time", "must be within a year.")
+      }
     case .periodical:
       let fields = try JPushFields(
         value, at: "trigger.periodical", known: ["start", "end", "time", "time_unit", "frequency", "point"])
@@ -46,6 +49,9 @@ package struct JPushTrigger: Sendable, Hashable {
       let end = try Self.date(fields, "end")
       guard let text = try fields.text("time"), let second = RepeatRule.second(text), text.utf8.count == 8 else {
         throw fields.invalid("time", "must be a time such as 12:00:00.")
+      }
+      guard startAt.timeIntervalSince(now) <= Self.longest else {
+        throw fields.invalid("start", "must be within a year.")
       }
       guard end.timeIntervalSince(max(startAt, now)) <= Self.longest else {
         throw fields.invalid("end", "must be within a year.")

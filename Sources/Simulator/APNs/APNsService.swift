@@ -42,6 +42,7 @@ final class APNsService: SimulatedService {
   private let validator: APNsValidator
   let phones: PhoneBook
   let channels: ChannelBook
+  private let requests: RequestBook
   let faults: FaultBox
   let now: @Sendable () -> Date
   private let log: Logger?
@@ -49,11 +50,11 @@ final class APNsService: SimulatedService {
   private let state = Mutex(State())
 
   init(
-    validator: APNsValidator, phones: PhoneBook, channels: ChannelBook, faults: FaultBox,
+    validator: APNsValidator, phones: PhoneBook, channels: ChannelBook, requests: RequestBook, faults: FaultBox,
     now: @escaping @Sendable () -> Date, log: Logger?
   ) {
     environment = validator.environment
-    (self.validator, self.phones, self.channels) = (validator, phones, channels)
+    (self.validator, self.phones, self.channels, self.requests) = (validator, phones, channels, requests)
     (self.faults, self.now, self.log) = (faults, now, log)
     faults.observe { [weak self] in self?.announceStreams($0) }
   }
@@ -124,12 +125,16 @@ final class APNsService: SimulatedService {
       }
     }
     switch verdict.action {
-    case .refuse: return responder.reset(.refusedStream)
-    case .cut: return request.connection.cut()
+    case .refuse:
+      catching(request, nil, isFault: true)
+      return responder.reset(.refusedStream)
+    case .cut:
+      catching(request, nil, isFault: true)
+      return request.connection.cut()
     case .answer(let status, let reason):
       let timestamp = status == 410 ? now() : nil
       let rejection = APNsRejection(reason, status: status, apnsID: Self.id(of: request), timestamp: timestamp)
-      return answer(rejection, verdict, request, responder)
+      return answer(rejection, verdict, request, responder, isFault: true)
     case .proceed, .keepSilent: break
     }
     if course.becomesKnown, faults.faults.maximumStreams == nil {
@@ -137,23 +142,28 @@ final class APNsService: SimulatedService {
     }
     if let call = course.channelCall {
       let result = Result { () throws(APNsRejection) in try carryOut(try call.get()) }
-      guard verdict.action != .keepSilent else { return }
+      guard verdict.action != .keepSilent else {
+        return catching(request, nil, isFault: true, (try? result.get())?.landing)
+      }
       switch result {
-      case .success(let response): return answer(response, verdict, request, responder)
+      case .success(let done): return answer(done.response, done.landing, verdict, request, responder)
       case .failure(let rejection): return answer(rejection, verdict, request, responder)
       }
     }
     let result = course.judgement.map { judgement in
       judgement.flatMap { push in
-        phones.deliver(push, environment: environment, now: now()).map {
+        phones.deliver(push, environment: environment, now: now()).map { landing in
           channels.join(push, environment)
-          return push
+          return (push: push, landing: landing)
         }
       }
     }
-    guard let result, verdict.action != .keepSilent else { return }
+    guard let result else { return }
+    guard verdict.action != .keepSilent else {
+      return catching(request, nil, isFault: true, (try? result.get())?.landing)
+    }
     switch result {
-    case .success(let push): answer(push, verdict, responder)
+    case .success(let done): answer(done.push, done.landing, verdict, request, responder)
     case .failure(let rejection): answer(rejection, verdict, request, responder)
     }
   }
@@ -212,18 +222,42 @@ final class APNsService: SimulatedService {
     }
   }
 
-  private func answer(_ push: AcceptedPush, _ verdict: FaultBox.Verdict, _ responder: ServerResponder) {
+  /// Keeps the request with its answer for those who ask what came.
+  ///
+  /// - Parameters:
+  ///   - response: nil: a fault withholds it.
+  ///   - landing: of a push that was accepted.
+  private func catching(
+    _ request: ServerRequest, _ response: ServerResponse?, isFault: Bool = false, _ landing: Landing? = nil,
+    reason: String? = nil
+  ) {
+    let sent = CaughtRequest.Sent(
+      server: SimulatedServer(environment), at: now(), method: request.method, target: request.path,
+      fields: request.fields, body: request.body, bodyByteCount: request.bodyByteCount)
+    var answer = CaughtRequest.Answer(
+      status: response?.status, body: response?.body ?? [], reason: reason, isFault: isFault, landing: landing)
+    answer.fields = (response?.fields ?? []).map { CaughtRequest.Field(name: $0.name, value: $0.value) }
+    requests.add(CaughtRequest(sent, answer))
+  }
+
+  private func answer(
+    _ push: AcceptedPush, _ landing: Landing, _ verdict: FaultBox.Verdict, _ request: ServerRequest,
+    _ responder: ServerResponder
+  ) {
     note(200, nil, on: responder.connection)
     var fields = [HeaderField("apns-id", push.apnsID, indexing: .never)]
     // For Apple's Push Notifications Console; only the development server sends it.
     if environment == .development {
       fields.append(HeaderField("apns-unique-id", UUID().uuidString.lowercased(), indexing: .never))
     }
-    send(ServerResponse(status: 200, fields: fields), verdict, responder)
+    let response = ServerResponse(status: 200, fields: fields)
+    catching(request, response, landing)
+    send(response, verdict, responder)
   }
 
   private func answer(
-    _ rejection: APNsRejection, _ verdict: FaultBox.Verdict, _ request: ServerRequest, _ responder: ServerResponder
+    _ rejection: APNsRejection, _ verdict: FaultBox.Verdict, _ request: ServerRequest, _ responder: ServerResponder,
+    isFault: Bool = false
   ) {
     note(rejection.status, rejection.reason, on: request.connection)
     log?.debug(
@@ -232,18 +266,21 @@ final class APNsService: SimulatedService {
     let fields = [
       Self.idField(of: request, rejection.apnsID), HeaderField("content-type", "application/json"),
     ]
-    send(
-      ServerResponse(
-        status: rejection.status, fields: fields,
-        body: Self.json(reason: rejection.reason, timestamp: rejection.timestamp)), verdict, responder)
+    let response = ServerResponse(
+      status: rejection.status, fields: fields,
+      body: Self.json(reason: rejection.reason, timestamp: rejection.timestamp))
+    catching(request, response, isFault: isFault, reason: rejection.reason)
+    send(response, verdict, responder)
   }
 
   private func answer(
-    _ response: ServerResponse, _ verdict: FaultBox.Verdict, _ request: ServerRequest, _ responder: ServerResponder
+    _ response: ServerResponse, _ landing: Landing?, _ verdict: FaultBox.Verdict, _ request: ServerRequest,
+    _ responder: ServerResponder
   ) {
     note(response.status, nil, on: request.connection)
     var response = response
     response.fields.append(Self.idField(of: request, nil))
+    catching(request, response, landing)
     send(response, verdict, responder)
   }
 
@@ -277,42 +314,5 @@ extension StringProtocol {
   /// The longest suffix whose characters all match.
   fileprivate func suffix(while fits: (Character) -> Bool) -> SubSequence {
     self[(lastIndex { !fits($0) }.map { index(after: $0) } ?? startIndex)...]
-  }
-}
-
-/// Counts the errors of one connection.
-///
-/// "4XX slows down your ability to send": APNs lowers SETTINGS_MAX_CONCURRENT_STREAMS, and ends a connection whose
-/// errors continue, sooner for `BadDeviceToken`; a 410 is no error (docs/protocols.md §1.1). Apple gives no numbers:
-/// these are ours.
-struct SenderStanding: Sendable, Hashable {
-  /// Points after which the streams are halved, and halved again.
-  static let step = 200
-  /// Points that end the connection.
-  static let end = 2000
-
-  private(set) var points = 0
-
-  /// A consequence for the connection.
-  enum Change: Sendable, Hashable {
-    case streams(UInt32)
-    case end
-  }
-
-  var streams: UInt32 { max(1, APNsService.streams >> UInt32(points / Self.step)) }
-
-  /// Counts an answer.
-  ///
-  /// - Returns: nil: no consequence.
-  mutating func note(_ status: Int, _ reason: String?) -> Change? {
-    let (before, streamsBefore) = (points, streams)
-    switch status {
-    case 200..<300: points = max(0, points - 1)
-    case 410: break
-    case 400...499: points = min(Self.end, points + (reason.flatMap(APNsCode.init) == .badDeviceToken ? 2 : 1))
-    default: break
-    }
-    if points == Self.end { return before < Self.end ? .end : nil }
-    return streams == streamsBefore ? nil : .streams(streams)
   }
 }

@@ -79,7 +79,8 @@ package final class ChannelBook: Sendable {
   func join(_ push: AcceptedPush, _ environment: Model.Environment) {
     guard push.pushType == .liveactivity, let aps = push.payload["aps"], aps["event"]?.string == "start",
       let id = aps["input-push-channel"]?.string,
-      let phone = phones.phones(token: push.token).first(where: { $0.environment == environment })
+      let phone = phones.phones(token: SimulatedPhone.token(push.token, for: push.pushType))
+        .first(where: { $0.environment == environment })
     else { return }
     // Nil: without such a channel, the activity starts and hears nothing.
     _ = try? subscribe(phone, to: id)
@@ -243,42 +244,47 @@ extension APNsValidator {
 
 extension PhoneBook {
   /// Delivers a push to a channel to the phones that subscribed. Which of them it reaches, APNs does not tell.
-  func deliver(_ push: ChannelPush, to channel: ChannelBook.Channel, apnsID: String, now: Date) {
+  func deliver(_ push: ChannelPush, to channel: ChannelBook.Channel, apnsID: String, now: Date) -> Landing {
+    var landing = Landing()
     // A broadcast cannot start a Live Activity (docs/protocols.md §1.4).
-    guard push.payload["aps"]?["event"]?.string != "start" else { return }
+    guard push.payload["aps"]?["event"]?.string != "start" else { return landing }
     let isOnce = push.expiration.timeIntervalSince1970 == 0
     let latest = now.addingTimeInterval(ChannelBook.longestStorage)
     for id in channel.subscribers.sorted() {
       guard let phone = phone(id) else { continue }
       // A phone that has gone, or has removed the app, gets nothing.
-      _ = deliver(
+      let result = deliver(
         AcceptedPush(
           token: phone.token, apnsID: apnsID, topic: push.app + PushType.liveactivity.topicSuffix,
           pushType: .liveactivity, priority: push.priority,
           expiration: isOnce ? push.expiration : min(push.expiration, latest), collapseID: nil, payload: push.payload,
           rawPayload: push.rawPayload, uniqueID: push.payload[APNsPayload.idKey]?.string,
           usedProviderToken: push.usedProviderToken, channel: push.channel), environment: channel.environment, now: now)
+      if case .success(let one) = result { landing = landing + one }
     }
+    return landing
   }
 }
 
 extension APNsService {
   /// Carries out a validated request about channels.
-  func carryOut(_ call: ChannelCall) throws(APNsRejection) -> ServerResponse {
+  ///
+  /// - Returns: the answer, and what became of a push.
+  func carryOut(_ call: ChannelCall) throws(APNsRejection) -> (response: ServerResponse, landing: Landing?) {
     switch call {
     case .create(let app, let policy):
       let id = try channels.create(policy, app: app, environment)
-      return ServerResponse(status: 201, fields: [HeaderField(APNsHeader.channelID, id, indexing: .never)])
+      return (ServerResponse(status: 201, fields: [HeaderField(APNsHeader.channelID, id, indexing: .never)]), nil)
     case .read(let app, let id):
       let policy = try channels.find(id, app: app, environment).policy
       let json: JSONValue = ["message-storage-policy": .integer(Int64(policy.rawValue)), "push-type": "LiveActivity"]
-      return ServerResponse(status: 200, fields: [HeaderField("content-type", "application/json")], body: json.bytes)
+      return (Self.answer(json), nil)
     case .delete(let app, let id):
       try channels.delete(id, app: app, environment)
-      return ServerResponse(status: 204)
+      return (ServerResponse(status: 204), nil)
     case .list(let app):
       let json: JSONValue = ["channels": .array(channels.list(app: app, environment).map(JSONValue.string))]
-      return ServerResponse(status: 200, fields: [HeaderField("content-type", "application/json")], body: json.bytes)
+      return (Self.answer(json), nil)
     case .send(let push):
       let channel = try channels.find(push.channel, app: push.app, environment)
       // "With No Message Stored, the only allowed expiration is 0" (docs/protocols.md §1.8).
@@ -286,8 +292,12 @@ extension APNsService {
         throw APNsRejection("BadExpirationDate")
       }
       channels.accept(push.channel, app: push.app, environment)
-      phones.deliver(push, to: channel, apnsID: UUID().uuidString, now: now())
-      return ServerResponse(status: 200)
+      let landing = phones.deliver(push, to: channel, apnsID: UUID().uuidString, now: now())
+      return (ServerResponse(status: 200), landing)
     }
+  }
+
+  private static func answer(_ json: JSONValue) -> ServerResponse {
+    ServerResponse(status: 200, fields: [HeaderField("content-type", "application/json")], body: json.bytes)
   }
 }

@@ -7,8 +7,12 @@ import Synchronization
 package struct FCMServiceAccount: Sendable {
   package let email: String
   package let key: PublicKey
+  /// Its Google project; nil: it may send for every one.
+  package let project: String?
 
-  package init(email: String, key: PublicKey) { (self.email, self.key) = (email, key) }
+  package init(email: String, key: PublicKey, project: String? = nil) {
+    (self.email, self.key, self.project) = (email, key, project)
+  }
 }
 
 /// Google's token endpoint: gives access tokens for signed assertions (RFC 7523), and knows which are valid.

@@ -26,6 +26,14 @@ struct FCMError: Error, Sendable, Hashable {
   static let badToken = FCMError(
     status: 400, message: "The registration token is not a valid FCM registration token",
     details: [.fcm("INVALID_ARGUMENT")])
+  /// The service account has no rights in this project.
+  static func otherProject(_ project: String) -> FCMError {
+    FCMError(
+      status: 403,
+      message: "Permission 'cloudmessaging.messages.create' denied on resource "
+        + "'//cloudresourcemanager.googleapis.com/projects/\(project.prefix(100))' (or it may not exist).",
+      details: [.access("IAM_PERMISSION_DENIED")])
+  }
   static let unknownMethod = FCMError(status: 404, message: "Method not found.")
 
   static func badField(_ violations: [FCMField.Violation]) -> FCMError {

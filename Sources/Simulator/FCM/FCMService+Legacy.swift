@@ -36,7 +36,9 @@ extension FCMService {
   private static func plain(_ reply: SimulatedReply) -> SimulatedReply {
     // Refusals of the whole request are sentences already.
     guard reply.status == 200, let json = try? JSONValue(parsing: reply.body) else { return reply }
-    return SimulatedReply(status: 200, text: LegacyForm.answer(json))
+    var plain = SimulatedReply(status: 200, text: LegacyForm.answer(json))
+    (plain.landing, plain.reason) = (reply.landing, reply.reason)
+    return plain
   }
 
   private func legacy(_ json: JSONValue) -> SimulatedReply {
@@ -68,7 +70,8 @@ extension FCMService {
   }
 
   private enum Outcome {
-    case success(id: String, canonical: String?)
+    /// - Parameter landing: nil: it was only checked.
+    case success(id: String, Landing?, canonical: String?)
     /// With the protocol's word.
     case failure(String)
   }
@@ -81,26 +84,36 @@ extension FCMService {
 
   private func results(_ outcomes: [Outcome]) -> SimulatedReply {
     var (failures, canonical): (Int64, Int64) = (0, 0)
+    var landing: Landing?
+    var reason: String?
     let list = outcomes.map { outcome -> JSONValue in
       switch outcome {
       case .failure(let word):
         failures += 1
+        reason = reason ?? word
         return ["error": .string(word)]
-      case .success(let id, nil): return ["message_id": .string(id)]
-      case .success(let id, let token?):
+      case .success(let id, let one, let token):
+        if let one { landing = (landing ?? Landing()) + one }
+        guard let token else { return ["message_id": .string(id)] }
         canonical += 1
         return ["message_id": .string(id), "registration_id": .string(token)]
       }
     }
     // Clients take zero for a failure (docs/protocols.md §7.5).
-    return SimulatedReply([
+    var reply = SimulatedReply([
       "multicast_id": .integer(Int64.random(in: 1..<1 << 62)), "success": .integer(Int64(outcomes.count) - failures),
       "failure": .integer(failures), "canonical_ids": .integer(canonical), "results": .array(list),
     ])
+    (reply.landing, reply.reason) = (landing, reason)
+    return reply
   }
 
   private func topic(_ json: JSONValue, to name: String?, _ condition: String?) -> SimulatedReply {
-    func refusal(_ word: String) -> SimulatedReply { SimulatedReply(["error": .string(word)]) }
+    func refusal(_ word: String) -> SimulatedReply {
+      var reply = SimulatedReply(["error": .string(word)])
+      reply.reason = word
+      return reply
+    }
     var target: FCMMessage.Target?
     if let name { target = TopicCondition.isTopic(name) ? .topic(name) : nil }
     if let condition { target = TopicCondition(condition).map { .condition($0) } }
@@ -108,8 +121,11 @@ extension FCMService {
     if let problem = Self.problem(json, limit: FCMMessage.topicSizeLimit) { return refusal(problem) }
     let message = FCMMessage(target: target, json: Self.message(json, [:]))
     if message.size > message.limit { return refusal("MessageTooBig") }
-    _ = phones.deliver(message, name: nextMessageID(), isDry: json["dry_run"]?.bool == true, now: now())
-    return SimulatedReply(["message_id": .integer(Int64.random(in: 1..<1 << 62))])
+    let isDry = json["dry_run"]?.bool == true
+    let result = phones.deliver(message, name: nextMessageID(), isDry: isDry, now: now())
+    var reply = SimulatedReply(["message_id": .integer(Int64.random(in: 1..<1 << 62))])
+    if case .success(let landing) = result, !isDry { reply.landing = landing }
+    return reply
   }
 
   private func send(_ json: JSONValue, to token: String) -> Outcome {
@@ -120,7 +136,7 @@ extension FCMService {
     let isDry = json["dry_run"]?.bool == true
     let id = isDry ? "fake_message_id" : nextMessageID()
     switch phones.deliver(message, name: id, isDry: isDry, followsToken: true, now: now()) {
-    case .success(let canonical): return .success(id: id, canonical: canonical)
+    case .success(let landing): return .success(id: id, isDry ? nil : landing, canonical: landing.successor)
     case .failure(.otherPackage): return .failure("InvalidPackageName")
     case .failure(.badToken): return .failure("InvalidRegistration")
     case .failure: return .failure("NotRegistered")
@@ -134,7 +150,16 @@ extension FCMService {
       }
     }
     let data = json["data"]
-    if let data, data != .null, data.object == nil { return "InvalidParameters" }
+    func isWrong(_ names: [String], _ fits: (JSONValue) -> Bool) -> Bool {
+      names.contains { name in json[name].map { $0 != .null && !fits($0) } ?? false }
+    }
+    if isWrong(["priority"], { $0 == "high" || $0 == "normal" })
+      || isWrong(["collapse_key", "restricted_package_name"], { $0.string != nil })
+      || isWrong(["dry_run", "content_available", "mutable_content", "delay_while_idle"], { $0.bool != nil })
+      || isWrong(["data", "notification"], { $0.object != nil })
+    {
+      return "InvalidParameters"
+    }
     return (data?.object ?? [:]).keys.contains(where: FCMMessage.isReserved) ? "InvalidDataKey" : nil
   }
 

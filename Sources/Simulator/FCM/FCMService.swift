@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import HTTP2
 import JSON
 import Logging
@@ -16,21 +16,31 @@ package final class FCMService: CallService {
   package static let bodyLimit = 1 << 20
 
   package let faults: FaultBox
+  package static let server = SimulatedServer.fcm
+
   package let desk = CallDesk()
+  package let requests: RequestBook
   let phones: PhoneBook
-  let now: @Sendable () -> Date
+  package let now: @Sendable () -> Date
   private let tokens: AccessTokens
+  /// The only project that exists; nil: all do.
+  private let project: String?
   private let log: Logger?
   private let lastMessage: Mutex<UInt64>
 
   init(
-    phones: PhoneBook, faults: FaultBox, account: FCMServiceAccount?, now: @escaping @Sendable () -> Date, log: Logger?
+    phones: PhoneBook, requests: RequestBook, faults: FaultBox, account: FCMServiceAccount?,
+    now: @escaping @Sendable () -> Date, log: Logger?
   ) {
-    (self.phones, self.faults, self.now, self.log) = (phones, faults, now, log)
+    (self.phones, self.requests, self.faults, self.now, self.log) = (phones, requests, faults, now, log)
     tokens = AccessTokens(account)
+    project = account?.project
     lastMessage = Mutex(UInt64.random(in: 0..<1 << 48))
     faults.observe { [weak self] in self?.announceStreams($0) }
   }
+
+  /// A signed assertion, and the access token for it.
+  package func isSecret(_ call: SimulatedCall) -> Bool { Self.tokenPaths.contains(call.path) }
 
   // MARK: Answers
 
@@ -44,6 +54,7 @@ package final class FCMService: CallService {
     case .answer(let status, let reason):
       let error = FCMError.simulated(reason, status: status, retryAfter: verdict.retryAfter)
       reply = call.path.last == "send" ? legacyReply(error, to: call) : SimulatedReply(error)
+      reply.reason = error.code
       desk.note(reply.status, error.code)
       return (verdict, reply)
     case .keepSilent, .proceed:
@@ -52,6 +63,7 @@ package final class FCMService: CallService {
         desk.note(verdict.action == .proceed ? reply.status : nil, nil)
       } catch {
         reply = SimulatedReply(error)
+        reply.reason = error.code
         desk.note(verdict.action == .proceed ? reply.status : nil, error.code)
         log?.debug("Message refused.", ["status": error.status, "reason": error.message])
       }
@@ -80,6 +92,7 @@ package final class FCMService: CallService {
     case (_, "iid", 2...): return try instanceID(call)
     case (_, "v1", 4...) where call.path[1] == "projects":
       try checkToken(call)
+      if let project, call.path[2] != project { throw .otherProject(call.path[2]) }
       if call.path[3] == "registrations" { return try registrations(call) }
       guard call.method == "POST", call.path[3...] == ["messages:send"] else { throw .unknownMethod }
       return try send(call)
@@ -98,7 +111,10 @@ package final class FCMService: CallService {
     let id = nextMessageID()
     let name = "projects/\(call.path[2])/messages/\(isDry ? "fake_message_id" : id)"
     switch phones.deliver(message, name: name, isDry: isDry, now: now()) {
-    case .success: return SimulatedReply(["name": .string(name)])
+    case .success(let landing):
+      var reply = SimulatedReply(["name": .string(name)])
+      if !isDry { reply.landing = landing }
+      return reply
     case .failure(let refusal): throw refusal.error
     }
   }

@@ -15,16 +15,18 @@ extension JPushService {
     case ("GET", "devices", 2):
       let phone = try phone(path[1])
       return SimulatedReply([
-        "tags": .array(phone.tags.sorted().map(JSONValue.string)), "alias": .optional(phone.alias), "mobile": .null,
+        "tags": .array(phone.tags.sorted().map(JSONValue.string)), "alias": .optional(phone.alias),
+        "mobile": .optional(phone.mobile),
       ])
-    case ("POST", "devices", 2): return try change(path[1], try JPushDeviceChange(try Self.json(call)))
+    case ("POST", "devices", 2):
+      let body = try Self.json(call)
+      return try change(path[1], try JPushDeviceChange(body), mobile: try Self.mobile(body))
     case (_, "aliases", 2): return try alias(call, path[1])
     case ("GET", "tags", 1):
       let tags = Set(phones.jpushPhones().flatMap(\.tags)).sorted().prefix(Self.tagListLimit)
       return SimulatedReply(["tags": .array(tags.map(JSONValue.string))])
     case (_, "tags", 2...): return try tag(call, path)
-    default:
-      throw JPushError(.invalid, "The simulator has no such call: \(call.method) /\(path.joined(separator: "/")).")
+    default: return Self.unserved(call)
     }
   }
 
@@ -35,7 +37,20 @@ extension JPushService {
     return phone
   }
 
-  private func change(_ id: String, _ change: JPushDeviceChange) throws(JPushError) -> SimulatedReply {
+  /// The phone number of a device; an inner nil removes it, nil: it stays.
+  private static func mobile(_ body: JSONValue) throws(JPushError) -> String?? {
+    guard let value = body["mobile"], value != .null else { return nil }
+    guard let text = value.string else { throw JPushError(.invalid, "mobile must be a string.") }
+    if text.isEmpty { return .some(nil) }
+    guard text.wholeMatch(of: #/\+?[0-9][0-9\-]{0,18}/#) != nil else {
+      throw JPushError(.invalid, "mobile must be a phone number of at most 20 characters.")
+    }
+    return text
+  }
+
+  private func change(
+    _ id: String, _ change: JPushDeviceChange, mobile: String??
+  ) throws(JPushError) -> SimulatedReply {
     let before = try phone(id)
     if case .some(.some(let alias)) = change.alias, alias != before.alias,
       phones.jpushPhones().count(where: { $0.alias == alias }) >= Self.aliasLimit
@@ -45,6 +60,7 @@ extension JPushService {
     phones.change(jpush: [before.id]) { phone in
       if let alias = change.alias { phone.alias = alias }
       if let tags = change.tags(before: phone.tags) { phone.tags = tags }
+      if let mobile { phone.mobile = mobile }
     }
     return .done
   }
@@ -73,7 +89,7 @@ extension JPushService {
       let members = try JPushMembers(try Self.json(call), mayAdd: false)
       let removed = try found(members.removed)
       phones.change(jpush: removed) { phone in if phone.alias == name { phone.alias = nil } }
-    default: throw JPushError(.invalid, "The simulator has no such call.")
+    default: return Self.unserved(call)
     }
     return .done
   }
@@ -94,7 +110,7 @@ extension JPushService {
       phones.change(jpush: phones.jpushPhones().filter { platforms.contains($0.platform) }.map(\.id)) {
         $0.tags.remove(name)
       }
-    default: throw JPushError(.invalid, "The simulator has no such call.")
+    default: return Self.unserved(call)
     }
     return .done
   }

@@ -94,6 +94,9 @@ extension JPushService {
     guard !list.isEmpty, list.count <= JPushMembers.limit else {
       throw JPushError(.invalid, "registration_ids must be a list of 1 to \(JPushMembers.limit) strings.")
     }
+    if let date = json["date"], date != .null, date.string.flatMap({ JPushTime.day($0) }) == nil {
+      throw JPushError(.invalid, "date must be a day such as 2026-12-01.")
+    }
     let targets = targets(of: id) ?? []
     var answer: [String: JSONValue] = [:]
     for text in list {

@@ -24,7 +24,7 @@ extension JPushService {
       return SimulatedReply([
         "count": .number(ids.count), "msgids": .array(ids.map { ["msg_id": .string(String($0))] }),
       ])
-    default: throw JPushError(.scheduleInvalid, "The simulator has no such call.")
+    default: return Self.unserved(call)
     }
   }
 
@@ -79,7 +79,7 @@ extension JPushService {
   package func sendDue() {
     for due in timetable.takeDue(now: now()) where due.isEnabled {
       // Nobody to reach is no error of a schedule.
-      guard let id = try? deliver(due.request) else { continue }
+      guard let id = try? deliver(due.request, due.key) else { continue }
       timetable.note(id, of: due.uid)
     }
   }

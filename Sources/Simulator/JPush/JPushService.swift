@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import HTTP2
 import JSON
 import Logging
@@ -22,6 +22,8 @@ package final class JPushService: CallService {
   private static let batchLimit = 1000
   /// Apps whose calls are counted at the same time, twice: any key pair may be accepted.
   static let windowLimit = 1000
+  /// Seconds for which a message can be replaced.
+  private static let replaceable: TimeInterval = 86_400
 
   private struct Window {
     let start: Date
@@ -33,10 +35,19 @@ package final class JPushService: CallService {
     let family: JPushFamily
   }
 
+  /// An accepted push.
+  private struct Message {
+    let key: String
+    let at: Date
+    /// The phones that it was for.
+    let phones: Set<Int64>
+    /// The first of the messages that replaced each other.
+    let first: Int64
+  }
+
   private struct State {
     var lastMessage: Int64
-    /// The phones that each message was for.
-    var messages: [Int64: Set<Int64>] = [:]
+    var messages: [Int64: Message] = [:]
     var order: [Int64] = []
     var answers = JPushAnswers()
     /// At most ``windowLimit``; once it is full, it takes the place of ``former``.
@@ -45,17 +56,24 @@ package final class JPushService: CallService {
   }
 
   package let faults: FaultBox
+  package static let server = SimulatedServer.jpush
+
   package let desk = CallDesk()
+  package let requests: RequestBook
   let phones: PhoneBook
   let timetable = JPushTimetable()
-  let now: @Sendable () -> Date
+  package let now: @Sendable () -> Date
   private let keys: [String: String]
   private let log: Logger?
   private let state: Mutex<State>
 
   /// - Parameter keys: master secrets by app key; empty: every pair is accepted.
-  init(phones: PhoneBook, faults: FaultBox, keys: [String: String], now: @escaping @Sendable () -> Date, log: Logger?) {
-    (self.phones, self.faults, self.keys, self.now, self.log) = (phones, faults, keys, now, log)
+  init(
+    phones: PhoneBook, requests: RequestBook, faults: FaultBox, keys: [String: String],
+    now: @escaping @Sendable () -> Date, log: Logger?
+  ) {
+    (self.phones, self.requests, self.faults, self.keys) = (phones, requests, faults, keys)
+    (self.now, self.log) = (now, log)
     state = Mutex(State(lastMessage: Int64.random(in: 18_100_000_000...58_100_000_000)))
     faults.observe { [weak self] in self?.announceStreams($0) }
   }
@@ -64,7 +82,7 @@ package final class JPushService: CallService {
 
   /// What becomes of a request. Faults concern pushes only, validated ones too.
   package func course(of call: SimulatedCall) -> (FaultBox.Verdict, SimulatedReply) {
-    let family = JPushFamily(path: "/" + call.path.joined(separator: "/")) ?? .push
+    let family = Self.family(call)
     // Without a running server, what is due is sent before the next request is answered.
     sendDue()
     let isPush = call.path.first == "v3" && call.path.dropFirst().first == "push" && call.method == "POST"
@@ -76,7 +94,8 @@ package final class JPushService: CallService {
       return (verdict, SimulatedReply([:]))
     case .answer(let status, let reason):
       reply = simulated(reason, status: status, wait: verdict.retryAfter)
-      desk.note(status, "JPush \(reason)")
+      reply.reason = "JPush \(reason)"
+      desk.note(status, reply.reason)
       return (verdict, reply)
     case .keepSilent, .proceed:
       var code: String?
@@ -87,10 +106,12 @@ package final class JPushService: CallService {
         limits = count(key, family)
         if limits.isExceeded { throw JPushError(.tooOften, "Rate limit exceeded") }
         reply = try self.reply(to: call, key)
+        code = reply.reason
       } catch {
         let error = error.answered(by: family)
         reply = SimulatedReply(error, message: error.code == .noTarget ? nextMessage() : nil)
-        code = "JPush \(error.code.rawValue)"
+        reply.reason = "JPush \(error.code.rawValue)"
+        code = reply.reason
         log?.debug("Push refused.", ["code": error.code.rawValue, "reason": error.message])
       }
       reply.limits = limits
@@ -157,14 +178,17 @@ package final class JPushService: CallService {
 
   private func reply(to call: SimulatedCall, _ key: String) throws(JPushError) -> SimulatedReply {
     guard call.bodyByteCount <= Self.bodyLimit else { throw JPushError(.tooLarge, "The body is too large.") }
-    guard call.path.first == "v3" else { throw JPushError(.invalid, "Signalbox simulates /v3 only.") }
+    guard call.path.first == "v3" else { return Self.unserved(call) }
     switch (call.method, call.path.dropFirst().joined(separator: "/")) {
-    case ("POST", "push"): return try push(try Self.json(call), isDry: false)
-    case ("POST", "push/validate"): return try push(try Self.json(call), isDry: true)
+    case ("POST", "push"): return try push(try Self.json(call), key, isDry: false)
+    case ("POST", "push/validate"): return try push(try Self.json(call), key, isDry: true)
     case ("GET", "push/cid"): return try cids(call, key)
-    case ("DELETE", let path) where path.hasPrefix("push/"): return try recall(String(path.dropFirst(5)))
-    case ("POST", "push/batch/regid/single"): return try batch(try Self.json(call), .registrationID)
-    case ("POST", "push/batch/alias/single"): return try batch(try Self.json(call), .alias)
+    case ("DELETE", let path) where path.hasPrefix("push/") && call.path.count == 3:
+      // These addresses are no numbers of messages.
+      if ["cid", "validate"].contains(call.path[2]) { return Self.unserved(call) }
+      return try recall(call.path[2])
+    case ("POST", "push/batch/regid/single"): return try batch(try Self.json(call), .registrationID, key)
+    case ("POST", "push/batch/alias/single"): return try batch(try Self.json(call), .alias, key)
     case ("GET", "received"), ("GET", "received/detail"), ("GET", "messages"), ("GET", "messages/detail"):
       return try report(call)
     case ("GET", "users"): return try users(call)
@@ -183,9 +207,12 @@ package final class JPushService: CallService {
 
   // MARK: Pushes
 
-  private func push(_ json: JSONValue, isDry: Bool) throws(JPushError) -> SimulatedReply {
+  private func push(_ json: JSONValue, _ key: String, isDry: Bool) throws(JPushError) -> SimulatedReply {
     let request = try request(json)
-    return SimulatedReply(try take(request, cid: request.cid, isDry: isDry))
+    let (body, landing) = try take(request, key, cid: request.cid, isDry: isDry)
+    var reply = SimulatedReply(body)
+    reply.landing = landing
+    return reply
   }
 
   func request(_ json: JSONValue) throws(JPushError) -> JPushRequest { try JPushRequest(json, app: Self.app) }
@@ -193,27 +220,38 @@ package final class JPushService: CallService {
   /// Sends the push of a schedule.
   ///
   /// - Returns: the number of its message.
-  func deliver(_ request: JPushRequest) throws(JPushError) -> Int64? {
-    try take(request, cid: nil, isDry: false)["msg_id"]?.string.flatMap { Int64($0) }
+  func deliver(_ request: JPushRequest, _ key: String) throws(JPushError) -> Int64? {
+    try take(request, key, cid: nil, isDry: false).body["msg_id"]?.string.flatMap { Int64($0) }
   }
 
-  private func take(_ request: JPushRequest, cid: String?, isDry: Bool) throws(JPushError) -> JSONValue {
+  /// - Returns: the answer, and what became of the push; nil: it was not sent.
+  private func take(
+    _ request: JPushRequest, _ key: String, cid: String?, isDry: Bool
+  ) throws(JPushError) -> (body: JSONValue, landing: Landing?) {
     let now = now()
-    if let cid, !isDry, let known = state.withLock({ $0.answers.find(cid, now: now) }) { return known }
+    if let cid, !isDry, let known = state.withLock({ $0.answers.find(cid, now: now) }) { return (known, nil) }
+    var replaced: Int64?
+    if let old = request.replaces {
+      let found = state.withLock { $0.messages[old] }
+      guard let found, found.key == key, now.timeIntervalSince(found.at) < Self.replaceable else {
+        throw JPushError(.invalid, "options.override_msg_id: this app sent no such push within the last day.")
+      }
+      replaced = found.first
+    }
     let id = nextMessage()
-    let reached = phones.deliver(request.draft, message: id, isDry: isDry, now: now)
+    let reached = phones.deliver(request.draft, message: id, replacing: replaced, isDry: isDry, now: now)
     guard reached.count > 0 else {
       throw JPushError(.noTarget, "cannot find user by this audience or has been inactive for more than 255 days")
     }
     let body: JSONValue = ["sendno": .string(String(request.sendno)), "msg_id": .string(String(id))]
-    guard !isDry else { return body }
+    guard !isDry else { return (body, nil) }
     state.withLock { state in
-      state.messages[id] = reached.phones
+      state.messages[id] = Message(key: key, at: now, phones: reached.phones, first: replaced ?? id)
       state.order.append(id)
       if state.order.count > Self.messageLimit { state.messages[state.order.removeFirst()] = nil }
       if let cid { state.answers.keep(body, to: cid, now: now) }
     }
-    return body
+    return (body, reached.landing)
   }
 
   /// Phones that have not received the message yet do not get it. What phones have received stays.
@@ -233,13 +271,13 @@ package final class JPushService: CallService {
   }
 
   /// The phones that a message was for; nil: it is not known.
-  func targets(of message: Int64) -> Set<Int64>? { state.withLock { $0.messages[message] } }
+  func targets(of message: Int64) -> Set<Int64>? { state.withLock { $0.messages[message]?.phones } }
 
   private func cids(_ call: SimulatedCall, _ key: String) throws(JPushError) -> SimulatedReply {
     guard ["push", "schedule"].contains(call.query["type"] ?? "push") else {
       throw JPushError(.invalid, "type must be push or schedule.")
     }
-    guard let count = Int(call.query["count"] ?? "1"), (0...1000).contains(count) else {
+    guard let count = Int(call.query["count"] ?? "1"), (1...1000).contains(count) else {
       throw JPushError(.invalid, "count must be a number from 1 to 1000.")
     }
     let list = (0..<count).map { _ in JSONValue.string("\(key)-\(UUID().uuidString.lowercased())") }
@@ -247,21 +285,29 @@ package final class JPushService: CallService {
   }
 
   /// Each push of a batch succeeds or fails by itself.
-  private func batch(_ json: JSONValue, _ target: JPushRequest.Target) throws(JPushError) -> SimulatedReply {
+  private func batch(
+    _ json: JSONValue, _ target: JPushRequest.Target, _ key: String
+  ) throws(JPushError) -> SimulatedReply {
     guard let list = json["pushlist"]?.object else { throw JPushError(.missing, "Missing parameter: pushlist") }
     guard list.count <= Self.batchLimit else {
       throw JPushError(.invalid, "pushlist has \(list.count) pushes; at most \(Self.batchLimit) are allowed.")
     }
     var answers: [String: JSONValue] = [:]
+    var landing: Landing?
+    var reason: String?
     for (cid, push) in list.sorted(by: { $0.key < $1.key }) {
       do throws(JPushError) {
-        let answer = try take(try JPushRequest(push, app: Self.app, target: target), cid: cid, isDry: false)
-        answers[cid] = ["msg_id": answer["msg_id"]?.string.flatMap { Int64($0) }.map(JSONValue.integer) ?? .null]
+        let answer = try take(try JPushRequest(push, app: Self.app, target: target), key, cid: cid, isDry: false)
+        if let one = answer.landing { landing = (landing ?? Landing()) + one }
+        answers[cid] = ["msg_id": answer.body["msg_id"]?.string.flatMap { Int64($0) }.map(JSONValue.integer) ?? .null]
       } catch {
+        reason = reason ?? "JPush \(error.code.rawValue)"
         answers[cid] = ["error": ["code": .integer(Int64(error.code.rawValue)), "message": .string(error.message)]]
       }
     }
-    return SimulatedReply(.object(answers))
+    var reply = SimulatedReply(.object(answers))
+    (reply.landing, reply.reason) = (landing, reason)
+    return reply
   }
 }
 

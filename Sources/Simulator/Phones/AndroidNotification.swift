@@ -104,8 +104,11 @@ extension ReceivedNotification {
   /// Notes what the phone makes of the message when it arrives.
   mutating func arrive(on phone: SimulatedPhone) {
     isDenied = phone.notifications == .off
+    // JPush's library gives its notifications one of its own.
+    let ownTag = tag
+    tag = nil
     guard let notification = androidNotification, appState != .foreground else { return }
     isMuted = phone.android?.mutedChannels.contains(notification.channel) ?? false
-    if !isMuted, !isDenied { tag = notification.tag }
+    if !isMuted, !isDenied { tag = notification.tag ?? ownTag }
   }
 }

@@ -5,11 +5,11 @@ import Synchronization
 /// A search among all received notifications, for tests.
 package struct NotificationQuery: Sendable, Hashable {
   package var phone: Int64?
+  /// The phone's name.
+  package var name: String?
   package var token: DeviceToken?
   package var environment: Model.Environment?
-  package var title: String?
-  /// The text of the alert, also of an alert that is a plain string.
-  package var body: String?
+  package var content = ContentQuery()
   package var apnsID: String?
   /// Notifications of the push with this ID (``APNsPayload/idKey``).
   package var push: String?
@@ -19,7 +19,8 @@ package struct NotificationQuery: Sendable, Hashable {
   package init() {}
 
   func wants(_ phone: SimulatedPhone) -> Bool {
-    (self.phone == nil || self.phone == phone.id) && (token == nil || token == phone.token)
+    (self.phone == nil || self.phone == phone.id) && (name == nil || name == phone.name)
+      && (token == nil || token == phone.token || phone.ownTokens.values.contains { $0 == token })
       && (environment == nil || environment == phone.environment)
   }
 
@@ -27,9 +28,7 @@ package struct NotificationQuery: Sendable, Hashable {
     guard notification.id > after, apnsID == nil || apnsID == notification.apnsID,
       push == nil || push == notification.uniqueID
     else { return false }
-    guard title != nil || body != nil else { return true }
-    let alert = notification.alert
-    return (title == nil || title == alert.title) && (body == nil || body == alert.body)
+    return content.wants(notification.alert, texts: notification.texts, json: notification.json)
   }
 }
 
@@ -45,6 +44,15 @@ extension ReceivedNotification {
     if pushType == nil { return (androidNotification?.title, androidNotification?.body) }
     let alert = json["aps"]?["alert"]
     return (alert?["title"]?.string, alert?["body"]?.string ?? alert?.string)
+  }
+}
+
+extension ReceivedNotification {
+  /// What people read: title, subtitle and text.
+  fileprivate var texts: [String] {
+    let alert = alert
+    let subtitle = pushType == nil ? nil : json["aps"]?["alert"]?["subtitle"]?.string
+    return [alert.title, subtitle, alert.body].compactMap(\.self)
   }
 }
 
@@ -78,19 +86,9 @@ extension PhoneBook {
     let changes = changes()
     let present = arrivals(query)
     if present.count >= count || limit == .zero { return present }
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask {
-        for await change in changes {
-          guard case .received(_, let notification) = change, query.wants(notification) else { continue }
-          if self.arrivals(query).count >= count { return }
-        }
-      }
-      group.addTask {
-        // Cancelled: the other task was first, or the caller no longer waits.
-        do { try await Task.sleep(for: limit) } catch { return }
-      }
-      await group.next()
-      group.cancelAll()
+    await wait(for: changes, within: limit) { change in
+      guard case .received(_, let notification) = change, query.wants(notification) else { return false }
+      return self.arrivals(query).count >= count
     }
     return arrivals(query)
   }

@@ -133,6 +133,7 @@ extension PhoneBook {
       phone.android?.topics = [:]
       // The new installation asks for permission again.
       phone.notifications = .allowed
+      phone.badge = 0
       return state.replaceToken(of: phone, keeping: nil, since: since)
     }
   }

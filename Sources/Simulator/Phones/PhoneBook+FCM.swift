@@ -48,30 +48,31 @@ extension PhoneBook {
   ///   - name: FCM's name of the message.
   ///   - isDry: whether it is only checked.
   ///   - followsToken: whether a replaced token still reaches its phone, as in the legacy protocol.
-  /// - Returns: the present token of a phone that was reached by an earlier one. Success also where FCM reports
-  ///   nothing: the phone is off, or nobody is subscribed to the topic.
+  /// - Returns: what became of it. Success also where FCM reports nothing: the phone is off, or nobody is subscribed to
+  ///   the topic.
   func deliver(
     _ message: FCMMessage, name: String, isDry: Bool, followsToken: Bool = false, now: Date
-  ) -> Result<String?, FCMRefusal> {
-    let result = state.withLock { state -> Result<String?, FCMRefusal> in
+  ) -> Result<Landing, FCMRefusal> {
+    let result = state.withLock { state -> Result<Landing, FCMRefusal> in
+      var landing = Landing()
       switch message.target {
       case .device(let text):
         switch state.registered(text, followsToken: followsToken) {
-        case .failure(.unregistered) where acceptsUnknownTokens && !state.knows(text): return .success(nil)
+        case .failure(.unregistered) where acceptsUnknownTokens && !state.knows(text): return .success(landing)
         case .failure(let refusal): return .failure(refusal)
         case .success(let index):
           let phone = state.records.values[index].phone
           if let package = message.packageName, package != phone.topic { return .failure(.otherPackage) }
-          if !isDry { state.deliver(message, name, index, now) }
+          if !isDry { state.deliver(message, name, index, now, &landing) }
           let isCanonical = phone.token.text == text || phone.installationID == text
-          return .success(isCanonical ? nil : phone.token.text)
+          landing.successor = isCanonical ? nil : phone.token.text
         }
       case .topic(let topic):
-        if !isDry { state.deliver(message, name, now) { $0.keys.contains(topic) } }
+        if !isDry { state.deliver(message, name, now, &landing) { $0.keys.contains(topic) } }
       case .condition(let condition):
-        if !isDry { state.deliver(message, name, now) { condition.holds($0.keys) } }
+        if !isDry { state.deliver(message, name, now, &landing) { condition.holds($0.keys) } }
       }
-      return .success(nil)
+      return .success(landing)
     }
     keepSoon()
     return result
@@ -151,18 +152,21 @@ extension PhoneBook.State {
 
   /// Delivers to every phone whose topics match.
   fileprivate mutating func deliver(
-    _ message: FCMMessage, _ name: String, _ now: Date, where matches: ([String: Date]) -> Bool
+    _ message: FCMMessage, _ name: String, _ now: Date, _ landing: inout Landing,
+    where matches: ([String: Date]) -> Bool
   ) {
     for id in records.keys.sorted() {
       guard let index = records.index(forKey: id), let android = records.values[index].phone.android,
         records.values[index].phone.state == .installed, matches(android.topics)
       else { continue }
       if let package = message.packageName, package != records.values[index].phone.topic { continue }
-      deliver(message, name, index, now)
+      deliver(message, name, index, now, &landing)
     }
   }
 
-  fileprivate mutating func deliver(_ message: FCMMessage, _ name: String, _ index: PhoneIndex, _ now: Date) {
+  fileprivate mutating func deliver(
+    _ message: FCMMessage, _ name: String, _ index: PhoneIndex, _ now: Date, _ landing: inout Landing
+  ) {
     let phone = records.values[index].phone
     lastNotificationID += 1
     let notification = ReceivedNotification(
@@ -170,22 +174,24 @@ extension PhoneBook.State {
       payload: message.json.text(), receivedAt: now, expiration: now.addingTimeInterval(message.timeToLive),
       collapseID: message.collapseKey, uniqueID: message.data[APNsPayload.idKey], appState: phone.appState)
     // 0: now or never.
-    hand(notification, index, waits: message.timeToLive > 0)
+    landing.add(phone.id, hand(notification, index, waits: message.timeToLive > 0))
   }
 
   /// Shows a notification, hands it to the app, or stores it until the phone takes it.
   ///
   /// - Parameter waits: whether it may be stored.
-  mutating func hand(_ notification: ReceivedNotification, _ index: PhoneIndex, waits: Bool) {
+  mutating func hand(_ notification: ReceivedNotification, _ index: PhoneIndex, waits: Bool) -> Landing.Fate {
     let phone = records.values[index].phone
     keeping.mark(phone.id)
     if phone.takes(notification) {
       let change = arrive(notification, index)
-      return tell(change)
+      tell(change)
+      return .arrived
     }
-    guard waits else { return }
+    guard waits else { return .lost }
     records.values[index].phone.wait(for: notification)
     tell(.waits(phone: phone.id, notification))
+    return .waiting
   }
 
   /// Shows a message, or hands it to the app.

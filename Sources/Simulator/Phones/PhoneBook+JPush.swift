@@ -43,36 +43,50 @@ extension PhoneBook {
   ///
   /// - Parameters:
   ///   - id: JPush's number of the message.
+  ///   - replaced: the first of the messages that it replaces, of which Android shows or keeps only the last; nil: it
+  ///     replaces none.
   ///   - isDry: whether it is only checked.
-  /// - Returns: the phones, and how many devices JPush took it for: unknown ones count if the book accepts them.
-  func deliver(_ draft: PushDraft, message id: Int64, isDry: Bool, now: Date) -> (phones: Set<Int64>, count: Int) {
+  /// - Returns: the phones, how many devices JPush took it for, of which unknown ones count if the book accepts them,
+  ///   and what became of it.
+  func deliver(
+    _ draft: PushDraft, message id: Int64, replacing replaced: Int64? = nil, isDry: Bool, now: Date
+  ) -> (phones: Set<Int64>, count: Int, landing: Landing) {
     let payload = APNsPayload(draft)
     var members = payload.json.object ?? [:]
     members["_j_msgid"] = .integer(id)
-    let texts = (ios: JSONValue.object(members).text(), android: Model.FCMMessage(draft).json.text())
+    let bodies = (ios: JSONValue.object(members), android: Model.FCMMessage(draft).json)
+    let texts = (ios: bodies.ios.text(), android: bodies.android.text())
+    let tag = "jpush \(replaced ?? id)"
     let extras = draft.notification.extras
     let marks = [members, extras, extras[JPushContent.messageKey]?["extras"]?.object ?? [:]]
     let uniqueID = marks.lazy.compactMap { $0[APNsPayload.idKey]?.string }.first
     let isHigh = draft.notification.title != nil || draft.notification.body != nil
     let expiration = draft.options.timeToLive.map { now.addingTimeInterval(TimeInterval($0)) }
-    let result = state.withLock { state -> (Set<Int64>, Int) in
+    let result = state.withLock { state -> (Set<Int64>, Int, Landing) in
+      var landing = Landing()
       let (found, unknown) = state.jpushAudience(draft)
       let count = found.count + (acceptsUnknownTokens ? unknown : 0)
-      guard !isDry else { return (Set(found), count) }
+      guard !isDry else { return (Set(found), count, landing) }
       for phoneID in found {
         guard let index = state.records.index(forKey: phoneID) else { continue }
+        let isPhone = state.records.values[index].phone.platform == .ios
+        let counted = state.records.values[index].phone.counted(isPhone ? bodies.ios : bodies.android)
         let phone = state.records.values[index].phone
-        let isPhone = phone.platform == .ios
+        if let replaced, !isPhone {
+          state.records.values[index].phone.waiting.removeAll { $0.tag == "jpush \(replaced)" }
+        }
         state.lastNotificationID += 1
-        state.hand(
+        let fate = state.hand(
           ReceivedNotification(
             id: state.lastNotificationID, apnsID: String(id), topic: phone.topic,
             pushType: isPhone ? payload.pushType : nil, priority: isPhone ? payload.priority : isHigh ? 10 : 5,
-            payload: isPhone ? texts.ios : texts.android, receivedAt: now, expiration: expiration,
-            collapseID: isPhone ? payload.collapseID : nil, uniqueID: uniqueID, appState: phone.appState),
+            payload: counted?.text() ?? (isPhone ? texts.ios : texts.android), receivedAt: now, expiration: expiration,
+            collapseID: isPhone ? payload.collapseID : nil, uniqueID: uniqueID, appState: phone.appState,
+            tag: isPhone ? nil : tag),
           index, waits: draft.options.timeToLive != 0)
+        landing.add(phoneID, fate)
       }
-      return (Set(found), count)
+      return (Set(found), count, landing)
     }
     keepSoon()
     return result
@@ -97,6 +111,28 @@ extension PhoneBook {
       }
       return figures
     }
+  }
+}
+
+extension SimulatedPhone {
+  /// A payload with the number on the app's icon, which JPush counts for each device where a push says `"+1"`; nil: the
+  /// payload has no number.
+  fileprivate mutating func counted(_ payload: JSONValue) -> JSONValue? {
+    let path = platform == .ios ? ["aps", "badge"] : ["android", "notification", "notification_count"]
+    guard let value = path.reduce(payload as JSONValue?, { $0?[$1] }), let change = Badge(json: value) else {
+      return nil
+    }
+    badge = change.number(after: badge)
+    return payload.setting(path[...], to: .integer(Int64(badge)))
+  }
+}
+
+extension JSONValue {
+  fileprivate func setting(_ path: ArraySlice<String>, to value: JSONValue) -> JSONValue {
+    guard let name = path.first else { return value }
+    var members = object ?? [:]
+    members[name] = (members[name] ?? [:]).setting(path.dropFirst(), to: value)
+    return .object(members)
   }
 }
 

@@ -162,6 +162,8 @@ extension SimulatedPhone {
     if notifications == .off { members["notifications"] = .string(notifications.rawValue) }
     members["registration_id"] = registrationID.map { .string($0) }
     members["alias"] = alias.map { .string($0) }
+    members["mobile"] = mobile.map { .string($0) }
+    if badge > 0 { members["badge"] = .number(badge) }
     if !tags.isEmpty { members["tags"] = .array(tags.sorted().map(JSONValue.string)) }
     if case .uninstalled(let since) = state { members["uninstalled_at"] = .milliseconds(since) }
     members["android"] = android.map(\.kept)
@@ -200,6 +202,7 @@ extension SimulatedPhone {
       android: AndroidState(kept: keptState["android"]))
     notifications = (keptState["notifications"]?.string).flatMap(Notifications.init) ?? .allowed
     tags = Set((keptState["tags"]?.array ?? []).compactMap(\.string))
+    (mobile, badge) = (keptState["mobile"]?.string, Int(clamping: keptState["badge"]?.integer ?? 0))
   }
 }
 

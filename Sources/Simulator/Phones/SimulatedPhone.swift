@@ -21,6 +21,10 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   package var alias: String?
   /// At JPush.
   package internal(set) var tags: Set<String> = []
+  /// At JPush: a phone number; nil: none.
+  package internal(set) var mobile: String?
+  /// At JPush: the number on the app's icon.
+  package internal(set) var badge = 0
   package internal(set) var state: State
   package internal(set) var appState: AppState
   package internal(set) var power: Power
@@ -45,6 +49,26 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
 
   /// As senders write it: FCM's or JPush's text, or hexadecimal digits.
   package var tokenText: String { provider == .apns ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self) }
+
+  /// Push types for which an app gets a token of their own, from PushKit, ActivityKit and the like: APNs refuses the one
+  /// for notifications.
+  package static let ownTokenTypes = Set(PushType.allCases.filter { $0.receiver != nil && $0 != .mdm })
+
+  /// The token that an app with this token for notifications has for a push type; and the reverse.
+  ///
+  /// - Parameter type: one of ``ownTokenTypes``; other types have the app's usual token.
+  package static func token(_ token: DeviceToken, for type: PushType) -> DeviceToken {
+    guard ownTokenTypes.contains(type) else { return token }
+    // Any change will do that differs for each type and can be undone.
+    let mask = Array(type.rawValue.utf8)
+    return DeviceToken(bytes: token.bytes.enumerated().map { $1 ^ mask[$0 % mask.count] })
+  }
+
+  /// The tokens of an iPhone's app for ``ownTokenTypes``; empty for other phones.
+  package var ownTokens: [PushType: DeviceToken] {
+    guard provider == .apns else { return [:] }
+    return Dictionary(uniqueKeysWithValues: Self.ownTokenTypes.map { ($0, Self.token(token, for: $0)) })
+  }
 
   package enum State: Sendable, Hashable {
     case installed

@@ -59,6 +59,15 @@ enum SimulateCommand {
   private static let serviceAccount = Option<String?>(
     "service-account", "file", "Give FCM access tokens only to this service account (default: any)."
   ).configuration
+  private static let jpushKeys = Option(
+    repeated: "jpush-key", "appkey:secret", "Let JPush accept only this AppKey and master secret (default: any pair)."
+  ) { text throws(BadValue) in
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+      throw BadValue("is not an AppKey and its master secret, e.g. 8103a4c628a0b98994ec1949:<secret>")
+    }
+    return (key: parts[0], secret: parts[1])
+  }
   private static let faults = faultList(
     "faults", "The errors of APNs to simulate, e.g. status=503,next=10 or delay=200ms,goaway=100.", .development)
   private static let fcmFaults = faultList(
@@ -92,7 +101,8 @@ enum SimulateCommand {
     parameters: [
       development.parameter, production.parameter, fcm.parameter, jpush.parameter, control.parameter, names.parameter,
       authority.parameter, authorityKey.parameter, key.parameter, keyID.parameter, teamID.parameter,
-      serviceAccount.parameter, faults.parameter, fcmFaults.parameter, jpushFaults.parameter, idleTimeout.parameter,
+      serviceAccount.parameter, jpushKeys.parameter, faults.parameter, fcmFaults.parameter, jpushFaults.parameter,
+      idleTimeout.parameter,
       unknown.parameter, tokens.parameter, topic.parameter, receipts.parameter, LogOptions.level.parameter,
       LogOptions.format.parameter,
     ]
@@ -122,7 +132,9 @@ enum SimulateCommand {
     let controlAddress: SocketAddress
     do {
       guard let listen = values[control] else { throw CommandFailure("No listen address was given.") }
-      server = Server(ServerConfiguration(address: listen), SimulatorControl.router(simulator))
+      server = Server(
+        ServerConfiguration(address: listen),
+        SimulatorControl.router(simulator, names: values[names], address: listen))
       controlAddress = try await server.start()
     } catch let error as SystemError {
       await simulator.stop()
@@ -174,6 +186,7 @@ enum SimulateCommand {
     configuration.knownKeys = try knownKeys(values, io)
     configuration.phones = PhoneBook(acceptsUnknownTokens: values[unknown])
     configuration.serviceAccount = try values[serviceAccount].map { try knownAccount($0) }
+    configuration.jpushKeys = Dictionary(values[jpushKeys].map { ($0.key, $0.secret) }) { $1 }
     configuration.faults = [
       .development: values[faults], .production: values[faults], .fcm: values[fcmFaults],
       .jpush: values[jpushFaults],
@@ -262,7 +275,7 @@ enum SimulateCommand {
     guard let email = json?["client_email"]?.string, let text = json?["private_key"]?.string,
       let key = try? PrivateKey(pem: text)  // the message says what is expected
     else { throw CommandFailure("\(path) is not a service account (JSON with client_email and private_key).") }
-    return FCMServiceAccount(email: email, key: key.publicKey)
+    return FCMServiceAccount(email: email, key: key.publicKey, project: json?["project_id"]?.string)
   }
 
   private static func faultList(_ name: String, _ help: String, _ server: SimulatedServer) -> Option<Faults> {

@@ -237,6 +237,21 @@ struct ClientKeyPageTests {
       for text in ["fields.merge(unsent)", "unsent[\"user\"] = user", ".put(\"at\", at)", "Log.w(\"Signalbox\""] {
         #expect(ScenePage(page).text.contains(text), "\(text)")
       }
+      // Repeats are dropped, pages change only after a tap, and by the app's rules.
+      for text in [
+        #"Signalbox.isNew(userInfo, "arrived")"#, #"Signalbox.isNew(userInfo, "opened")"#, "UNPushNotificationTrigger",
+        #"if let page = Signalbox.page(of: userInfo) { open(page) }"#, #""comment": "Message list","#,
+        #"isNew(this, message.data["sbid"], "arrived")"#, #"isNew(context, id, "opened")"#,
+        #""follow" to "Profile","#, "jpushNotificationCenter",
+      ] {
+        #expect(ScenePage(page).text.contains(text), "\(text)")
+      }
+      let rules = PageRules([.init(type: #"a"$b"#, page: "A", deepLink: "shop://orders/{id}")])
+      try await scene.store.write { try App.setPageRules($0, id: app.id, rules, now: scene.now) }
+      let own = ScenePage(try await admin.get("/apps/\(app.id)")).text
+      #expect(own.contains(#""a\"$b": "shop://orders/{id}","#) && own.contains(#""a\"\$b" to "shop://orders/{id}","#))
+      try await scene.store.write { try App.setPageRules($0, id: app.id, PageRules([]), now: scene.now) }
+      #expect(ScenePage(try await admin.get("/apps/\(app.id)")).text.contains("[String: String] = [ : ]"))
       #expect(try await admin.post("/apps/\(app.id)/client-keys").status == 303)
       let keys = try await scene.store.read { try ClientKey.all($0, app: app.id).map(\.key) }
       #expect(keys.count == 2)

@@ -23,13 +23,14 @@ struct CallbacksPageTests {
       let remarks =
         CallbackContradiction.allCases.map { ($0.name, texts.text(Problem("", $0))) }
         + CallbackNote.allCases.map { ($0.name, texts.text(Problem("", $0))) }
-      #expect(remarks.count == 19)
+      #expect(remarks.count == 21)
       for (name, text) in remarks {
         #expect(ids.contains(name), "\(name)")
         #expect(letters.contains(text.filter(\.isLetter)), "\(name)")
       }
       for method in CallbackTable.Method.allCases {
         #expect(page.text.contains(method.swiftName), "\(method)")
+        #expect(method.jpushName.map(page.text.contains) ?? true, "\(method)")
         #expect(letters.contains(texts("callbacks.methods.\(method.rawValue)").filter(\.isLetter)), "\(method)")
       }
     }
@@ -44,9 +45,12 @@ struct CallbacksPageTests {
       #expect(ids.isSuperset(of: ["rule-13-2", "rule-19-2", "rule-19-3"]))
       for row in [
         "18. Not running iOS 10+ Source: Apple’s documentation, 1 developer guide; sources disagree (C5) ; C8 ; note (N5)",
-        "; N9 yes yes application(didFinishLaunching) not after a force quit",
-        "9. Not running iOS 7–9 Source: 2 developer guides; note (N9) not both not both a banner is shown",
-        "16. Background iOS 10+ Source: 1 developer guide no either a banner is shown",
+        "; N9 ; N11 yes yes application(didFinishLaunching) not after a force quit",
+        "application(didFinishLaunching) only after a force quit; launch options contain the push",
+        "opened from its icon: no further call; after a force quit, the push is lost 2–3",
+        "9. Not running iOS 7–9 Source: 2 developer guides; note (N3) ; N9 ; N10 not both not both a banner is shown",
+        "11. Foreground iOS 10+ Source: 3 developer guides; sources disagree (C4) ; C6 ; C10",
+        "16. Background iOS 10+ Source: 1 developer guide; note (N11) no either a banner is shown",
         "19. Background iOS 7–9, 10+ Source: Apple’s documentation; note (N5) ; N6 yes yes silent push application(",
         "13. Foreground iOS 10+ Source: 2 developer guides; sources disagree (C7) no yes silent push",
       ] {

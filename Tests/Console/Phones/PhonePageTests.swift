@@ -350,6 +350,42 @@ struct PhonePageTests {
     }
   }
 
+  @Test("requests are listed by their outcome, refused ones with a reason that leads on; one is shown with its answer")
+  func requests() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let simulator = try #require(scene.simulator)
+      var ben = try await scene.signIn(.viewer)
+      #expect(ScenePage(try await ben.get("/phones/requests")).text.contains("No requests yet"))
+      for index in 1...60 {
+        let body: JSONValue = ["to": .string("x\(index)"), "notification": ["title": .string("Sale \(index)")]]
+        _ = try await simulator.fcm.answer(
+          SimulatedCall(method: "POST", target: "/fcm/send", authorization: "key=secret", body: body.bytes))
+      }
+      _ = try await simulator.jpush.answer(
+        SimulatedCall(
+          method: "POST", target: "/v3/push", authorization: "Basic YTpi",
+          body: Array(#"{"platform":"all","audience":{"alias":["none"]},"notification":{"alert":"Hi"}}"#.utf8)))
+      _ = try await simulator.jpush.answer(
+        SimulatedCall(method: "GET", target: "/v3/push/cid", authorization: "Basic YTpi", body: []))
+      let answer = try await ben.get("/phones/requests")
+      let page = ScenePage(answer)
+      for text in ["All 62", "Refused 61", "No push 1", "GET /v3/push/cid", "Refused · JPush 1011", "Sale 60"] {
+        #expect(page.text.contains(text), "\(text): \(page.text)")
+      }
+      #expect(!page.text.contains("Sale 1 ") && page.links.contains("/phones/requests?before=13"))
+      #expect(ScenePage(try await ben.get("/phones/requests?before=13")).text.contains("Sale 1 "))
+      let refused = ScenePage(try await ben.get("/phones/requests?outcome=refused"))
+      #expect(!refused.text.contains("/v3/push/cid"))
+      for text in ["Hi", "cannot find user by this audience", "HTTP 400", "POST /v3/push"] {
+        #expect(refused.text.contains(text), "\(text)")
+      }
+      #expect(refused.links.contains("/codes/JPush%201011"), "\(refused.links)")
+      let one = try await ben.get("/phones/requests?request=1")
+      #expect(ScenePage(one).text.contains(#""error":"InvalidRegistration""#) && !one.text.contains("key=secret"))
+      #expect(ScenePage(try await ben.get("/phones")).links.contains("/phones/requests") == false, "there is no phone")
+    }
+  }
+
   @Test("the wall shows six phones: those that are chosen, or those that received something last")
   func wall() async throws {
     try await ConsoleScene.with(simulator: true) { scene in

@@ -3,6 +3,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import Reactor
 import Store
 import Testing
 
@@ -86,7 +87,8 @@ struct SimulatorAPITests {
       ]
       let sent = simulator.phones.deliver(
         try FCMMessage.read(message.bytes).message, name: "projects/p/messages/1", isDry: false, now: scene.now)
-      #expect(sent == .success(nil))
+      let landing = try sent.get()
+      #expect(landing.arrived == 1 && landing.phones == [1] && landing.successor == nil)
       for query in ["?token=\(token.replacing(":", with: "%3A"))", "?message=projects/p/messages/1", "?title=Hello"] {
         let found = try await Self.call(scene, .get, "/notifications\(query)").json?["items"]?.array ?? []
         #expect(found.count == 1, "\(query)")
@@ -113,7 +115,7 @@ struct SimulatorAPITests {
       let answer = try await Self.call(scene, .post, "/phones", json: input)
       #expect(answer.status == 422)
       #expect(Set(answer.fields) == ["app", "environment", "token", "colour"])
-      let query = "?wait=soon&count=0&phone=x&token=zz&environment=test&after=-1&limit=501"
+      let query = "?wait=soon&count=-1&phone=x&token=zz&environment=test&after=-1&limit=501"
       let looked = try await Self.call(scene, .get, "/notifications" + query)
       #expect(looked.status == 422)
       #expect(looked.fields == ["wait", "count", "phone", "token", "environment", "after", "limit"])
@@ -168,6 +170,110 @@ struct SimulatorAPITests {
       #expect(none.json?["detail"] == "No matching notification arrived within 20ms; 3 arrived on all phones.")
       let few = try await Self.call(scene, .get, "/notifications?wait=20ms&title=First&count=2")
       #expect(few.status == 404 && few.text.contains("Only 1 of 2"))
+    }
+  }
+
+  @Test("that nothing arrives is asserted by count=0: the answer comes at the end, or with the first as an error")
+  func absence() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let book = try #require(scene.simulator).phones
+      let phone = try book.add(NewPhone(name: "Ada’s iPhone", environment: .development, topic: ConsoleScene.bundleID))
+      let none = try await Self.call(scene, .get, "/notifications?count=0&wait=20ms")
+      #expect(none.status == 200 && none.json?["total"] == 0)
+      async let waiting = Self.call(scene, .get, "/notifications?count=0&wait=1min&contains=SALE")
+      try book.receive(phone, ["aps": ["alert": ["title": "Hello"]]], id: "A1")
+      try book.receive(phone, ["aps": ["alert": ["title": "x", "subtitle": "Weekend sale: 20%"]]], id: "A2")
+      #expect(try await waiting.status == 409)
+      for (query, status) in [
+        ("count=0", 409), ("count=0&contains=sale", 409), ("count=0&contains=winter", 200), ("count=0&after=2", 200),
+        ("count=0&name=Grace", 200), ("count=0&name=Ada%E2%80%99s%20iPhone", 409), ("count=0&title=Hell", 200),
+        ("count=0&contains=hell&wait=10ms", 409),
+      ] {
+        let answer = try await Self.call(scene, .get, "/notifications?\(query)")
+        #expect(answer.status == status, "\(query): \(answer.text)")
+      }
+      let two = try await Self.call(scene, .get, "/notifications?count=0")
+      #expect(two.json?["detail"] == "2 matching notifications arrived, and none was to.")
+    }
+  }
+
+  @Test("a notification is found by a part of its text, and by a JSON Pointer into its payload")
+  func content() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let book = try #require(scene.simulator).phones
+      let phone = try book.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      try book.receive(
+        phone, ["aps": ["alert": ["title": "Order #48213", "body": "has shipped"], "badge": 3], "link": "orders"],
+        id: "A1")
+      try book.receive(phone, ["aps": ["alert": "Other"]], id: "A2")
+      for (query, count) in [
+        ("contains=%2348213", 1), ("contains=SHIPPED", 1), ("contains=o", 2), ("contains=orders", 0),
+        ("pointer=/aps/badge", 1), ("pointer=/aps/badge&value=3", 1), ("pointer=/aps/badge&value=4", 0),
+        ("pointer=/link&value=orders", 1), ("pointer=/aps/alert&value=Other", 1), ("pointer=/aps/alert/title", 1),
+      ] {
+        let answer = try await Self.call(scene, .get, "/notifications?\(query)")
+        #expect(answer.json?["total"] == .number(count), "\(query): \(answer.text)")
+      }
+      let wrong = try await Self.call(scene, .get, "/notifications?pointer=aps.badge")
+      #expect(wrong.status == 422 && wrong.codes == ["simulator.pointer"])
+    }
+  }
+
+  @Test("requests are listed with their answers, asserted, found and forgotten")
+  func requests() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let simulator = try #require(scene.simulator)
+      func send(_ body: JSONValue, key: String = "key=server") async throws {
+        _ = try await simulator.fcm.answer(
+          SimulatedCall(method: "POST", target: "/fcm/send", authorization: key, body: body.bytes))
+      }
+      let nothing = try await Self.call(scene, .get, "/requests?count=0&wait=10ms")
+      #expect(nothing.status == 200 && nothing.json?["total"] == 0)
+      let missing = try await Self.call(scene, .get, "/requests?wait=10ms&contains=sale")
+      #expect(missing.status == 404)
+      #expect(missing.json?["detail"] == "No matching request arrived within 10ms; 0 reached the simulator.")
+      async let waiting = Self.call(scene, .get, "/requests?wait=1min&outcome=refused&reason=InvalidRegistration")
+      try await send(["to": "x", "notification": ["title": "Weekend sale", "body": "20% off"], "data": ["link": "a"]])
+      let found = try await waiting
+      #expect(found.status == 200 && found.json?["total"] == 1)
+      let one = try #require(found.json?["items"]?.array?.first)
+      #expect(one["server"] == "fcm" && one["method"] == "POST" && one["target"] == "/fcm/send" && one["status"] == 200)
+      #expect(one["title"] == "Weekend sale" && one["body"] == "20% off" && one["tokens"] == ["x"])
+      #expect(one["json"]?["data"]?["link"] == "a" && one["text"] == .null && one["fault"] == false)
+      #expect(one["answer"]?.string?.contains("InvalidRegistration") == true)
+      for (query, status, total) in [
+        ("contains=SALE", 200, 1), ("contains=winter", 200, 0), ("pointer=/data/link&value=a", 200, 1),
+        ("server=fcm&status=200&token=x", 200, 1), ("server=jpush", 200, 0), ("after=1", 200, 0),
+        ("count=0&contains=sale", 409, nil), ("count=0&outcome=arrived", 200, 0), ("count=2&wait=10ms", 404, nil),
+      ] as [(String, Int, Int?)] {
+        let answer = try await Self.call(scene, .get, "/requests?\(query)")
+        #expect(answer.status == status, "\(query): \(answer.text)")
+        #expect(total == nil || answer.json?["total"] == total.map(JSONValue.number), "\(query)")
+      }
+      try await send([:], key: "")
+      let text = try await Self.call(scene, .get, "/requests?status=401").json?["items"]?.array?.first
+      #expect(text?["reason"] == "Unauthorized" && text?["outcome"] == "refused")
+      #expect(try await Self.call(scene, .get, "/requests?outcome=lost2").status == 422)
+      #expect(try await Self.call(scene, .delete, "/requests").status == 204)
+      #expect(try await Self.call(scene, .get, "/requests?count=0").status == 200)
+    }
+  }
+
+  @Test("a phone tells the tokens that its app has for other push types, and is found by them")
+  func ownTokens() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let book = try #require(scene.simulator).phones
+      let phone = try book.add(NewPhone(name: "Ada", environment: .development, topic: ConsoleScene.bundleID))
+      try book.receive(phone, ["aps": ["event": "update"]], id: "L1", pushType: .liveactivity)
+      let tokens = try await Self.call(scene, .get, "/phones/1", of: "/phones/{id}").json?["tokens"]
+      let token = try #require(tokens?["liveactivity"]?.string)
+      #expect(token != phone.tokenText && tokens?["voip"]?.string != nil && tokens?["alert"] == nil)
+      for one in [token, phone.tokenText] {
+        #expect(try await Self.call(scene, .get, "/notifications?token=\(one)").json?["total"] == 1)
+      }
+      let android = try book.add(
+        NewPhone(name: "B", platform: .android, environment: .development, topic: ConsoleScene.bundleID))
+      #expect(try await Self.call(scene, .get, "/phones/\(android.id)", of: "/phones/{id}").json?["tokens"] == [:])
     }
   }
 
@@ -241,7 +347,32 @@ struct SimulatorAPITests {
       let unsigned = try await call(.post, place + "/fcm/send")
       #expect(unsigned.status == 401 && unsigned.text.contains("Authorization: key="), "\(place)")
     }
+    for host in ["localhost", "LOCALHOST:2199", "127.0.0.1:2199", "127.9.9.9", "[::1]:2199"] {
+      #expect(try await call(.get, "/simulator/v1/phones", ["Host": host]).status == 200, "\(host)")
+    }
+    for host in ["evil.example", "evil.example:2199", "localhost.evil.example", "10.0.0.1", "[2001:db8::1]:80"] {
+      for (method, path) in [(HTTPServer.Method.get, "/requests"), (.delete, "/notifications"), (.get, "/nothing")] {
+        let answer = try await call(method, "/simulator/v1\(path)", ["Host": host])
+        #expect(answer.status == 421 && answer.text.contains("--name"), "\(host) \(path)")
+      }
+      #expect(try await call(.get, "/%73imulator/v1/phones", ["Host": host]).status == 421, "however it is written")
+      #expect(try await call(.post, "/fcm/send", ["Host": host]).status == 401, "clients call it by any name")
+    }
     let served = Set(router.routes.filter { $0.name == "api" }.map(\.pattern))
     #expect(served.count == Set(SimulatorAPI.all.map(\.pattern)).count)
+  }
+
+  @Test(
+    "the control API has the names that it was given, and its address; on all interfaces any address",
+    arguments: [
+      ("push.test:2199", "127.0.0.1:2199", 200), ("PUSH.test", "127.0.0.1:2199", 200), ("10.0.0.1", "127.0.0.1:1", 421),
+      ("10.0.0.1:9", "10.0.0.1:2199", 200), ("10.0.0.2", "10.0.0.1:2199", 421), ("10.0.0.2", "0.0.0.0:2199", 200),
+      ("[fd00::1]:2199", "[::]:2199", 200), ("evil.example", "0.0.0.0:2199", 421),
+    ])
+  func names(host: String, address: String, status: Int) async throws {
+    let router = SimulatorControl.router(
+      try PushSimulator(), names: ["push.test"], address: try #require(SocketAddress(address)))
+    let answer = await router.respond(to: try Request(.get, "/simulator/v1/phones", headers: ["Host": host]))
+    #expect(answer.status.code == status)
   }
 }

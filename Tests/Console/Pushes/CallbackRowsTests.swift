@@ -104,7 +104,7 @@ struct CallbackRowsTests {
       // With and without the background mode, one row: its sources are those of both.
       #expect(alert.text.contains("Background iOS 10+ Source: 3 developer guides; sources disagree (C4)"))
       let names = Set(alert.links.compactMap { $0.split(separator: "#").last.map(String.init) })
-      #expect(names == ["C1", "C4", "C6", "C8", "C9", "C10", "N1", "N2", "N3"])
+      #expect(names == ["C1", "C4", "C6", "C8", "C9", "C10", "N1", "N2", "N3", "N10", "N11"])
       let both = try await table([("content_available", "1")])
       #expect(
         both.text.contains(
@@ -132,6 +132,23 @@ struct CallbackRowsTests {
       let texts = scene.console.locales["en"]
       #expect(page.text.contains(texts.text(Problem("", CallbackNote.dropRepeats))))
       #expect(!(try await ben.get("/phones?show=payload").text.contains("Source: ")), "it belongs to the callbacks")
+
+      #expect(try await ben.post("/phones/1", [("action", "not_running")]).status == 303)
+      try phones.receive(phone, ["aps": ["alert": "Hello", "content-available": 1]], id: "ID-2")
+      let asleep = ScenePage(try await ben.get("/phones?show=callbacks"))
+      for words in [
+        "application(didFinishLaunching) on arrival, not after a force quit",
+        "application(didFinishLaunching) on tap, only after a force quit; launch options contain the push",
+      ] {
+        #expect(asleep.text.lowercased().contains(words.lowercased()), "\(asleep.text)")
+      }
+      let jpush = try phones.add(
+        NewPhone(name: "C", provider: .jpush, environment: .development, topic: ConsoleScene.bundleID))
+      let tapped = ReceivedNotification(
+        id: 2, apnsID: "2", topic: ConsoleScene.bundleID, pushType: .alert, priority: 10,
+        payload: #"{"aps":{"alert":"x"}}"#, receivedAt: ConsoleScene.noon)
+      let calls = PhoneNotificationRow(tapped, on: jpush, app: "Shop", texts: texts, now: ConsoleScene.noon).calls
+      #expect(calls.map(\.signature) == ["jpushNotificationCenter(_:didReceive:withCompletionHandler:)"])
 
       let android = try phones.add(
         NewPhone(name: "B", platform: .android, environment: .development, topic: ConsoleScene.bundleID))

@@ -12,7 +12,8 @@ extension PhoneBook {
     pushType: PushType = .alert
   ) throws {
     let push = AcceptedPush(
-      token: phone.token, apnsID: id, topic: phone.topic, pushType: pushType, priority: 10,
+      token: SimulatedPhone.token(phone.token, for: pushType), apnsID: id, topic: phone.topic, pushType: pushType,
+      priority: 10,
       expiration: ConsoleScene.noon.addingTimeInterval(3600), collapseID: collapseID, payload: payload,
       rawPayload: Array(payload.data()), uniqueID: payload[APNsPayload.idKey]?.string, usedProviderToken: true)
     guard case .success = deliver(push, environment: phone.environment, now: ConsoleScene.noon) else {

@@ -128,7 +128,8 @@ struct APIContractTests {
       "apns_id": "A1", "message": "m1", "push": "p1", "after": "1",
       "actor": "cli", "action": "push.create", "subject": "push%20p1", "from": "2026-11-20T12:00:00Z",
       "before": "2026-11-20T12:00:00Z", "source": "api", "to": "2026-11-20",
-      "push_type": "alert", "receipt": "displayed",
+      "push_type": "alert", "receipt": "displayed", "contains": "ell", "pointer": "/aps", "name": "Ada",
+      "value": "1", "server": "fcm", "status": "200",
     ]
     try await ConsoleScene.with { scene in
       try await scene.addApp()
@@ -142,6 +143,7 @@ struct APIContractTests {
           if operation.path.hasSuffix("/changes/{change}/devices"), name == "state" { value = "pending" }
           if operation.path == "/api/v1/incidents", name == "state" { value = "open" }
           if operation.path == "/api/v1/activity", name == "kind" { value = "pushes" }
+          if operation.path == "/simulator/v1/requests", name == "outcome" { value = "refused" }
           // A list out of two tables.
           if ["/api/v1/certificates", "/api/v1/hosts"].contains(operation.path), name == "cursor" { value = "1.c.1" }
           let target = "\(Self.target(operation))?\(name)=\(value)"

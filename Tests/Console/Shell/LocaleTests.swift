@@ -133,6 +133,7 @@ struct LocaleTests {
     add("callbacks.banner_", CallbackTable.Banner.allCases.map(\.rawValue))
     add("callbacks.", ["note"])
     add("callbacks.setting_", CallbackTable.Rule.Setting.allCases.map(\.rawValue))
+    add("caught.outcome_", CaughtRequest.Outcome.allCases.map(\.rawValue))
     add("callbacks.methods.", CallbackTable.Method.allCases.map(\.rawValue))
     add("callbacks.icon_", CallbackTable.IconTap.allCases.map(\.rawValue))
     let appStates = SimulatedPhone.AppState.allCases.map(\.rawValue)

@@ -120,7 +120,8 @@ struct RouteAccessTests {
     ("POST /certificates/calendar/remove", .viewer),
     ("GET /phones", .viewer), ("GET /phones/events", .viewer), ("GET /phones/new", .operator),
     ("GET /phones/ca.pem", .viewer), ("POST /phones", .operator), ("POST /phones/faults", .operator),
-    ("GET /phones/wall", .viewer), ("GET /phones/:id/remove", .operator), ("POST /first-run", .operator),
+    ("GET /phones/wall", .viewer), ("GET /phones/requests", .viewer), ("GET /phones/:id/remove", .operator),
+    ("POST /first-run", .operator),
     ("POST /phones/:id", .operator), ("POST /phones/:id/remove", .operator),
     ("GET /activity", .operator), ("GET /activity.csv", .operator), ("GET /activity.json", .operator),
     ("GET /search", .viewer), ("GET /docs", .viewer), ("GET /docs/:section", .viewer),
@@ -249,8 +250,8 @@ struct RouteAccessTests {
       let pages = [
         "/devices", "/devices?q=none", "/devices/1", "/apps", "/apps/\(app.id)", "/apps/\(app.id)/pages",
         "/apps/\(app.id)/topics", "/apps/\(app.id)/channels", "/audiences", "/audiences?kind=tags", "/phones",
-        "/phones/wall", "/certificates", "/certificates/\(certificate)", "/certificates/requests", "/account", "/codes",
-        "/docs", "/search?q=x",
+        "/phones/wall", "/phones/requests", "/certificates", "/certificates/\(certificate)", "/certificates/requests",
+        "/account", "/codes", "/docs", "/search?q=x",
       ]
       for role in [User.Role.viewer, .operator] {
         var browser = try await scene.signIn(role)

@@ -136,6 +136,8 @@ struct TokenAccessTable {
     ("GET /simulator/v1/channels", .viewer, .read, .closed),
     ("GET /simulator/v1/notifications", .viewer, .read, .closed),
     ("DELETE /simulator/v1/notifications", .operator, .devices, .closed),
+    ("GET /simulator/v1/requests", .viewer, .read, .closed),
+    ("DELETE /simulator/v1/requests", .operator, .devices, .closed),
     ("GET /simulator/v1/faults", .viewer, .read, .closed),
     ("DELETE /simulator/v1/faults", .operator, .devices, .closed),
     ("PUT /simulator/v1/faults/:server", .operator, .devices, .closed),

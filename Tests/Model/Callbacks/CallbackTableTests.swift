@@ -15,7 +15,7 @@ struct CallbackTableTests {
 
   /// One situation of docs/protocols.md §5 and what must come of it: methods as `M1`, with `key` for a launch with the
   /// push, `?` for a disputed call, `*` for one that Apple makes unless the app was force-quit, `+` for one after a
-  /// banner that the app had shown.
+  /// banner that the app had shown, `!` for one only after a force quit.
   struct Row: Sendable, CustomTestStringConvertible {
     let number: Int
     let facts: APNsPayload.Facts
@@ -61,8 +61,12 @@ struct CallbackTableTests {
     Row(8, alert, .from7to9, .background, false, "", .yes, "M3", .nothing, 1...1, ""),
     Row(9, alert, .from7to9, .notRunning, true, "", .yes, "M1key M3", .pushLost, 2...2, ""),
     Row(9, alertAndAvailable, .from7to9, .notRunning, false, "", .yes, "M1key M3", .pushLost, 2...2, ""),
-    Row(10, alertAndAvailable, .from7to9, .notRunning, true, "M1* M3*", .yes, "M1key M3", .pushLost, 2...3, "C5"),
-    Row(11, alert, .from10, .foreground, true, "M5", .appDecides, "M4+", .notApplicable, 1...2, "C6 C10"),
+    Row(
+      10, alertAndAvailable, .from7to9, .notRunning, true, "M1* M3*", .yes, "M1key! M3", .lostAfterForceQuit, 2...3,
+      "C5"),
+    // S004: with the background mode alone, M3 is called in the foreground too.
+    Row(11, alert, .from10, .foreground, true, "M5", .appDecides, "M4+", .notApplicable, 1...2, "C6 C10 C4"),
+    Row(11, alert, .from10, .foreground, false, "M5", .appDecides, "M4+", .notApplicable, 1...2, "C6 C10"),
     Row(12, alertAndAvailable, .from10, .foreground, true, "M3 M5", .appDecides, "M4+", .notApplicable, 2...3, "C6"),
     Row(13, alertAndAvailable, .from10, .foreground, false, "M3? M5", .appDecides, "M4+", .notApplicable, 1...3, "C7"),
     Row(14, alertAndAvailable, .from10, .background, true, "M3", .yes, "M4", .nothingNew, 2...2, ""),
@@ -71,13 +75,15 @@ struct CallbackTableTests {
     Row(16, alertAndAvailable, .from10, .background, false, "", .yes, "M4", .nothing, 1...1, ""),
     Row(17, alert, .from10, .notRunning, true, "", .yes, "M1key M4", .pushLost, 2...2, "C8"),
     Row(17, alertAndAvailable, .from10, .notRunning, false, "", .yes, "M1key M4", .pushLost, 2...2, "C8"),
-    Row(18, alertAndAvailable, .from10, .notRunning, true, "M1* M3*", .yes, "M1key M4", .pushLost, 2...3, "C5 C8"),
+    Row(
+      18, alertAndAvailable, .from10, .notRunning, true, "M1* M3*", .yes, "M1key! M4", .lostAfterForceQuit, 2...3,
+      "C5 C8"),
     Row(19, silent, .from7to9, .background, true, "M3", .no, "", .nothingNew, 1...1, ""),
     Row(19, silent, .from7to9, .foreground, true, "M3", .no, "", .notApplicable, 1...1, ""),
     Row(19, silent, .from10, .background, true, "M3", .no, "", .nothingNew, 1...1, ""),
     Row(19, silent, .from10, .foreground, true, "M3", .no, "", .notApplicable, 1...1, ""),
     // Apple launches the app also for a silent push, unless it was force-quit.
-    Row(19, silent, .from10, .notRunning, true, "M1* M3*", .no, "", .nothingNew, 0...2, "C5"),
+    Row(19, silent, .from10, .notRunning, true, "M1* M3*", .no, "", .lostAfterForceQuit, 0...2, "C5"),
     // C3: in the foreground M3 needs neither background mode nor content-available.
     Row(4, silent, .from7to9, .foreground, false, "M3", .no, "", .notApplicable, 1...1, "C1 C3"),
     // C7: in the foreground content-available alone may do.
@@ -175,6 +181,40 @@ struct CallbackTableTests {
     for cell in CallbackTable(Self.facts([:])).cells where cell.state != .foreground { #expect(cell.arrival == []) }
   }
 
+  @Test("an app that the push woke is not launched again; one that was force-quit hears of it by the tap: calls agree")
+  func forceQuit() {
+    let facts = [Self.alert, Self.alertAndAvailable, Self.silent, Self.facts(["badge": 1, "content-available": 1])]
+    for cell in facts.flatMap({ CallbackTable($0).cells }) where cell.arrival.contains(where: Self.wakes) {
+      let woken = cell.arrival.count + cell.tap.count { $0.condition != .withPushAfterForceQuit }
+      #expect(cell.state == .notRunning && cell.calls == cell.tap.count...woken, "\(cell)")
+      #expect(cell.tap.filter { $0.method == .launch }.allSatisfy { $0.condition == .withPushAfterForceQuit })
+      #expect(cell.icon == .lostAfterForceQuit && cell.notes.contains(.notAfterForceQuit))
+    }
+  }
+
+  private static func wakes(_ call: Table.Call) -> Bool { call.condition == .unlessForceQuit }
+
+  @Test(
+    "what a method of the app must know is said at every rule that it holds for",
+    arguments: [
+      (CallbackNote.receiveIfNoFetch, Set(4...10)), (.actionButtons, Set(5...10)), (.remoteTrigger, Set(11...18)),
+    ])
+  func notes(note: CallbackNote, numbers: Set<Int>) {
+    let visible = Table.rules.filter { !$0.isSilent }
+    #expect(Set(visible.filter { $0.notes.contains(note) }.map(\.number)) == numbers)
+    // Without an alert there is no tap and no button.
+    for cell in CallbackTable(Self.facts(["badge": 1])).cells {
+      #expect(!cell.notes.contains(.actionButtons))
+      #expect(!cell.notes.contains(.remoteTrigger) || cell.arrival.contains { $0.method == .present })
+    }
+  }
+
+  @Test("the older method is not called at a cold start, and the note says so")
+  func coldStart() {
+    #expect(CallbackNote.receiveIfNoFetch.english.contains("not at a cold start"))
+    #expect(Table.rules.allSatisfy { rule in !rule.cell.tap.contains { $0.method == .receive } || rule.number == 2 })
+  }
+
   @Test("repeats are called out for today's iOS")
   func duplicates() {
     func repeats(_ facts: APNsPayload.Facts) -> Bool {
@@ -187,13 +227,21 @@ struct CallbackTableTests {
 
   @Test("the methods have the names by which an app has them")
   func names() {
-    #expect(Table.Method.allCases.map(\.rawValue) == ["M1", "M2", "M3", "M4", "M5"])
-    #expect(Set(Table.Method.allCases.map(\.swiftName)).count == 5)
+    #expect(Table.Method.allCases.map(\.rawValue) == ["M1", "M2", "M3", "M4", "M5", "M6", "M7"])
+    #expect(Set(Table.Method.allCases.map(\.swiftName)).count == 7)
+    #expect(Table.Method.allCases.count { $0.swiftName.contains("handleActionWithIdentifier") } == 2)
+    let names = Table.Method.allCases.compactMap(\.jpushName)
+    #expect(
+      names == [
+        "jpushNotificationCenter(_:didReceive:withCompletionHandler:)",
+        "jpushNotificationCenter(_:willPresent:withCompletionHandler:)",
+      ])
   }
 
   private static func text(_ calls: [Table.Call]) -> String {
     let marks: [Table.Call.Condition: String] = [
       .always: "", .withPush: "key", .unlessForceQuit: "*", .ifShown: "+", .disputed: "?",
+      .withPushAfterForceQuit: "key!",
     ]
     return calls.map { $0.method.rawValue + (marks[$0.condition] ?? "") }.joined(separator: " ")
   }

@@ -79,6 +79,21 @@ struct FCMServiceTests {
     #expect(stranger.json["error_description"] == "Invalid grant: account not found")
   }
 
+  @Test("a service account sends for its own project, and nobody else's")
+  func project() async throws {
+    let scene = try await FCMScene {
+      $0.serviceAccount = FCMServiceAccount(
+        email: "test@simulator.iam.gserviceaccount.com", key: try FCMScene.key.publicKey, project: "simulator")
+    }
+    #expect(try await scene.notify("a").status == 200)
+    let token = scene.phone.tokenText.replacing(":", with: "%3A")
+    for path in ["messages:send", "registrations/\(token)/topicSubscriptions"] {
+      let refused = try await scene.call("POST", "/v1/projects/other/\(path)", body: "{}")
+      #expect(refused.status == 403 && refused.json["error"]?["status"] == "PERMISSION_DENIED", "\(path)")
+    }
+    #expect(try scene.titles() == ["a"])
+  }
+
   // MARK: Answers
 
   @Test("a message gets a name; a dry run checks the token and reaches nobody")
@@ -258,13 +273,18 @@ struct FCMServiceTests {
     for (change, word) in [
       (["time_to_live": -1], "InvalidTtl"), (["data": ["gcm.x": "y"]], "InvalidDataKey"),
       (["data": ["x": .string(String(repeating: "y", count: 4096))]], "MessageTooBig"),
-      (["restricted_package_name": "a.b"], "InvalidPackageName"),
+      (["restricted_package_name": "a.b"], "InvalidPackageName"), (["priority": "urgent"], "InvalidParameters"),
+      (["priority": 10], "InvalidParameters"), (["collapse_key": 5], "InvalidParameters"),
+      (["dry_run": "yes"], "InvalidParameters"), (["content_available": 1], "InvalidParameters"),
+      (["notification": "x"], "InvalidParameters"), (["data": ["x"]], "InvalidParameters"),
     ] as [([String: JSONValue], String)] {
       let reply = try await scene.legacy(.object(change.merging(["to": good]) { $1 }))
       #expect(reply.json["results"] == [["error": .string(word)]], "\(word)")
     }
     #expect((try await scene.legacy(["to": "/topics/news"]).json["message_id"]?.integer ?? 0) > 0)
     #expect(try await scene.legacy(["condition": "nonsense"]).json == ["error": "InvalidParameters"])
+    let urgent = try await scene.legacy(["to": "/topics/news", "priority": "urgent"])
+    #expect(urgent.json == ["error": "InvalidParameters"])
   }
 
   @Test("GCM's plain-text form is answered in lines, also with a replaced token and a simulated error")

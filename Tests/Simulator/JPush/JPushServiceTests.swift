@@ -142,6 +142,10 @@ struct JPushServiceTests {
     #expect(scene.received == [0, 0, 0])
     let cids = try await scene.call("GET", "/v3/push/cid?count=2")
     #expect(cids.json["cidlist"]?.array?.count == 2)
+    for count in ["0", "1001", "-1", "x"] {
+      let refused = try await scene.call("GET", "/v3/push/cid?count=\(count)")
+      #expect(refused.status == 400 && refused.code == 1003, "\(count)")
+    }
     let first = try await scene.push(cid: "c-1")
     scene.pass(86_000)
     #expect(try await scene.push(cid: "c-1").json == first.json)
@@ -187,6 +191,120 @@ struct JPushServiceTests {
     let reply = try await scene.simulator.jpush.answer(
       SimulatedCall(method: "POST", target: "/v3/push", authorization: "Basic YTpi", body: Array(body.utf8)))
     #expect(reply?.code == Int64(code) && reply?.status == 400)
+  }
+
+  @Test("the number on the icon is counted for each device, and stands in the payload as a number")
+  func badge() async throws {
+    let scene = try JPushScene()
+    func push(_ badge: JSONValue, _ platform: String = "ios") async throws {
+      let key = platform == "ios" ? "badge" : "badge_add_num"
+      let part: JSONValue = .object(["alert": "Hi", key: badge])
+      let reply = try await scene.call(
+        "POST", "/v3/push",
+        [
+          "platform": [.string(platform)], "audience": "all", "notification": .object([platform: part]),
+          "options": ["apns_production": false],
+        ])
+      #expect(reply.status == 200, "\(badge)")
+    }
+    func last(_ phone: Int, _ path: String...) throws -> JSONValue? {
+      let json = try #require(scene.book.phone(scene.phones[phone].id)?.received.first).json
+      return path.reduce(json as JSONValue?) { $0?[$1] }
+    }
+    for (badge, number) in [("+1", 1), ("+1", 2), (5, 5), ("-2", 3), ("-9", 0), ("+1", 1)] as [(JSONValue, Int64)] {
+      try await push(badge)
+      #expect(try last(0, "aps", "badge") == .integer(number), "\(badge)")
+    }
+    for number in [2, 4] as [Int64] {
+      try await push(2, "android")
+      #expect(try last(2, "android", "notification", "notification_count") == .integer(number))
+    }
+    let kept = try #require(scene.book.phone(scene.phones[0].id)).keptState
+    #expect(kept["badge"] == 1)
+  }
+
+  @Test(
+    "an address that JPush does not have is 404, a method that the address does not take 405",
+    arguments: [
+      ("GET", "/v3/push", 405, 1001), ("PUT", "/v3/push", 405, 1001), ("GET", "/v3/push/validate", 405, 1001),
+      ("DELETE", "/v3/push/cid", 405, 1001), ("GET", "/v3/push/1", 405, 1001), ("POST", "/v3/received", 405, 1003),
+      ("PUT", "/v3/devices/x", 405, 7002), ("PUT", "/v3/aliases/x", 405, 7002), ("POST", "/v3/tags", 405, 7002),
+      ("DELETE", "/v3/schedules", 405, 8100), ("GET", "/v3/nothing", 404, 1003), ("POST", "/v3/push/x/y", 404, 1003),
+      ("GET", "/v1/app", 404, 1003), ("GET", "/v3/schedules/x/y", 404, 8104), ("GET", "/v3/devices", 404, 7002),
+      ("GET", "/v3/tags/x/y", 404, 7002),
+    ])
+  func addresses(method: String, target: String, status: Int, code: Int) async throws {
+    let scene = try JPushScene()
+    let reply = try await scene.call(method, target)
+    #expect(reply.status == status && reply.code == Int64(code), "\(reply.json)")
+  }
+
+  @Test("a phone number is kept with the device, and removed by an empty text")
+  func mobile() async throws {
+    let scene = try JPushScene()
+    let path = "/v3/devices/\(scene.ids[0])"
+    #expect(try await scene.call("POST", path, ["mobile": "13012345678"]).status == 200)
+    #expect(try await scene.call("GET", path).json["mobile"] == "13012345678")
+    #expect(scene.book.phone(scene.phones[0].id)?.keptState["mobile"] == "13012345678")
+    #expect(try await scene.call("POST", path, ["alias": "x"]).status == 200)
+    #expect(try await scene.call("GET", path).json["mobile"] == "13012345678")
+    for wrong in ["abc", 5, "123456789012345678901"] as [JSONValue] {
+      #expect(try await scene.call("POST", path, ["mobile": wrong]).code == 7002, "\(wrong)")
+    }
+    #expect(try await scene.call("POST", path, ["mobile": ""]).status == 200)
+    #expect(try await scene.call("GET", path).json["mobile"] == .null)
+  }
+
+  @Test("a push replaces one of the app of the last day, where it waits and where it is shown, or is refused")
+  func override() async throws {
+    let scene = try JPushScene()
+    let phone = scene.phones[2].id
+    let first = try #require(try await scene.push().json["msg_id"]?.string)
+    for wrong in ["1", first + "0"] {
+      let refused = try await scene.push("all", ["override_msg_id": .string(wrong)])
+      #expect(refused.status == 400 && refused.code == 1003)
+    }
+    #expect(scene.received == [0, 1, 1], "nothing was sent")
+    let foreign = try await scene.call(
+      "POST", "/v3/push/validate",
+      [
+        "platform": "all", "audience": "all", "notification": ["alert": "Hi"],
+        "options": ["override_msg_id": .string(first)],
+      ], authorization: "Basic eDp5")
+    #expect(foreign.code == 1003, "of another app")
+    let second = try await scene.push("all", ["override_msg_id": .string(first)])
+    #expect(scene.received == [0, 2, 1], "the one in the shade is replaced")
+    let next = try #require(second.json["msg_id"]?.string)
+    _ = try await scene.push("all", ["override_msg_id": .string(next)])
+    #expect(scene.received == [0, 3, 1])
+    try scene.book.setPower(phone, .off)
+    let waiting = try #require(try await scene.push().json["msg_id"]?.string)
+    _ = try await scene.push("all", ["override_msg_id": .string(waiting)])
+    #expect(scene.book.phone(phone)?.waiting.count == 1)
+    scene.pass(86_400)
+    #expect(try await scene.push("all", ["override_msg_id": .string(waiting)]).code == 1003)
+  }
+
+  @Test("every call is seen: what arrived, what nobody has, what was refused and what only asks")
+  func caught() async throws {
+    let scene = try JPushScene { $0.phones = PhoneBook(acceptsUnknownTokens: true) }
+    let id = scene.ids[2]
+    _ = try await scene.push(["registration_id": [.string(id)]], cid: "c-1")
+    _ = try await scene.push(["registration_id": [.string(id)]], cid: "c-1")
+    _ = try await scene.push(["registration_id": ["1a0018970af"]])
+    _ = try await scene.push(["alias": ["nobody"]])
+    _ = try await scene.call("POST", "/v3/push", ["platform": "all"])
+    _ = try await scene.call("GET", "/v3/push")
+    _ = try await scene.call("GET", "/v3/push/cid")
+    _ = try await scene.call("POST", "/v3/push", authorization: "")
+    let all = Array(scene.simulator.requests.requests(RequestQuery()).reversed())
+    #expect(
+      all.map { "\($0.status ?? 0) \($0.outcome.rawValue) \($0.reason ?? "-")" } == [
+        "200 arrived -", "200 answered -", "200 no_phone -", "400 refused JPush 1011", "400 refused JPush 1002",
+        "405 refused JPush 1001", "200 answered -", "401 refused JPush 1004",
+      ])
+    #expect(all[0].tokens == [id] && all[0].alert.body == "Hi" && all[0].phones == [scene.phones[2].id])
+    #expect(all[2].tokens == ["1a0018970af"])
   }
 
   @Test("keys are required, and checked if they are known; every answer states the limits")
@@ -257,6 +375,9 @@ struct JPushServiceTests {
       status.json == [
         scene.ids[0]: ["status": 0], scene.ids[1]: ["status": 3], "none": ["status": 2],
       ])
+    let undated = try await scene.call(
+      "POST", "/v3/status/message", ["msg_id": 1, "registration_ids": ["none"], "date": "2027-02-30"])
+    #expect(undated.status == 400 && undated.code == 1003)
   }
 
   private static let schedule: JSONValue = [
@@ -297,6 +418,33 @@ struct JPushServiceTests {
     #expect(try await scene.call("GET", "/v3/schedules/\(id)").code == 8104)
     let refused = try await scene.call("POST", "/v3/schedules", ["name": "x"])
     #expect(refused.status == 400 && refused.code == 8100)
+  }
+
+  @Test(
+    "a schedule of more than a year ahead is refused",
+    arguments: [
+      ["single": ["time": "2028-02-20 00:00:00"]],
+      [
+        "periodical": [
+          "start": "2028-02-20 00:00:00", "end": "2028-02-25 00:00:00", "time": "17:00:00", "time_unit": "day",
+          "frequency": 1,
+        ]
+      ],
+      [
+        "periodical": [
+          "start": "2027-01-15 00:00:00", "end": "2028-02-25 00:00:00", "time": "17:00:00", "time_unit": "day",
+          "frequency": 1,
+        ]
+      ],
+    ] as [JSONValue])
+  func farSchedule(trigger: JSONValue) async throws {
+    let scene = try JPushScene()
+    let body = (Self.schedule.object ?? [:]).merging(["trigger": trigger]) { $1 }
+    let refused = try await scene.call("POST", "/v3/schedules", .object(body))
+    #expect(refused.status == 400 && refused.code == 8100, "\(refused.json)")
+    var near = body
+    near["trigger"] = ["single": ["time": "2028-01-10 00:00:00"]]
+    #expect(try await scene.call("POST", "/v3/schedules", .object(near)).status == 200)
   }
 
   @Test("a schedule sends when it is due, numbers its messages, and ends; one that is switched off sends nothing")

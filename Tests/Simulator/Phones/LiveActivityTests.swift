@@ -14,8 +14,10 @@ struct LiveActivityTests {
   ) throws -> AcceptedPush {
     let aps = aps.merging(["event": .string(event), "content-state": ["id": .string(id)]]) { given, _ in given }
     let payload: JSONValue = ["aps": .object(aps.filter { $0.value != .null })]
+    let token = try scene.current().token
     let push = AcceptedPush(
-      token: try scene.current().token, apnsID: id, topic: PhoneScene.topic + PushType.liveactivity.topicSuffix,
+      token: channel == nil ? SimulatedPhone.token(token, for: .liveactivity) : token, apnsID: id,
+      topic: PhoneScene.topic + PushType.liveactivity.topicSuffix,
       pushType: .liveactivity, priority: 10, payload: payload, rawPayload: Array(payload.data()),
       usedProviderToken: true, channel: channel)
     #expect(scene.deliver(push) == nil)

@@ -233,6 +233,34 @@ struct PhoneBookTests {
     #expect(throws: PhoneBookError.noSuchPhone(99)) { try scene.book.tap(99, id) }
   }
 
+  @Test(
+    "a push type with tokens of its own takes no other token, and its token nothing else", arguments: PushType.allCases)
+  func ownTokens(type: PushType) throws {
+    for acceptsUnknown in [false, true] {
+      let scene = try PhoneScene(PhoneBook(acceptsUnknownTokens: acceptsUnknown))
+      let topic = PhoneScene.topic + (type == .mdm ? "" : type.topicSuffix)
+      func push(_ token: DeviceToken, _ type: PushType, _ topic: String) -> APNsRejection? {
+        var push = PhoneScene.push(token, topic: topic)
+        push.pushType = type
+        return scene.deliver(push)
+      }
+      let own = SimulatedPhone.token(scene.phone.token, for: type)
+      #expect(push(own, type, topic) == nil)
+      #expect(try scene.current().received.count == 1)
+      guard SimulatedPhone.ownTokenTypes.contains(type) else {
+        #expect(own == scene.phone.token)
+        continue
+      }
+      #expect(try scene.current().ownTokens[type] == own && own != scene.phone.token)
+      #expect(SimulatedPhone.token(own, for: type) == scene.phone.token)
+      #expect(push(scene.phone.token, type, topic)?.reason == "DeviceTokenNotForTopic")
+      #expect(push(own, .alert, PhoneScene.topic)?.reason == "DeviceTokenNotForTopic")
+      #expect(try scene.current().received.count == 1)
+      try scene.book.uninstall(scene.phone.id)
+      #expect(push(own, type, topic)?.reason == "Unregistered")
+    }
+  }
+
   @Test("with notifications off a push is accepted and not shown, and the app gets only what needs no permission")
   func notificationsOff() throws {
     let scene = try PhoneScene()
@@ -243,7 +271,8 @@ struct PhoneBookTests {
       try scene.book.setAppState(scene.phone.id, state)
       let payload: JSONValue = ["aps": aps]
       let push = AcceptedPush(
-        token: scene.phone.token, apnsID: UUID().uuidString, topic: PhoneScene.topic, pushType: type, priority: 10,
+        token: SimulatedPhone.token(scene.phone.token, for: type), apnsID: UUID().uuidString, topic: PhoneScene.topic,
+        pushType: type, priority: 10,
         expiration: nil, collapseID: nil, payload: payload, rawPayload: Array(payload.data()), uniqueID: nil,
         usedProviderToken: true)
       #expect(scene.deliver(push) == nil)
