@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import JSON
+import Store
 import Testing
 
 @testable import Console
