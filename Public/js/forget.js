@@ -13,7 +13,7 @@ export function forgetDrafts() {
   document.addEventListener('submit', (event) => {
     // "Back to editing" is neither.
     const sent = event.target.matches('form[data-draft-done]') && !event.submitter?.hasAttribute('formaction');
-    if (!sent && !event.target.matches('form[action="/session/end"]')) return;
+    if (!sent && !event.target.matches('form[action$="/session/end"]')) return;
     forgetNow();
   });
 }

@@ -1,4 +1,7 @@
-// What several modules need: a word said aloud, and a pause before something is done.
+// What several modules need: the path of the console, a word said aloud, and a pause before something is done.
+
+/** What the paths of this console begin with, behind a proxy that serves it below a path; else empty. */
+export const base = document.body.dataset.base ?? '';
 
 /** Says `text` through one polite live region, for what the eye sees change but a screen reader would not. */
 export function announce(text) {

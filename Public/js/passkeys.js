@@ -1,5 +1,7 @@
 // Passkeys. The browser's answer goes into hidden fields of the button's form, which is then sent like any other.
 
+import { base } from './page.js';
+
 const bytes = (text) =>
   Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0));
 
@@ -25,7 +27,7 @@ async function ask(button) {
   problem.hidden = true;
   button.disabled = true;
   try {
-    const answer = await fetch('/session/passkey', { credentials: 'same-origin' });
+    const answer = await fetch(`${base}/session/passkey`, { credentials: 'same-origin' });
     const asked = await answer.json();
     const fields = button.dataset.passkey === 'create' ? await create(button, asked) : await get(asked);
     for (const [name, value] of Object.entries(fields)) form.elements[name].value = value;

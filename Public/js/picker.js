@@ -1,7 +1,7 @@
 // Fields that name tags, aliases, segments or devices: what exists is suggested as one types (WAI-ARIA, combobox with a
 // list). The app is that of the form's data-app, or of its field. Without script they are plain fields.
 
-import { debounced } from './page.js';
+import { base, debounced } from './page.js';
 
 const separators = /[,\n，;]/;
 let count = 0;
@@ -126,7 +126,7 @@ function combobox(input, kind, typed, choose) {
 async function suggestions(kind, app, text, signal) {
   if (!app) return [];
   try {
-    const answer = await fetch(`/audiences/suggestions?${new URLSearchParams({ kind, app, q: text })}`, {
+    const answer = await fetch(`${base}/audiences/suggestions?${new URLSearchParams({ kind, app, q: text })}`, {
       headers: { Accept: 'application/json' }, credentials: 'same-origin', signal,
     });
     const isJSON = answer.headers.get('Content-Type')?.startsWith('application/json');

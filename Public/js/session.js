@@ -2,6 +2,7 @@
 // would end, and asks before it leaves, because another tab may have used the session since.
 
 import { forgetNow } from './forget.js';
+import { base } from './page.js';
 
 const channel = 'BroadcastChannel' in window ? new BroadcastChannel('signalbox.session') : undefined;
 const longest = 2 ** 31 - 1;
@@ -16,7 +17,7 @@ export function watchSession() {
   if (session === undefined) return channel?.postMessage('gone');
   ask(Number(session));
   document.addEventListener('submit', ({ target }) => {
-    if (target.matches('form[action="/session/end"]')) channel?.postMessage('out');
+    if (target.matches('form[action$="/session/end"]')) channel?.postMessage('out');
   });
   channel?.addEventListener('message', ({ data }) => {
     // Once signed out, this page's own form is forgotten too. Whether it came to that, the server knows.
@@ -35,7 +36,7 @@ function ask(seconds) {
 async function check() {
   let seconds;
   try {
-    const answer = await fetch('/session/left', { credentials: 'same-origin', cache: 'no-store' });
+    const answer = await fetch(`${base}/session/left`, { credentials: 'same-origin', cache: 'no-store' });
     ({ seconds } = await answer.json());
   } catch {
     // The server is away: nothing else could be shown.
@@ -52,6 +53,6 @@ async function check() {
     return ask(0.5);
   }
   if (signedOut) forgetNow();
-  const back = encodeURIComponent(location.pathname + location.search);
-  location.replace(`/session/new?why=${signedOut ? 'out' : 'ended'}&return=${back}`);
+  const back = encodeURIComponent(location.pathname.slice(base.length) + location.search);
+  location.replace(`${base}/session/new?why=${signedOut ? 'out' : 'ended'}&return=${back}`);
 }

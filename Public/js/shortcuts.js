@@ -1,8 +1,9 @@
 // The list of keyboard shortcuts: a section of the search page, shown in a dialog.
 
+import { base } from './page.js';
 import { fetchPage } from './refresh.js';
 
-const page = '/search';
+const page = `${base}/search`;
 
 /** Opens the list; without an answer, its page. */
 export async function showShortcuts() {

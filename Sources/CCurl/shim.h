@@ -27,6 +27,9 @@ static inline CURLcode ccurl_set_transfer(CURL *handle, CURLoption option, curl_
 static inline CURLcode ccurl_set_debug(CURL *handle, curl_debug_callback callback) {
   return curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback);
 }
+static inline CURLcode ccurl_set_progress(CURL *handle, curl_xferinfo_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, callback);
+}
 static inline CURLcode ccurl_get_long(CURL *handle, CURLINFO info, long *value) {
   return curl_easy_getinfo(handle, info, value);
 }

@@ -149,6 +149,8 @@ package struct Console: Sendable {
   let tickets = Tickets()
   /// Where people sign in instead of here.
   let oidc: OIDCProvider
+  /// What a proxy serves the console below.
+  let basePath: BasePath
   let clock: @Sendable () -> Date
   let log: Logger
 
@@ -186,6 +188,7 @@ package struct Console: Sendable {
       proxies: configuration.proxies, isStrict: configuration.isStrict)
     let courier = courier
     oidc = OIDCProvider(pool: pools.providers, proxies: configuration.proxies)
+    basePath = BasePath(configuration.address)
     webhooks = WebhookSender(pool: pools.webhooks, proxies: configuration.proxies) { courier.address }
     publicFiles = try StaticFiles(root: configuration.publicFiles, pool: pools.files)
   }

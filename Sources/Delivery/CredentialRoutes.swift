@@ -179,7 +179,6 @@ package final class CredentialRoutes: RouteFinder {
   ) throws -> ProviderTools {
     var connections = connections
     connections.connection.proxies = try rules(credential)
-    connections.connection.proxies.targets = proxies.targets
     return ProviderTools(
       loop: loop, resolver: resolver, connections: connections, clock: clock, report: report,
       stateChanged: stateChanged)
@@ -194,12 +193,15 @@ package final class CredentialRoutes: RouteFinder {
 
   /// The proxy of a credential's own, or the server's. The built-in simulator listens on this machine.
   private func rules(_ credential: Credential) throws -> ProxyRules {
-    guard let proxy = credential.proxy else { return credential.place == .simulator ? .none : proxies }
-    guard proxy.address != CredentialProxy.direct else { return .none }
+    guard let proxy = credential.proxy else {
+      return credential.place == .simulator ? proxies.through(nil) : proxies
+    }
+    guard proxy.address != CredentialProxy.direct else { return proxies.through(nil) }
     do {
       let server = try ProxyServer(proxy.address)
       let password = try proxy.opened(store.sealer)
-      return ProxyRules(always: ProxyServer(host: server.host, port: server.port, user: proxy.user, password: password))
+      return proxies.through(
+        ProxyServer(host: server.host, port: server.port, user: proxy.user, password: password))
     } catch let error where error is SealingError || error is SealingMismatch {
       throw NoRoute("The password of the credential's proxy cannot be decrypted. Enter it again on the app's page.")
     }

@@ -99,11 +99,18 @@ final class CurlHandle {
     try check(ccurl_set_list(handle, option, list))
   }
 
-  /// Trusted roots in place of the system's; nil: the system's.
-  func trust(_ pem: String?) throws(MailError) {
-    guard let pem, !pem.isEmpty else { return }
-    let bytes = Array(pem.utf8)
-    try check(ccurl_set_copy(handle, CURLOPT_CAINFO_BLOB, bytes, bytes.count))
+  /// - Parameters:
+  ///   - pem: trusted roots in place of the system's; nil: the system's.
+  ///   - file: a PEM file with roots that count beside the system's; nil: none.
+  func trust(_ pem: String?, and file: String?) throws(MailError) {
+    if let pem, !pem.isEmpty {
+      let bytes = Array(pem.utf8)
+      try check(ccurl_set_copy(handle, CURLOPT_CAINFO_BLOB, bytes, bytes.count))
+    } else if let file {
+      try set(CURLOPT_CAINFO, file)
+      // The file replaces the system's bundle; the same roots stand in this folder.
+      try set(CURLOPT_CAPATH, "/etc/ssl/certs")
+    }
   }
 
   /// Bypasses proxies for loopback hosts.
@@ -155,6 +162,13 @@ final class CurlHandle {
     return message[0] == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: message)
   }
 
+  /// The meaning of a failed transfer.
+  func failure(_ code: CURLcode) -> MailError.Code? {
+    // What OpenSSL says about an answer that is not TLS.
+    if code == CURLE_SSL_CONNECT_ERROR, words(code).contains("wrong version number") { return .speaksPlain }
+    return Self.failure(code)
+  }
+
   func long(_ info: CURLINFO) -> Int {
     var value = 0
     return ccurl_get_long(handle, info, &value) == CURLE_OK ? value : 0
@@ -165,7 +179,7 @@ final class CurlHandle {
   }
 
   /// The meaning of a failed connection; nil for other failures.
-  static func failure(_ code: CURLcode) -> MailError.Code? {
+  private static func failure(_ code: CURLcode) -> MailError.Code? {
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT,
       CURLE_GOT_NOTHING:

@@ -10,6 +10,16 @@ package struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
     case authentication
     /// A webhook's wrong signature or token.
     case signature
+    /// A robot takes only messages with its keyword.
+    case keyword
+    /// A robot takes no messages from our address.
+    case address
+    /// A robot's keyword, signature or list of addresses; which one is unknown.
+    case robot
+    /// Without encryption, to a server that expects TLS from the first byte.
+    case speaksTLS = "speaks_tls"
+    /// TLS from the first byte, to a server that does not speak it there.
+    case speaksPlain = "speaks_plain"
     /// The server does not accept mail from this sender.
     case sender
     /// The server does not accept mail for this receiver.
@@ -28,6 +38,15 @@ package struct MailError: Error, Sendable, Hashable, CustomStringConvertible {
       case .tls: "no trusted TLS connection"
       case .authentication: "the username or password was refused"
       case .signature: "the signature or the token in the URL was refused"
+      case .keyword:
+        "the robot’s keyword is missing; every message contains the word Signalbox: enter it there as a keyword"
+      case .address: "this server’s IP address is not on the robot’s list"
+      case .robot:
+        "a security setting of the robot was not met: its keyword (Signalbox is in every message), its signature, or its "
+          + "list of IP addresses"
+      case .speaksTLS:
+        "the server was reached but does not greet in plain text, because it expects TLS from the start: choose TLS"
+      case .speaksPlain: "the server was reached but does not speak TLS from the start on this port"
       case .sender: "the sender was refused"
       case .recipient: "the recipient was refused"
       case .refused: "refused"

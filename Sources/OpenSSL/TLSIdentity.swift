@@ -76,17 +76,31 @@ extension TLSIdentity {
 package enum TLSTrust: Sendable, Hashable {
   /// The system's authorities (Debian: package ca-certificates), or `SSL_CERT_FILE`.
   case system
+  /// The system's authorities, and the certificates of a PEM file; they need not be roots.
+  case systemAnd(file: String)
   /// Only these certificates, in PEM form; they need not be roots.
   case pem([UInt8])
+
+  /// - Parameter file: nil: only the system's.
+  package static func system(and file: String?) -> TLSTrust { file.map { .systemAnd(file: $0) } ?? .system }
+
+  private static func installSystem(in context: OpaquePointer) throws(TLSError) {
+    guard SSL_CTX_set_default_verify_paths(context) == 1 else {
+      throw TLSError(.trust, "The system's trusted certificates cannot be read: \(TLSError.takeMessage()).")
+    }
+  }
 
   /// - Throws: ``TLSError`` with code `trust`.
   func install(in context: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
     switch self {
-    case .system:
-      guard SSL_CTX_set_default_verify_paths(context) == 1 else {
-        throw TLSError(.trust, "The system's trusted certificates cannot be read: \(TLSError.takeMessage()).")
+    case .system: try Self.installSystem(in: context)
+    case .systemAnd(let file):
+      try Self.installSystem(in: context)
+      guard SSL_CTX_load_verify_file(context, file) == 1 else {
+        throw TLSError(.trust, "The trusted certificates of \(file) cannot be read: \(TLSError.takeMessage()).")
       }
+      X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), UInt(X509_V_FLAG_PARTIAL_CHAIN))
     case .pem(let text):
       let certificates = PEMCertificates.read(text)
       defer { certificates.forEach { X509_free($0) } }

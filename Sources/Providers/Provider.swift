@@ -1,6 +1,7 @@
 package import Foundation
 package import HTTP2
 package import Model
+internal import OpenSSL
 package import Reactor
 
 /// A push service used with one credential over its own connections.
@@ -158,6 +159,13 @@ package struct ProviderTools: Sendable {
   ) {
     (self.loop, self.resolver, self.connections, self.clock) = (loop, resolver, connections, clock)
     (self.report, self.stateChanged) = (report, stateChanged)
+  }
+
+  /// Whom a connection trusts.
+  ///
+  /// - Parameter own: the endpoint's own certificates, in PEM form; nil: what every outgoing connection trusts.
+  func trust(_ own: [UInt8]?) -> TLSTrust {
+    own.map { .pem($0) } ?? .system(and: connections.connection.proxies.trustFile)
   }
 }
 

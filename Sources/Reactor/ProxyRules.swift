@@ -1,7 +1,11 @@
-/// How outgoing connections are made: which go through a proxy, and where they may go.
+/// How outgoing connections are made: which go through a proxy, where they may go, and whom they trust.
 package struct ProxyRules: Sendable, Hashable {
   /// For everything but the push services.
   package var targets = TargetList.any
+  /// Hosts that webhooks and receivers may reach without TLS, besides this machine; ``TargetList/any``: none.
+  package var plainHosts = TargetList.any
+  /// A PEM file with authorities that count beside the system's; nil: only the system's.
+  package var trustFile: String?
   /// Nil: none.
   package let server: ProxyServer?
   /// Connections that stay direct.
@@ -61,6 +65,13 @@ package struct ProxyRules: Sendable, Hashable {
     package var description: String {
       "\(source) \(reason). For direct connections, set --proxy none (SIGNALBOX_PROXY=none)."
     }
+  }
+
+  /// These rules for another proxy: targets and trust stay.
+  package func through(_ server: ProxyServer?) -> ProxyRules {
+    var rules = server.map { ProxyRules(always: $0) } ?? .none
+    (rules.targets, rules.plainHosts, rules.trustFile) = (targets, plainHosts, trustFile)
+    return rules
   }
 
   /// The proxy for a connection; nil: direct.

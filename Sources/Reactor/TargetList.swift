@@ -100,6 +100,12 @@ package struct TargetList: Sendable, Hashable {
     }
   }
 
+  /// Whether an entry names the host, or covers it as an address. Names are not looked up.
+  package func names(_ host: String) -> Bool {
+    guard let address = SocketAddress(host: Self.plain(host), port: 0) else { return lists(host) }
+    return networks.contains { $0.covers(address) }
+  }
+
   private func lists(_ host: String) -> Bool {
     var name = Self.plain(host)
     if names.contains(name) { return true }

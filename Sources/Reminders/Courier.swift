@@ -56,8 +56,8 @@ package final class Courier: Sendable {
       throw MailError(.settings, "“\(secrets.address)” is not an email address")
     }
     let message = try message(content, from: mail.from, to: to)
-    let targets = proxies.targets
-    return try await pool.run { try SMTPTransport(mail.server, targets: targets).send(message) }
+    let rules = proxies
+    return try await pool.run { try SMTPTransport(mail.server, rules: rules).send(message) }
   }
 
   /// - Throws: `TemplateError`.

@@ -114,7 +114,8 @@ enum ServeCommand {
       proxies.parameter, publicAddress.parameter, connections.parameter, metricsOpen.parameter, sessionIdle.parameter,
       tokenRate.parameter, addressRate.parameter, pageRate.parameter, breachedPasswords.parameter, insecure.parameter,
       replicated.parameter, standby.parameter, litestream.parameter, CommonOptions.resources.parameter,
-      CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, LogOptions.level.parameter,
+      CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.trust.parameter,
+      CommonOptions.allowHTTP.parameter, LogOptions.level.parameter,
       LogOptions.format.parameter,
     ]
   ) { values, io in

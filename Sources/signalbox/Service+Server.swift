@@ -78,7 +78,10 @@ extension Service {
   }
 
   /// The base URL of the first link, which somebody at this machine opens. In a container its host name leads nowhere.
-  var localURL: String {
+  var localURL: String { Self.local(url) }
+
+  /// A URL with `localhost` in place of a wildcard address.
+  static func local(_ url: String) -> String {
     for wildcard in ["://0.0.0.0:", "://[::]:"] where url.contains(wildcard) {
       return url.replacingOccurrences(of: wildcard, with: "://localhost:")
     }

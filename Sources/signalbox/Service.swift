@@ -138,6 +138,11 @@ final class Service: Sendable {
       pools: pools, look: look, clock: clock, log: log)
     let stamp = options.tls?.stamp
     let router = console.router()
+    let base = router.servedPath.text.split(separator: "/").first.map(String.init)
+    if let base, router.routes.contains(where: { $0.pattern.hasPrefix("/\(base)/") || $0.pattern == "/\(base)" }) {
+      throw CommandFailure.usage(
+        "--address: /\(base) is a page of the console itself. Choose another path, e.g. /signalbox.")
+    }
     configured.requestEnded = { [times = store.times] route, status, duration in
       times.note(.request(handler: MetricsRoute.handler(of: route), status: status / 100), duration)
     }
@@ -147,6 +152,11 @@ final class Service: Sendable {
     address = try await server.start()
     url = options.address ?? "\(scheme)://\(address)"
     console.courier.link(to: Self.links(scheme, address))
+    let local = Self.local("\(scheme)://\(address)")
+    // Only `signalbox health` needs it: a disk that cannot be written does not stop the server here.
+    try? await store.write { database in
+      if try ServerAddress.find(database) != local { try ServerAddress.set(database, local) }
+    }
     if let trouble = await store.pool.checkDisk() {
       log.error("nothing can be saved until the disk is fixed", ["error": "\(trouble)"])
     }

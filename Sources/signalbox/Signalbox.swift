@@ -39,6 +39,7 @@ enum Signalbox {
     TakeOverCommand.command,
     RotateKeyCommand.command,
     DoctorCommand.command,
+    HealthCommand.command,
   ]
 
   static let program = Program(

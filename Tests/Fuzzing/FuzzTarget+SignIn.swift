@@ -79,10 +79,10 @@ extension FuzzTarget {
           _ = keys.check(token)
         }
       }
-      let metadata = try OIDCMetadata(json, issuer: issuer, isUsable: WebAddress.isUsable)
+      let metadata = try OIDCMetadata(json, issuer: issuer, isUsable: { WebAddress.isUsable($0) })
       precondition(metadata.issuer == issuer, "another issuer")
       let addresses = [metadata.authorization, metadata.token, metadata.keys] + [metadata.userInfo].compactMap { $0 }
-      precondition(addresses.allSatisfy(WebAddress.isUsable), "an address that must not be called")
+      precondition(addresses.allSatisfy { WebAddress.isUsable($0) }, "an address that must not be called")
     }
   }
 }

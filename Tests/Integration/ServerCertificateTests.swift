@@ -1,6 +1,7 @@
 import Console
 import Foundation
 import Glibc
+import JSON
 import Logging
 import OpenSSL
 import Reactor
@@ -75,6 +76,28 @@ struct ServerCertificateTests {
         #expect(try await files.isShown("b.example", at: port))
         try files.issue("c.example")
         try await eventually("the next good one is shown") { try await files.isShown("c.example", at: port) }
+      }
+    }
+  }
+
+  @Test("signalbox health asks the server of a data folder, over TLS too, and fails once it has ended")
+  func health() async throws {
+    try await CommandRunner.with { box in
+      let never = await box.run("health")
+      #expect(never.code == 1 && never.errors.contains("no server has been started there"), "\(never)")
+      let files = try Files(box.folder)
+      try files.issue("push.example.com")
+      for tls in [nil, files.own] {
+        var options = Service.Options.test(box.data)
+        options.tls = tls
+        try await Service.with(options) { _ in
+          let ready = await box.run("health")
+          #expect(ready.code == 0 && ready.output == "ready\n", "\(ready)")
+          let json = await box.run("health", "--json")
+          #expect(json.json?["ready"]?.bool == true && json.json?["url"]?.string?.hasPrefix("http") == true, "\(json)")
+        }
+        let gone = await box.run("health")
+        #expect(gone.code == 1 && gone.output.contains("cannot be reached"), "\(gone)")
       }
     }
   }

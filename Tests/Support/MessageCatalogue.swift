@@ -20,7 +20,7 @@ package enum MessageCatalogue {
     FCMMessageProblem.self, JPushMessageProblem.self, LintMessage.self, RepeatMessage.self,
     CallbackContradiction.self, CallbackNote.self, ChannelMessage.self, TopicMessage.self, DialectMessage.self,
     PageMessage.self, SmokeMessage.self, TemplateMessage.self, SegmentMessage.self, PersonMessage.self,
-    OIDCMessage.self,
+    OIDCMessage.self, WebAddressMessage.self,
     PasswordMessage.self, ApprovalMessage.self, LocalizationMessage.self,
   ]
 

@@ -14,14 +14,15 @@ package struct HostProbe: Sendable {
   private let proxies: ProxyRules
 
   /// - Parameters:
-  ///   - trust: the authorities by which ``HostSighting/trust`` is determined.
+  ///   - trust: the authorities by which ``HostSighting/trust`` is determined; nil: what every outgoing connection
+  ///     trusts.
   ///   - timeout: for everything after the name lookup; the resolver has its own timeouts.
   ///   - proxies: which hosts are reached through a proxy. Their names are looked up there.
   /// - Throws: `TLSError` with code `trust`.
   package init(
-    trust: TLSTrust = .system, timeout: Duration = .seconds(10), proxies: ProxyRules = .none
+    trust: TLSTrust? = nil, timeout: Duration = .seconds(10), proxies: ProxyRules = .none
   ) throws(TLSError) {
-    context = try TLSContext.inspecting(trust: trust)
+    context = try TLSContext.inspecting(trust: trust ?? .system(and: proxies.trustFile))
     (self.timeout, self.proxies) = (timeout, proxies)
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Mail
 import Model
+import Reactor
 import SQLite
 import Store
 
@@ -39,7 +40,9 @@ struct OIDCForm: Sendable {
     func check(_ isGood: Bool, _ field: String, _ message: OIDCMessage, _ arguments: [String: String] = [:]) {
       if !isGood { problems.append(Problem(field, message, arguments)) }
     }
-    check(WebAddress.isUsable(issuer) && !issuer.contains("?"), "issuer", .issuer)
+    let scheme = Problem("issuer", OIDCMessage.issuer)
+    if let problem = Problem.address("issuer", issuer, plain: .any, else: scheme) { problems.append(problem) }
+    check(!issuer.contains("?"), "issuer", .issuer)
     check(!clientID.isEmpty, "client_id", .clientID)
     check((1...Self.labelLimit).contains(label.count), "label", .label)
     check(scopes.contains("openid") && scopes.allSatisfy(Self.isScope), "scopes", .scopes)

@@ -52,7 +52,7 @@ final class OIDCProvider: Sendable {
       return kept
     }
     let document = try await read(OIDCMetadata.address(of: issuer))
-    let metadata = try OIDCMetadata(document, issuer: issuer, isUsable: WebAddress.isUsable)
+    let metadata = try OIDCMetadata(document, issuer: issuer, isUsable: { WebAddress.isUsable($0) })
     let found = Known(metadata: metadata, keys: try await keys(metadata), readAt: now, keysReadAt: now)
     known.withLock { $0 = found }
     return found

@@ -64,7 +64,9 @@ enum ProofGate {
     if isFresh(session, now: page.now) { return try await handler(page) }
     if page.request.method.isSafe { return try await ask(page, returnTo: SessionPages.ownPath(page.request.target)) }
     // A page cannot carry a chosen file: it is chosen once more, on the page that the form comes from.
-    if page.form.hasFiles { return try await ask(page, returnTo: origin(page.request), isFileLost: true) }
+    if page.form.hasFiles {
+      return try await ask(page, returnTo: origin(page.request, page.console.basePath), isFileLost: true)
+    }
     guard page.form.has(field) || PasskeyPages.isIn(page.form) else { return try await ask(page) }
     switch try await check(page) {
     case .proven(let page): return try await handler(page)
@@ -73,9 +75,9 @@ enum ProofGate {
   }
 
   /// The path of the page that a form was sent from.
-  private static func origin(_ request: Request) -> String {
+  private static func origin(_ request: Request, _ base: BasePath) -> String {
     let url = request.header("Referer").flatMap { URLComponents(string: $0) }
-    return SessionPages.ownPath(url?.percentEncodedPath)
+    return SessionPages.ownPath((url?.percentEncodedPath).map(base.served.stripped))
   }
 
   /// Checks what the form brings, and notes the proof.
@@ -156,7 +158,9 @@ enum ProofGate {
     let back = ConsoleRouter.escaped(returnTo ?? "/account")
     let carried = returnTo.map { [(name: "return", value: $0)] } ?? page.form.all.filter { !own.contains($0.name) }
     // A refused proof comes from this page: the way back is the one that it had.
-    let from = page.form.has(fromField) ? SessionPages.ownPath(page.form.raw(fromField)) : origin(page.request)
+    let from =
+      page.form.has(fromField)
+      ? SessionPages.ownPath(page.form.raw(fromField)) : origin(page.request, page.console.basePath)
     return page.answer(
       ProofView(
         action: returnTo == nil ? page.request.path : path, name: user.name, problem: problem,

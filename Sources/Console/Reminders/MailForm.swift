@@ -37,7 +37,15 @@ struct MailForm: Sendable {
   func settings(_ known: MailSettings?) throws(Problems) -> MailSettings {
     var problems: [Problem] = []
     if !SMTPServer.isHost(host) {
-      problems.append(Problem("host", code: "mail.host", "Enter the host name or IP address of the mail server."))
+      problems.append(
+        SMTPServer.place(host).map { place in
+          Problem(
+            "host", code: "mail.host_port", "Enter {host} here, and {port} in the port’s own field.",
+            ["host": place.host, "port": "\(place.port)"])
+        }
+          ?? Problem(
+            "host", code: "mail.host",
+            "Enter the host name or IP address of the mail server, without smtp:// and without a port."))
     }
     let port = port ?? security.port
     if !(1...65_535).contains(port) {

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Mail
 import Model
+import Reactor
 import Store
 
 /// A receiver from the form or the API, validated.
@@ -20,7 +21,8 @@ struct ReceiverForm {
   var isActive = true
   var getsIncidents = false
 
-  var problems: [Problem] {
+  /// - Parameter plain: hosts that may be reached without TLS.
+  func problems(plain: TargetList) -> [Problem] {
     var problems = [AppName.problem(withRequiredName: name, limit: Self.nameLimit)?.under("name")].compactMap(\.self)
     if !Self.languages.contains(language) {
       problems.append(
@@ -35,11 +37,11 @@ struct ReceiverForm {
     if channel == .email, MailAddress(address) == nil {
       problems.append(Problem("address", code: "receiver.mail", "Must be an email address, e.g. ops@example.com."))
     }
-    if channel != .email, !WebAddress.isUsable(address) {
-      problems.append(
-        Problem(
-          "address", code: "receiver.web",
-          "Must be a webhook URL that starts with https:// (http:// only for this machine)."))
+    let scheme = Problem(
+      "address", code: "receiver.web",
+      "Must be a webhook URL that starts with https:// (http:// only for this machine, and for hosts of --allow-http).")
+    if channel != .email, let problem = Problem.address("address", address, plain: plain, else: scheme) {
+      problems.append(problem)
     }
     return problems
   }

@@ -113,7 +113,7 @@ enum ReceiverPages {
     typed.appID = Int64(form["app"])
     typed.isActive = form["active"] == "yes"
     typed.getsIncidents = form["incidents"] == "yes"
-    var problems = typed.problems
+    var problems = typed.problems(plain: page.plainHosts)
     if let app = typed.appID, try await page.store.read({ try App.find($0, id: app) }) == nil {
       problems.append(CertificatePages.noApp)
     }

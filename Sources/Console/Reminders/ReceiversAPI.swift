@@ -44,7 +44,7 @@ enum ReceiversAPI {
     form.channel = fields.choice("channel", required: true, as: Receiver.Channel.self) ?? .email
     let bundleID = read(fields, &form, required: true)
     try fields.finish()
-    let problems = form.problems
+    let problems = form.problems(plain: call.plainHosts)
     guard problems.isEmpty else { throw Problems(problems) }
     let idempotency = try Idempotency(call, content: Array(body.data()))
     let wanted = form
@@ -79,7 +79,7 @@ enum ReceiversAPI {
       changed.appID = before.details.appID
       if body["app"] != nil { changed.appID = try call.filter(database, app: bundleID)?.id }
       if body["secret"] == .null { changed.secret = "" }
-      let problems = changed.problems
+      let problems = changed.problems(plain: call.plainHosts)
       guard problems.isEmpty else { throw Problems(problems) }
       let receiver = try ReceiverPages.keep(database, changed, before, for: call)
       return ReceiverAnswer(receiver, try App.bundleIDs(database))

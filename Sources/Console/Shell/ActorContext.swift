@@ -19,6 +19,9 @@ protocol ActorContext: Sendable {
 }
 
 extension ActorContext {
+  /// Hosts that webhooks and receivers may reach without TLS.
+  var plainHosts: TargetList { console.configuration.proxies.plainHosts }
+
   /// The IP address of the request, for the activity log.
   var clientAddress: String? { request.remoteAddress?.host }
 

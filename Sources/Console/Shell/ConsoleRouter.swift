@@ -22,9 +22,13 @@ struct ConsoleRouter {
     self.console = console
     let errors = ErrorResponses(console)
     let address = PublicAddress(console.configuration.address)
+    let base = console.basePath
     self.address = address
+    router.servedPath = base.served
     router.errorPage = { failure in
       var response = errors.response(to: failure)
+      // Others pass the middleware.
+      if failure.request == nil { base.add(to: &response) }
       // Malformed requests never reach the middleware below.
       SecurityHeaders.add(to: &response, isSecure: address.isSecure || failure.request?.isSecure ?? false)
       return response
@@ -42,6 +46,7 @@ struct ConsoleRouter {
           if address.isSecure { request.isSecure = true }
         },
         finish: { response, request in
+          base.add(to: &response)
           SecurityHeaders.add(to: &response, isSecure: request.isSecure)
           // RFC 5789 §3.1
           let namesMethods = request.method == .options || response.status == .methodNotAllowed
@@ -121,7 +126,7 @@ struct ConsoleRouter {
         case .user(let user, let session) = principal
       else {
         // Of a form: the page that it stands on.
-        let wanted = method == .get ? request.target : SessionPages.postedPage(request)
+        let wanted = method == .get ? request.target : SessionPages.postedPage(request, console.basePath)
         return Response.redirect(to: "/session/new?return=\(Self.escaped(wanted))")
       }
       let texts = Self.texts(console, request, user)

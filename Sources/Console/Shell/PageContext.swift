@@ -167,7 +167,8 @@ struct PageContext: ActorContext {
         action: error.action.map { LinkView(href: $0.href, label: texts($0.label)) }), status: error.status,
       retryAfter: error.retryAfter,
       // Nothing typed is on this page: another language leads back to the one that was posted.
-      language: [.get, .head].contains(request.method) ? .reloading : .at(SessionPages.postedPage(request)))
+      language: [.get, .head].contains(request.method)
+        ? .reloading : .at(SessionPages.postedPage(request, console.basePath)))
   }
 }
 

@@ -7,12 +7,15 @@ struct PublicAddress: Sendable {
   /// Whether browsers use https, even if a proxy forwards plain http.
   let isSecure: Bool
   private let text: String
+  /// In lower case; without the path that the console is served below.
+  private let origin: String
   private let host: String?
 
   init(_ text: String?) {
     let components = text.flatMap { URLComponents(string: $0) }
     isSecure = components?.scheme?.lowercased() == "https"
     self.text = text ?? ""
+    origin = String((text ?? "").lowercased().dropLast(components?.percentEncodedPath.count ?? 0))
     host = (components?.encodedHost ?? components?.host).flatMap(Self.name)
   }
 
@@ -31,7 +34,7 @@ struct PublicAddress: Sendable {
 
   /// Whether an `Origin` is this console's, as the request or `--address` names it.
   func isOrigin(_ origin: String, of request: Request) -> Bool {
-    if origin.lowercased() == text.lowercased() { return true }
+    if origin.lowercased() == self.origin { return true }
     guard let scheme = origin.range(of: "://"), let asked = request.askedHost else { return false }
     return origin[scheme.upperBound...].lowercased() == asked.lowercased()
   }

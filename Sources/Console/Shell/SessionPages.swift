@@ -57,9 +57,10 @@ enum SessionPages {
   }
 
   /// The page whose form was posted; the Overview if the browser does not tell.
-  static func postedPage(_ request: Request) -> String {
+  static func postedPage(_ request: Request, _ base: BasePath) -> String {
     guard let referer = request.header("Referer").flatMap(URLComponents.init(string:)) else { return "/" }
-    return ownPath(referer.percentEncodedPath + (referer.percentEncodedQuery.map { "?" + $0 } ?? ""))
+    return ownPath(
+      base.served.stripped(referer.percentEncodedPath) + (referer.percentEncodedQuery.map { "?" + $0 } ?? ""))
   }
 
   // MARK: Sign-in

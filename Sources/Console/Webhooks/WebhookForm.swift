@@ -3,6 +3,7 @@ import HTTPServer
 import JSON
 import Mail
 import Model
+import Reactor
 import SQLite
 import Store
 
@@ -17,13 +18,13 @@ struct WebhookForm {
   var events: Set<Webhook.Event> = []
   var isActive = true
 
-  var problems: [Problem] {
+  /// - Parameter plain: hosts that may be reached without TLS.
+  func problems(plain: TargetList) -> [Problem] {
     var problems = [AppName.problem(withRequiredName: name, limit: Self.nameLimit)?.under("name")].compactMap(\.self)
-    if let url, !WebAddress.isUsable(url) {
-      problems.append(
-        Problem(
-          "url", code: "webhook.url", "Must be a URL that starts with https:// (http:// only for this machine)."))
-    }
+    let scheme = Problem(
+      "url", code: "webhook.url",
+      "Must be a URL that starts with https:// (http:// only for this machine, and for hosts of --allow-http).")
+    if let url, let problem = Problem.address("url", url, plain: plain, else: scheme) { problems.append(problem) }
     if events.isEmpty { problems.append(Problem("events", code: "webhook.events", "Choose at least one event.")) }
     return problems
   }

@@ -161,7 +161,7 @@ enum WebhookPages {
     typed.appID = Int64(form["app"])
     typed.events = Set(form.all("events").compactMap(Webhook.Event.init))
     typed.isActive = form["active"] == "yes"
-    var problems = typed.problems
+    var problems = typed.problems(plain: page.plainHosts)
     if let app = typed.appID, try await page.store.read({ try App.find($0, id: app) }) == nil {
       problems.append(CertificatePages.noApp)
     }

@@ -77,7 +77,7 @@ enum WebhooksAPI {
     let body = try await call.body()
     var typed = WebhookForm()
     let bundleID = try read(JSONFields(body), &typed, required: true)
-    let problems = typed.problems
+    let problems = typed.problems(plain: call.plainHosts)
     guard problems.isEmpty else { throw Problems(problems) }
     let idempotency = try Idempotency(call, content: Array(body.data()), isSecret: true)
     let wanted = typed
@@ -108,7 +108,7 @@ enum WebhooksAPI {
       // `null` is every app.
       form.appID =
         body["app"] == nil ? before.details.appID : try call.filter(database, app: bundleID)?.id
-      let problems = form.problems
+      let problems = form.problems(plain: call.plainHosts)
       guard problems.isEmpty else { throw Problems(problems) }
       return try WebhookAnswer(database, try form.update(database, before, for: call))
     }

@@ -56,6 +56,15 @@ package struct Request: Sendable {
     }
   }
 
+  /// The same request with the path that handlers see.
+  func below(_ base: ServedPath) -> Request {
+    var request = Request(
+      head: head.below(base), body: body, remoteAddress: remoteAddress, isSecure: isSecure, number: number,
+      route: chosenRoute, report: report)
+    request.context = context
+    return request
+  }
+
   package var method: Method { head.method }
 
   /// The path split at its slashes and then percent-decoded: `/a/b%2Fc` is `["a", "b/c"]`, `/` is `[]`,

@@ -66,6 +66,27 @@ final class RequestHead: Sendable {
     isHTTPS = line.isHTTPS
   }
 
+  /// The same request as seen from below a path.
+  private init(_ head: RequestHead, skipping count: Int, segments: Int) {
+    (bytes, fields, names, method) = (head.bytes, head.fields, head.names, head.method)
+    path = head.path.lowerBound + count..<head.path.upperBound
+    // An absolute target keeps its scheme and host, as sent.
+    target =
+      head.target.lowerBound == head.path.lowerBound ? path.lowerBound..<head.target.upperBound : head.target
+    (query, problem, framing, minorVersion) = (head.query, head.problem, head.framing, head.minorVersion)
+    self.segments = Array(head.segments.dropFirst(segments))
+    (keepsAlive, expectsContinue, host, isHTTPS) = (head.keepsAlive, head.expectsContinue, head.host, head.isHTTPS)
+  }
+
+  /// The request without the path that the server is served below; itself if its path does not begin with it.
+  func below(_ base: ServedPath) -> RequestHead {
+    let prefix = base.bytes
+    guard !prefix.isEmpty, path.count > prefix.count, bytes[path.lowerBound + prefix.count] == UInt8(ascii: "/"),
+      bytes[path.lowerBound..<path.lowerBound + prefix.count].elementsEqual(prefix)
+    else { return self }
+    return RequestHead(self, skipping: prefix.count, segments: base.count)
+  }
+
   /// Whether these bytes begin with this head, whole.
   func begins(_ input: UnsafeBufferPointer<UInt8>) -> Bool {
     guard input.count >= bytes.count, let start = input.baseAddress else { return false }
@@ -118,6 +139,32 @@ final class RequestHead: Sendable {
         name: text(Int(field.name)..<Int(field.name + field.nameCount)),
         value: text(Int(field.value)..<Int(field.value + field.valueCount)))
     }
+  }
+}
+
+/// The path that a proxy serves the server below, such as `/push`; empty: it has its host alone.
+package struct ServedPath: Sendable, Hashable {
+  /// Begins with a slash and does not end with one; empty for none.
+  package let text: String
+  let bytes: [UInt8]
+  /// Its segments.
+  let count: Int
+
+  package static let none = ServedPath("")
+
+  /// - Parameter text: a path; slashes at its ends do not count. Only unreserved characters are compared as they are
+  ///   sent, so others should not be in it.
+  package init(_ text: String) {
+    let segments = text.split(separator: "/")
+    self.text = segments.map { "/\($0)" }.joined()
+    (bytes, count) = (Array(self.text.utf8), segments.count)
+  }
+
+  /// A path without this one at its beginning; itself if it does not begin with it.
+  package func stripped(_ path: String) -> String {
+    guard !text.isEmpty, path.hasPrefix(text) else { return path }
+    let rest = path.dropFirst(text.count)
+    return rest.isEmpty ? "/" : rest.hasPrefix("/") || rest.hasPrefix("?") ? String(rest) : path
   }
 }
 

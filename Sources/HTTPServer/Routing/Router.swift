@@ -27,6 +27,8 @@ package struct Middleware: Sendable {
 package struct Router: Sendable {
   /// All routes in the order in which they were added.
   package private(set) var routes: [Route] = []
+  /// A path that requests may begin with, whether or not a proxy removes it. It is not seen by handlers.
+  package var servedPath = ServedPath.none
   /// Answers requests for which there is no route.
   package var missing: Handler = { _ in throw HTTPError(.notFound) }
   /// Renders each failure; must not block. Plain text by default.
@@ -74,6 +76,10 @@ package struct Router: Sendable {
     guard asked.isKnown else {
       return failing(HTTPError(.notImplemented, "The server does not support the method \(asked)."))
     }
+    if !servedPath.text.isEmpty, head.text(head.path) == servedPath.text {
+      // The middleware adds the path.
+      return Resolution(handler: wrapped { _ in Response.redirect(to: "/") })
+    }
     if head.path.isEmpty {
       let methods = Set(routes.map(\.method)).union([.options])
       return Resolution(handler: wrapped { _ in Self.allowed(methods) })
@@ -120,7 +126,7 @@ package struct Router: Sendable {
 
   /// Answers without a connection, for tests: errors are pages as over a connection.
   package func respond(to request: Request) async -> Response {
-    var request = request
+    var request = request.below(servedPath)
     let resolution = resolve(request.head)
     request.chosenRoute = resolution.route
     do {

@@ -124,8 +124,9 @@ extension Connection {
     }
   }
 
-  func begin(_ head: RequestHead) {
+  func begin(_ received: RequestHead) {
     arm(.none)
+    let head = received.below(worker.router.servedPath)
     let exchange = Exchange(connection: self, head: head, number: worker.nextNumber(), started: worker.now)
     self.exchange = exchange
     // RFC 9110 section 7.4: an https address must be asked for over a secured connection.

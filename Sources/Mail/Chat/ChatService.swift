@@ -17,6 +17,12 @@ package enum ChatService: String, Sendable, Hashable, CaseIterable {
   /// Whether a secret can sign the requests.
   package var signs: Bool { self == .webhook || self == .dingtalk || self == .feishu }
 
+  /// The keyword to enter at a robot that only takes messages with one: every message to it has this word.
+  package static let keyword = "Signalbox"
+
+  /// Whether the service's robots can ask for a keyword.
+  package var asksForKeyword: Bool { self == .dingtalk || self == .feishu }
+
   /// The request for a message.
   ///
   /// - Parameters:
@@ -24,6 +30,8 @@ package enum ChatService: String, Sendable, Hashable, CaseIterable {
   ///   - now: for the signature: DingTalk and Feishu refuse one that is an hour old.
   package func request(_ message: ChatMessage, url: String, secret: String?, now: Date) -> WebRequest {
     let secret = secret.flatMap { $0.isEmpty ? nil : $0 }
+    var message = message
+    if asksForKeyword, !message.title.contains(Self.keyword) { message.title = "\(Self.keyword): \(message.title)" }
     let seconds = Int(now.timeIntervalSince1970.rounded(.down))
     switch self {
     case .webhook: return Self.signed(message, url: url, secret: secret, seconds: seconds)
@@ -83,7 +91,7 @@ package enum ChatService: String, Sendable, Hashable, CaseIterable {
     case .dingtalk, .wecom, .feishu:
       guard let code = Self.code(answer.body) else { throw MailError(.refused, answer.words) }
       guard code != 0 else { return answer.words }
-      throw MailError(Self.meaning(code), answer.words)
+      throw MailError(Self.meaning(code, answer.words), answer.words)
     }
   }
 
@@ -99,14 +107,28 @@ package enum ChatService: String, Sendable, Hashable, CaseIterable {
     return answer?.errcode ?? answer?.code ?? answer?.StatusCode
   }
 
-  private static func meaning(_ code: Int) -> MailError.Code {
+  private static func meaning(_ code: Int, _ words: String) -> MailError.Code {
     switch code {
     // Rate limits: DingTalk 130101, 660026 and -1 (busy); WeCom 45009; Feishu 11232. Not Feishu's 9499, a refused body,
     // which a retry does not help.
     case -1, 130_101, 660_026, 45_009, 11_232: .busy
-    // Signature or token: DingTalk 310000, 300001; WeCom 93000; Feishu 19021, 19001.
-    case 310_000, 300_001, 93_000, 19_021, 19_001: .signature
+    // Signature or token: DingTalk 300001; WeCom 93000; Feishu 19021, 19001.
+    case 300_001, 93_000, 19_021, 19_001: .signature
+    case 19_024: .keyword
+    // WeCom 60020, Feishu 19022.
+    case 60_020, 19_022: .address
+    // DingTalk: any of the robot's three security settings; which one is only in the text.
+    case 310_000: security(words.lowercased())
     default: .refused
     }
+  }
+
+  /// The security setting that a text of DingTalk names, in English or Chinese.
+  private static func security(_ words: String) -> MailError.Code {
+    if ["keyword", "关键词"].contains(where: words.contains) { return .keyword }
+    if ["whitelist", "白名单"].contains(where: words.contains) { return .address }
+    // The signature and its time.
+    if ["sign", "签名", "timestamp", "时间戳"].contains(where: words.contains) { return .signature }
+    return .robot
   }
 }

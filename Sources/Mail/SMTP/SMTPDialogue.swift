@@ -31,6 +31,9 @@ struct SMTPDialogue {
     if answer.count < 20 { answer.append(line) }
   }
 
+  /// Whether not even a greeting has come.
+  var isUnanswered: Bool { verb == .greeting && answer.isEmpty }
+
   /// The last answer's code, nil if there is none.
   var code: Int? { answer.last.flatMap { Int($0.prefix(3)) } }
 

@@ -46,10 +46,22 @@ package struct SMTPServer: Sendable, Hashable {
     self.trustPEM = trustPEM
   }
 
-  /// Whether a host is valid in an address: letters, digits, dots, dashes, or an IPv6 address.
+  /// Whether a host is valid in an address: letters, digits, dots, dashes, underscores, or an IPv6 address.
   package static func isHost(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.count <= 253
-      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-:".contains($0)) }
+    if text.contains(":") { return SocketAddress(host: text, port: 0) != nil }
+    return !text.isEmpty && text.utf8.count <= 253
+      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
+  }
+
+  /// Host and port of a text that has both, such as `smtp.example.com:587`; nil for anything else.
+  package static func place(_ text: String) -> (host: String, port: Int)? {
+    guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+      (1...65_535).contains(port)
+    else { return nil }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    guard !host.contains(":") || text.hasPrefix("["), isHost(String(host)) else { return nil }
+    return (String(host), port)
   }
 
   /// Whether a password would be sent unencrypted over a network. Such settings are refused.

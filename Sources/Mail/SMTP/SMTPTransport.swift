@@ -10,10 +10,10 @@ package struct SMTPTransport: Sendable {
   private static let ciphers = TLSContext.ciphers + ":DHE+AESGCM:DHE+CHACHA20"
 
   package let server: SMTPServer
-  private let targets: TargetList
+  private let rules: ProxyRules
 
-  /// - Parameter targets: where connections may go.
-  package init(_ server: SMTPServer, targets: TargetList = .any) { (self.server, self.targets) = (server, targets) }
+  /// - Parameter rules: where connections may go, and whom they trust. Mail goes through no proxy.
+  package init(_ server: SMTPServer, rules: ProxyRules = .none) { (self.server, self.rules) = (server, rules) }
 
   /// Delivers one mail to the server.
   ///
@@ -30,10 +30,10 @@ package struct SMTPTransport: Sendable {
     // The path is the name in EHLO: the sender's domain can be looked up.
     let domain = message.from.address.split(separator: "@").last.map(String.init) ?? "localhost"
     let curl = try CurlHandle(
-      url: "\(server.url)/\(domain)", host: server.host, targets: targets, timeout: server.timeout,
+      url: "\(server.url)/\(domain)", host: server.host, targets: rules.targets, timeout: server.timeout,
       ciphers: Self.ciphers)
     try curl.goDirectly(to: server.host)
-    try curl.trust(server.trustPEM)
+    try curl.trust(server.trustPEM, and: rules.trustFile)
     let encryption =
       server.needsEncryption ? CURLUSESSL_ALL : server.security == .none ? CURLUSESSL_NONE : CURLUSESSL_TRY
     try curl.set(CURLOPT_USE_SSL, Int(encryption.rawValue))
@@ -47,16 +47,21 @@ package struct SMTPTransport: Sendable {
     try curl.set(CURLOPT_VERBOSE, 1)
 
     let exchange = Exchange(message.bytes)
+    if server.security != .tls { exchange.onSilence = { [self] in answersInTLS() } }
     let place = Unmanaged.passUnretained(exchange).toOpaque()
     try curl.check(ccurl_set_pointer(curl.handle, CURLOPT_READDATA, place))
     try curl.check(ccurl_set_transfer(curl.handle, CURLOPT_READFUNCTION, Exchange.read))
     try curl.check(ccurl_set_pointer(curl.handle, CURLOPT_DEBUGDATA, place))
     try curl.check(ccurl_set_debug(curl.handle, Exchange.note))
+    try curl.set(CURLOPT_NOPROGRESS, 0)
+    try curl.check(ccurl_set_pointer(curl.handle, CURLOPT_XFERINFODATA, place))
+    try curl.check(ccurl_set_progress(curl.handle, Exchange.progress))
     return try withExtendedLifetime(exchange) { () throws(MailError) -> String in
       let code = curl.perform()
       // Closing the handle sends QUIT; its answer does not matter.
       let dialogue = exchange.dialogue
       if code == CURLE_OK { return dialogue.words }
+      if exchange.isSilent { throw MailError(.speaksTLS, "") }
       throw error(code, dialogue, curl)
     }
   }
@@ -65,8 +70,21 @@ package struct SMTPTransport: Sendable {
     let library = curl.words(code)
     if let failure = dialogue.failure { return MailError(failure, hidden(dialogue.words)) }
     if code == CURLE_LOGIN_DENIED { return MailError(.authentication, hidden(library)) }
-    let known = CurlHandle.failure(code) ?? .unreachable
+    let known = curl.failure(code) ?? .unreachable
     return MailError(known, hidden(library))
+  }
+
+  /// Whether the server answers a TLS handshake at once, as on port 465. Nothing is sent in it.
+  private func answersInTLS() -> Bool {
+    let name = server.host.contains(":") ? "[\(server.host)]" : server.host
+    guard
+      let curl = try? CurlHandle(
+        url: "https://\(name):\(server.port)/", host: server.host, targets: rules.targets, timeout: 3,
+        ciphers: Self.ciphers),
+      (try? curl.goDirectly(to: server.host)) != nil, (try? curl.set(CURLOPT_SSL_VERIFYPEER, 0)) != nil,
+      (try? curl.set(CURLOPT_SSL_VERIFYHOST, 0)) != nil, (try? curl.set(CURLOPT_CONNECT_ONLY, 1)) != nil
+    else { return false }
+    return curl.perform() == CURLE_OK
   }
 
   /// Removes the password from texts of a server that repeats its input.
@@ -83,8 +101,22 @@ package struct SMTPTransport: Sendable {
     private let bytes: [UInt8]
     private var position = 0
     var dialogue = SMTPDialogue()
+    /// Asked once, if the server has not greeted a second after the transfer began; true stops the transfer.
+    var onSilence: (() -> Bool)?
+    private(set) var isSilent = false
+    private let began = ContinuousClock.now
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// About once a second while nothing comes: https://curl.se/libcurl/c/CURLOPT_XFERINFOFUNCTION.html.
+    static let progress: curl_xferinfo_callback = { place, _, _, _, _ in
+      guard let place else { return 0 }
+      let exchange = Unmanaged<Exchange>.fromOpaque(place).takeUnretainedValue()
+      guard let ask = exchange.onSilence, ContinuousClock.now - exchange.began > .seconds(1) else { return 0 }
+      exchange.onSilence = nil
+      exchange.isSilent = exchange.dialogue.isUnanswered && ask()
+      return exchange.isSilent ? 1 : 0
+    }
 
     /// Fills the buffer, 0 at the end: https://curl.se/libcurl/c/CURLOPT_READFUNCTION.html.
     static let read: curl_read_callback = { buffer, size, count, place in

@@ -15,6 +15,9 @@ package struct WebTransport: Sendable {
   package var timeout: Int
   /// Which hosts are reached, and which of them through a proxy.
   package var proxies: ProxyRules
+  /// Asks this installation's own server, at whatever address it listens: its certificate names another host, and no
+  /// secret is sent.
+  package var isOwnServer = false
   package init(trustPEM: String? = nil, timeout: Int = 20, proxies: ProxyRules = .none) {
     self.trustPEM = trustPEM
     self.timeout = timeout
@@ -30,14 +33,18 @@ package struct WebTransport: Sendable {
   package func get(_ request: WebRequest) throws(MailError) -> WebAnswer { try send(request, isPost: false) }
 
   private func send(_ request: WebRequest, isPost: Bool) throws(MailError) -> WebAnswer {
-    guard WebAddress.isUsable(request.url) else {
+    guard isOwnServer || WebAddress.isUsable(request.url, plain: proxies.plainHosts) else {
       throw MailError(.settings, "the URL must start with https:// or point to this machine")
     }
     let (host, port) = (WebAddress.host(request.url), WebAddress.port(request.url))
     let curl = try CurlHandle(url: request.url, host: host, targets: proxies.targets, timeout: timeout)
     let proxy = Loopback.isLoopback(host) ? nil : proxies.server(for: host, port: port)
     try curl.go(through: proxy)
-    try curl.trust(trustPEM)
+    try curl.trust(trustPEM, and: proxies.trustFile)
+    if isOwnServer {
+      try curl.set(CURLOPT_SSL_VERIFYPEER, 0)
+      try curl.set(CURLOPT_SSL_VERIFYHOST, 0)
+    }
     let lines = request.headers.map { "\($0.name): \(MailError.line($0.value))" }
     // Without "Expect", for which some servers would make us wait.
     try curl.set(CURLOPT_HTTPHEADER, (isPost ? ["Content-Type: \(request.type)", "Expect:"] : []) + lines)
@@ -65,7 +72,7 @@ package struct WebTransport: Sendable {
       if let proxy, let problem = curl.proxyProblem(code, proxy, target: "\(host):\(port)") {
         throw MailError(.unreachable, problem.description)
       }
-      throw MailError(CurlHandle.failure(code) ?? .unreachable, curl.words(code))
+      throw MailError(curl.failure(code) ?? .unreachable, curl.words(code))
     }
     return WebAnswer(
       status: curl.long(CURLINFO_RESPONSE_CODE), body: exchange.bytes, retryAfter: exchange.retryAfter)
@@ -103,15 +110,41 @@ package struct WebTransport: Sendable {
 
 /// The allowed addresses of webhooks.
 package enum WebAddress {
-  /// Whether an address is usable: https, or http to this machine; with a host, without user and password, blanks and
-  /// control characters.
-  package static func isUsable(_ text: String) -> Bool {
-    guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
-      let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(), let host = parts.host,
-      !host.isEmpty, parts.user == nil, parts.password == nil, parts.fragment == nil
-    else { return false }
-    return scheme == "https" || (scheme == "http" && Loopback.isLoopback(host))
+  /// Why an address is not usable.
+  package enum Trouble: Sendable, Hashable {
+    /// Not https://, nor http:// to a host that may be reached without TLS; or no URL at all.
+    case scheme
+    /// More than 2048 bytes.
+    case length
+    /// A blank or a control character.
+    case blank
+    case user
+    case fragment
+    case port
+    /// A letter beyond ASCII; `ascii` is the same URL as it goes over the wire.
+    case letters(ascii: String)
   }
+
+  /// What is wrong with an address; nil: it is https, or http to this machine or to a plain host; with a host, and
+  /// without user, password, fragment, blanks and control characters.
+  ///
+  /// - Parameter plain: hosts that may be reached without TLS; ``TargetList/any``: none but this machine.
+  package static func trouble(_ text: String, plain: TargetList = .any) -> Trouble? {
+    guard text.utf8.count <= 2048 else { return .length }
+    guard !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 0x21 || $0.value == 0x7f })
+    else { return .blank }
+    guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(), let host = parts.host,
+      !host.isEmpty, scheme == "https" || (scheme == "http" && (Loopback.isLoopback(host) || plain.names(host)))
+    else { return .scheme }
+    if parts.user != nil || parts.password != nil { return .user }
+    if parts.fragment != nil { return .fragment }
+    if let port = parts.port, !(1...65_535).contains(port) { return .port }
+    guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return .letters(ascii: URL(string: text)?.absoluteString ?? "") }
+    return nil
+  }
+
+  /// Whether an address has no ``trouble(_:plain:)``.
+  package static func isUsable(_ text: String, plain: TargetList = .any) -> Bool { trouble(text, plain: plain) == nil }
 
   /// Such as `hooks.slack.com`: the part of a secret address that may be shown.
   package static func host(_ text: String) -> String { URLComponents(string: text)?.host ?? "" }

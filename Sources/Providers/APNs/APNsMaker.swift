@@ -85,10 +85,10 @@ package enum APNsEndpoint: Sendable, Hashable {
 
   package var port: UInt16 { if case .custom(_, let port, _) = self { port } else { 443 } }
 
-  func endpoint(_ credentials: APNsCredentials) throws(TLSError) -> Endpoint {
-    var trust = TLSTrust.system
-    if case .custom(_, _, let pem?) = self { trust = .pem(pem) }
-    let tls = try TLSContext.client(trust: trust, identity: credentials.identity, alpn: ["h2"])
+  func endpoint(_ credentials: APNsCredentials, _ tools: ProviderTools) throws(TLSError) -> Endpoint {
+    var own: [UInt8]?
+    if case .custom(_, _, let pem) = self { own = pem }
+    let tls = try TLSContext.client(trust: tools.trust(own), identity: credentials.identity, alpn: ["h2"])
     return Endpoint(host: host, port: port, tls: tls)
   }
 }

@@ -16,7 +16,8 @@ package final class APNsProvider: LinkedProvider {
     if case .token(let key, let keyID, let teamID) = credentials {
       token = ProviderToken(key: key, keyID: keyID, teamID: teamID)
     }
-    link = ServiceLink(APNsRules(), endpoint: try endpoint.endpoint(credentials), authorization: token, tools: tools)
+    link = ServiceLink(
+      APNsRules(), endpoint: try endpoint.endpoint(credentials, tools), authorization: token, tools: tools)
   }
 
   /// From any thread.

@@ -30,7 +30,7 @@ extension APNsMaker {
   ) async throws -> ChannelReply {
     let credentials = try Self.credentials(account)
     let sending = Self.endpoint(account)
-    let base = try sending.endpoint(credentials)
+    let base = try sending.endpoint(credentials, tools)
     let (host, port) = sending.management
     let endpoint = Endpoint(host: host, port: port, tls: base.tls)
     var fields = [HeaderField("apns-request-id", UUID().uuidString.lowercased(), indexing: .never)]

@@ -54,7 +54,7 @@ final class AccessToken: RequestAuthorization {
       + (address.percentEncodedQuery.map { "?\($0)" } ?? "")
     let isGoogle = account.tokenURI == ServiceAccount.googleTokenURI
     let tls = try TLSContext.client(
-      trust: isGoogle ? .system : trust.map { .pem($0) } ?? .system, identity: nil, alpn: ["h2"])
+      trust: tools.trust(isGoogle ? nil : trust), identity: nil, alpn: ["h2"])
     var connections = tools.connections
     connections.maximumConnections = 1
     connections.connection.requestTimeout = .seconds(20)

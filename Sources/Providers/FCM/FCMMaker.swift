@@ -65,8 +65,8 @@ package struct FCMEndpoint: Sendable, Hashable {
     (self.host, self.port, self.trust) = (host, port, trust)
   }
 
-  func endpoint() throws(TLSError) -> Endpoint {
-    let tls = try TLSContext.client(trust: trust.map { .pem($0) } ?? .system, identity: nil, alpn: ["h2"])
+  func endpoint(_ tools: ProviderTools) throws(TLSError) -> Endpoint {
+    let tls = try TLSContext.client(trust: tools.trust(trust), identity: nil, alpn: ["h2"])
     return Endpoint(host: host, port: port, tls: tls)
   }
 

@@ -23,7 +23,7 @@ package final class FCMProvider: LinkedProvider {
     var tools = tools
     // Every success means the same, and has some 100 bytes. The names of the first messages are read (NameBudget).
     tools.connections.connection.keepsBodyOfSuccess = false
-    link = ServiceLink(FCMRules(), endpoint: try endpoint.endpoint(), authorization: token, tools: tools)
+    link = ServiceLink(FCMRules(), endpoint: try endpoint.endpoint(tools), authorization: token, tools: tools)
   }
 
   package func prepare(_ push: ProviderPush) -> any PreparedPush { FCMPush(provider: self, push: push) }

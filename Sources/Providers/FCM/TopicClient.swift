@@ -40,7 +40,8 @@ extension FCMMaker {
     let endpoint = Self.endpoint(account)
     let service = try Self.serviceAccount(account, endpoint)
     let token = try AccessToken(service, trust: endpoint.trust, tools)
-    return try await TopicClient(batches, project: service.projectID, try endpoint.endpoint(), token, tools).results()
+    return try await TopicClient(batches, project: service.projectID, try endpoint.endpoint(tools), token, tools)
+      .results()
   }
 }
 

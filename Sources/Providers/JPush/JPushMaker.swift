@@ -59,8 +59,8 @@ struct JPushEndpoint: Sendable, Hashable {
     }
   }
 
-  func endpoint(_ family: JPushFamily = .push) throws(TLSError) -> Endpoint {
-    let tls = try TLSContext.client(trust: trust.map { .pem($0) } ?? .system, identity: nil, alpn: ["h2"])
+  func endpoint(_ family: JPushFamily, _ tools: ProviderTools) throws(TLSError) -> Endpoint {
+    let tls = try TLSContext.client(trust: tools.trust(trust), identity: nil, alpn: ["h2"])
     return Endpoint(host: host ?? family.host, port: port, tls: tls)
   }
 }

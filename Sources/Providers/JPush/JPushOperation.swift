@@ -72,7 +72,7 @@ extension JPushMaker {
     _ operation: JPushOperation, _ account: ProviderAccount, _ tools: ProviderTools
   ) async throws -> JSONValue {
     let authorization = BasicAuthorization.value(try Self.keys(account))
-    let endpoint = try JPushEndpoint(account.endpoint).endpoint(operation.family)
+    let endpoint = try JPushEndpoint(account.endpoint).endpoint(operation.family, tools)
     let reply = try await SingleRequest().send(operation.batch(authorization), to: endpoint, tools)
     guard reply.status == 200 else {
       let response = JPushResponse(status: reply.status, body: reply.body)

@@ -22,7 +22,8 @@ package final class JPushProvider: LinkedProvider {
     tools.connections.connection.keepsFieldsOfSuccess = true
     let report = tools.report
     tools.report = { for part in rules.expand($0) { report(part) } }
-    link = ServiceLink(rules, endpoint: try endpoint.endpoint(), authorization: BasicAuthorization(keys), tools: tools)
+    link = ServiceLink(
+      rules, endpoint: try endpoint.endpoint(.push, tools), authorization: BasicAuthorization(keys), tools: tools)
   }
 
   package func prepare(_ push: ProviderPush) -> any PreparedPush { JPushPush(provider: self, push: push) }

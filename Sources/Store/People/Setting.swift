@@ -22,6 +22,16 @@ package enum Setting {
   }
 }
 
+/// Where the server of this database last listened, for programs on the same machine.
+package enum ServerAddress {
+  private static let key = "server_address"
+
+  /// Such as `http://127.0.0.1:8080`; nil: none has listened yet.
+  package static func find(_ database: Database) throws -> String? { try Setting.find(database, key) }
+
+  package static func set(_ database: Database, _ address: String) throws { try Setting.set(database, key, address) }
+}
+
 /// The setting of how long a push from the browser is held back for undo.
 package enum UndoWindow {
   package static let key = "undo_seconds"

@@ -29,7 +29,8 @@ enum ChannelsCommand {
   }
   private static let known = Flag("known", "List only the channels known here, without asking Apple.")
   private static let common = [
-    CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.data.parameter,
+    CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.trust.parameter,
+    CommonOptions.data.parameter,
     CommonOptions.json.parameter,
   ]
 

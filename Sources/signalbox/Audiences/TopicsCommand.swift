@@ -51,11 +51,15 @@ enum TopicsCommand {
         parameters: [app.parameter, environment.parameter] + common, action: list),
       Command(
         "subscribe", "Subscribe FCM tokens or an audience to a topic.",
-        parameters: change + [CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter] + common,
+        parameters: change + [
+          CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.trust.parameter,
+        ] + common,
         action: { try await set($0, $1, joins: true) }),
       Command(
         "unsubscribe", "Unsubscribe FCM tokens or an audience from a topic.",
-        parameters: change + [CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter] + common,
+        parameters: change + [
+          CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.trust.parameter,
+        ] + common,
         action: { try await set($0, $1, joins: false) }),
       Command(
         "changes", "List the audiences that were subscribed or unsubscribed.",

@@ -47,12 +47,14 @@ enum RenewalCommands {
       parameters: [
         id.parameter, file.parameter, keyID.parameter, teamID.parameter, madeBy.parameter, note.parameter,
         dryRun.parameter, untried.parameter, CommonOptions.password.parameter, CommonOptions.proxy.parameter,
-        CommonOptions.allowTarget.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+        CommonOptions.allowTarget.parameter, CommonOptions.trust.parameter, CommonOptions.data.parameter,
+        CommonOptions.json.parameter,
       ], action: renew),
     Command(
       "undo", "Switch back to a replaced certificate after testing it with the push service.",
       parameters: [
         replaced.parameter, untried.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
+        CommonOptions.trust.parameter,
         CommonOptions.data.parameter,
       ],
       action: undo),

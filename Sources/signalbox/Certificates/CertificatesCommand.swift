@@ -55,6 +55,7 @@ enum CertificatesCommand {
           file.parameter, app.parameter, use.parameter, endpoint.parameter, trust.parameter, keyID.parameter,
           teamID.parameter, madeBy.parameter, note.parameter, InspectCommand.take.parameter,
           CommonOptions.password.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
+          CommonOptions.trust.parameter,
         ] + common, action: add),
       Command(
         "remove", "Delete one that no app uses.", parameters: [id.parameter, CommonOptions.data.parameter],

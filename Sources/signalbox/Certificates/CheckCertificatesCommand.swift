@@ -36,7 +36,7 @@ enum CheckCertificatesCommand {
     parameters: [
       CommonOptions.data.parameter, within.parameter, CommonOptions.json.parameter, nagios.parameter, noProbe.parameter,
       notify.parameter, address.parameter, CommonOptions.resources.parameter, CommonOptions.proxy.parameter,
-      CommonOptions.allowTarget.parameter,
+      CommonOptions.allowTarget.parameter, CommonOptions.trust.parameter, CommonOptions.allowHTTP.parameter,
     ]
   ) { values, io in
     guard !values[nagios] || !values[CommonOptions.json] else {

@@ -26,7 +26,7 @@ enum HostCommands {
       discussion: "Exit code 1 if the host presents no certificate. It is watched anyway.",
       parameters: [
         host.parameter, start.parameter, serverName.parameter, note.parameter, CommonOptions.proxy.parameter,
-        CommonOptions.allowTarget.parameter,
+        CommonOptions.allowTarget.parameter, CommonOptions.trust.parameter,
       ] + common, action: watch),
     Command("hosts", "List watched hosts and their last results.", parameters: common, action: list),
     Command(

@@ -19,7 +19,8 @@ enum JPushCommand {
   private static let align = Flag("align", "Copy the device's alias and tags to JPush.")
   private static let place = [app.parameter, environment.parameter]
   private static let common = [
-    CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.data.parameter,
+    CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.trust.parameter,
+    CommonOptions.data.parameter,
     CommonOptions.json.parameter,
   ]
 

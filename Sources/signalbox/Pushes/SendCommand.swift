@@ -94,7 +94,8 @@ enum SendCommand {
       payload.parameter, android.parameter, timeToLive.parameter, priority.parameter, collapseID.parameter,
       pushType.parameter, at.parameter, rate.parameter, spread.parameter, atMostOnce.parameter,
       allowEmptyAudience.parameter, dryRun.parameter, wait.parameter, timeout.parameter, CommonOptions.proxy.parameter,
-      CommonOptions.allowTarget.parameter, CommonOptions.data.parameter, CommonOptions.json.parameter,
+      CommonOptions.allowTarget.parameter, CommonOptions.trust.parameter, CommonOptions.data.parameter,
+      CommonOptions.json.parameter,
     ] + RepeatOptions.parameters
   ) { values, io in
     let io = try io.proxied(values)

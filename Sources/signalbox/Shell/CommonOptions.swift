@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import JSON
 import Model
+import OpenSSL
 import Reactor
 import SQLite
 import Store
@@ -27,11 +28,19 @@ enum CommonOptions {
   static let allowTarget = Option<[String]>(
     repeated: "allow-target", "host|cidr",
     "The hosts that Signalbox may connect to besides the push services, for webhooks, receivers, the mail server, "
-      + "watched hosts, and single sign-on: a name, *.example.com, an address, or a network. Repeatable (default: any)."
-  ) { text throws(BadValue) in
-    do { _ = try TargetList([text]) } catch { throw BadValue("\(EnglishSentence(TargetList.BadEntry.reason))") }
-    return text
-  }.configuration
+      + "watched hosts, and single sign-on: a name, *.example.com, an address, or a network. Repeatable (default: any).",
+    host
+  ).configuration
+  static let allowHTTP = Option<[String]>(
+    repeated: "allow-http", "host|cidr",
+    "The hosts whose webhooks and receivers may have http:// URLs, besides this machine, e.g. a service in the same "
+      + "container network. What is sent there can be read on the way. Repeatable.", host
+  ).configuration
+  static let trust = Option<String?>(
+    "trust", "file",
+    "A PEM file with certificate authorities to trust besides the system's, for every outgoing connection (default: "
+      + "SSL_CERT_FILE)."
+  ).configuration
   static let resources = Option<String?>(
     "resources", "dir", "The folder that contains Templates and Public (default: next to the program)."
   ).configuration
@@ -42,6 +51,12 @@ enum CommonOptions {
   static let password = Option<String?>(
     "password", "text", "The password of an encrypted .p12 or .pem file.", onlyFromEnvironment: true)
 
+  /// An entry of a list of hosts.
+  private static func host(_ text: String) throws(BadValue) -> String {
+    do { _ = try TargetList([text]) } catch { throw BadValue("\(EnglishSentence(TargetList.BadEntry.reason))") }
+    return text
+  }
+
   /// A script's empty variable must not name the root folder, nor pass for a tag that no device has.
   static func filled(_ text: String) throws(BadValue) -> String {
     guard !text.isEmpty else { throw BadValue("is empty") }
@@ -50,7 +65,7 @@ enum CommonOptions {
 }
 
 extension CommandIO {
-  /// The same, with the proxy and the allowed targets that are configured for the command.
+  /// The same, with the proxy, the allowed targets and the trusted authorities that are configured for the command.
   ///
   /// - Throws: ``CommandFailure``, which does not show the setting: it may hold a password.
   func proxied(_ values: Parsed) throws -> CommandIO {
@@ -58,10 +73,28 @@ extension CommandIO {
     do {
       copy.proxies = try ProxyRules(option: values[CommonOptions.proxy], environment: environment)
       copy.proxies.targets = try TargetList(values[CommonOptions.allowTarget])
+      copy.proxies.plainHosts = try TargetList(values[CommonOptions.allowHTTP])
     } catch {
       throw CommandFailure.usage("\(error)")
     }
+    copy.proxies.trustFile = try trustFile(values[CommonOptions.trust])
     return copy
+  }
+
+  /// The file of `--trust`, else of `SSL_CERT_FILE`.
+  ///
+  /// - Throws: ``CommandFailure`` if the option names a file without certificates. `doctor` checks `SSL_CERT_FILE`, with
+  ///   which the system's own programs start too.
+  private func trustFile(_ option: String?) throws -> String? {
+    guard let option, !option.isEmpty else { return environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 } }
+    guard let text = FileManager.default.contents(atPath: option) else {
+      throw CommandFailure.usage("--trust: \(singleLine(option)) cannot be read.")
+    }
+    guard let found = try? Certificate.pemBundle(String(decoding: text, as: UTF8.self)), !found.isEmpty else {
+      throw CommandFailure.usage("--trust: \(singleLine(option)) contains no PEM certificate.")
+    }
+    // Every door opens the file itself, also after a command has changed its folder.
+    return URL(fileURLWithPath: option).path
   }
 }
 
@@ -158,13 +191,20 @@ func parseAddress(_ text: String) throws(BadValue) -> String {
   else {
     throw BadValue("is not a URL, e.g. https://push.example.com")
   }
-  // Pages are served from the root, and their links begin with a slash.
-  guard ["", "/"].contains(parts.percentEncodedPath), parts.query == nil, parts.fragment == nil, parts.user == nil
-  else {
-    throw BadValue(
-      "must end after the host and port, e.g. https://push.example.com: the console is not served below a path")
+  guard parts.query == nil, parts.fragment == nil, parts.user == nil else {
+    throw BadValue("must end after the host, port and path, e.g. https://push.example.com or https://example.com/push")
+  }
+  let segments = parts.percentEncodedPath.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+  guard segments.dropLast(segments.last == "" ? 1 : 0).allSatisfy(isPlainSegment) else {
+    throw BadValue("has a path with other characters than letters, digits, -, _, . and ~")
   }
   return text.hasSuffix("/") ? String(text.dropLast()) : text
+}
+
+/// Unreserved characters (RFC 3986 §2.3), so that every proxy passes the path on as it is.
+private func isPlainSegment(_ segment: Substring) -> Bool {
+  !segment.isEmpty && segment != "." && segment != ".."
+    && segment.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.~".contains($0)) }
 }
 
 func parseID(_ text: String) throws(BadValue) -> Int64 {

@@ -38,14 +38,14 @@ extension Doctor {
   /// - Throws: if a password cannot be opened.
   private func rules(_ server: Server) throws -> ProxyRules {
     guard let own = server.proxy else { return proxies }
-    guard own.address != CredentialProxy.direct else { return .none }
+    guard own.address != CredentialProxy.direct else { return proxies.through(nil) }
     let place = try ProxyServer(own.address)
     var password: String?
     if own.password != nil {
       guard let key = try directory.storedKey() else { throw SealingMismatch.missing }
       password = try own.opened(key)
     }
-    return ProxyRules(always: ProxyServer(host: place.host, port: place.port, user: own.user, password: password))
+    return proxies.through(ProxyServer(host: place.host, port: place.port, user: own.user, password: password))
   }
 
   private func endpoints() -> [Server] {
@@ -81,7 +81,8 @@ extension Doctor {
     let outcome: HostOutcome
     do {
       let rules = try rules(server)
-      outcome = try HostProbe(trust: trust(of: server), timeout: Self.patience, proxies: rules).look(at: address)
+      let trust = server.trust.map { TLSTrust.pem(Array($0.utf8)) }
+      outcome = try HostProbe(trust: trust, timeout: Self.patience, proxies: rules).look(at: address)
     } catch let error where error is SealingError || error is SealingMismatch {
       return Finding(
         subject: subject, level: .error, message: "the password of its proxy cannot be decrypted: \(error)",
@@ -116,11 +117,5 @@ extension Doctor {
       let end: Message = seen.notAfter.map { ", certificates valid until \($0.text)" } ?? ""
       return Finding(subject: subject, level: .ok, message: "reached at \(seen.address)\(end)")
     }
-  }
-
-  private func trust(of server: Server) throws -> TLSTrust {
-    if let pem = server.trust { return .pem(Array(pem.utf8)) }
-    guard let path = environment["SSL_CERT_FILE"] else { return .system }
-    return .pem(Array(try Data(contentsOf: URL(fileURLWithPath: path))))
   }
 }

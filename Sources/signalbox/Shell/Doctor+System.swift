@@ -1,5 +1,6 @@
 import Foundation
 import OpenSSL
+import Reactor
 import SQLite
 import Text
 
@@ -56,6 +57,35 @@ extension Doctor {
         return finding(.warning, "\(path) is self-signed: browsers warn about it, and apps refuse it", remedy)
       }
       return finding(.ok, "\(path) is valid until \(own.notAfter.text)")
+    } catch {
+      return finding(.error, "\(path): \(error)", remedy)
+    }
+  }
+
+  /// What is trusted besides the system's authorities; empty if nothing is.
+  func ownTrust() -> [Finding] {
+    guard let path = proxies.trustFile else { return [] }
+    func finding(_ level: Finding.Level, _ message: Message, _ remedy: Message? = nil) -> [Finding] {
+      [Finding(subject: "own authorities", level: level, message: message, remedy: remedy)]
+    }
+    let remedy: Message = "Check --trust (SIGNALBOX_TRUST) or SSL_CERT_FILE."
+    guard let text = FileManager.default.contents(atPath: path) else {
+      return finding(.error, "\(path) cannot be read", remedy)
+    }
+    do {
+      let certificates = try Certificate.pemBundle(String(decoding: text, as: UTF8.self))
+      guard !certificates.isEmpty else { return finding(.error, "\(path) has no certificate", remedy) }
+      if certificates.count < 20, let old = certificates.first(where: { $0.notAfter <= now }) {
+        return finding(
+          .warning, "\(old.subject.commonName ?? path) in \(path) expired on \(old.notAfter.text)",
+          "Replace it: hosts whose certificates it issued are not trusted any more.")
+      }
+      return finding(
+        .ok,
+        Message(
+          count: certificates.count,
+          one: "every outgoing connection also trusts the certificate in \(path)",
+          other: "every outgoing connection also trusts the \(certificates.count) certificates in \(path)"))
     } catch {
       return finding(.error, "\(path): \(error)", remedy)
     }

@@ -37,7 +37,7 @@ struct Doctor {
         Finding(
           subject: "data", level: .error, message: "\(directory.path) does not exist",
           remedy: "Set it with --data or SIGNALBOX_DATA. signalbox serve creates a new one.")
-      ] + proxy() + [clock(latest: nil), trustStore()] + serverCertificate()
+      ] + proxy() + [clock(latest: nil), trustStore()] + ownTrust() + serverCertificate()
     }
     var findings = [folder(), disk(), keyFile()]
     var latest: Date?
@@ -65,7 +65,7 @@ struct Doctor {
           subject: "database", level: .warning, message: "\(directory.database) does not exist yet",
           remedy: "signalbox serve creates it. Or choose another folder with --data."))
     }
-    return findings + proxy() + [clock(latest: latest), trustStore()] + serverCertificate()
+    return findings + proxy() + [clock(latest: latest), trustStore()] + ownTrust() + serverCertificate()
   }
 
   private func keyFile() -> Finding {

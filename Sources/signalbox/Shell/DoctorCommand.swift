@@ -21,6 +21,7 @@ enum DoctorCommand {
     discussion: "Exit code 0: no errors (warnings are possible). 1: something needs to be fixed.",
     parameters: [
       network.parameter, bundle.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
+      CommonOptions.trust.parameter,
       CommonOptions.data.parameter, CommonOptions.json.parameter,
     ]
   ) { values, io in

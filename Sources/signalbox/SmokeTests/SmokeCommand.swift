@@ -29,7 +29,8 @@ enum SmokeCommand {
       """,
     parameters: [
       names.parameter, all.parameter, app.parameter, list.parameter, junit.parameter, timeout.parameter,
-      CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.data.parameter,
+      CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter, CommonOptions.trust.parameter,
+      CommonOptions.data.parameter,
       CommonOptions.json.parameter,
     ]
   ) { values, io in

@@ -23,7 +23,10 @@ enum WebhooksCommand {
       Command(
         "test", "Send a test event at once, and print the answer.",
         discussion: "Exit code 1 if it was not accepted.",
-        parameters: [id.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter] + common,
+        parameters: [
+          id.parameter, CommonOptions.proxy.parameter, CommonOptions.allowTarget.parameter,
+          CommonOptions.trust.parameter, CommonOptions.allowHTTP.parameter,
+        ] + common,
         action: test),
     ])
 

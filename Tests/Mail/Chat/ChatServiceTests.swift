@@ -1,4 +1,5 @@
 import Foundation
+import Reactor
 import TestSupport
 import Testing
 
@@ -130,12 +131,23 @@ struct ChatServiceTests {
       (.webhook, 401, "", .signature),
       (.dingtalk, 200, #"{"errcode":0,"errmsg":"ok"}"#, nil),
       (.dingtalk, 200, #"{"errcode":310000,"errmsg":"sign not match"}"#, .signature),
+      (.dingtalk, 200, #"{"errcode":310000,"errmsg":"签名不匹配"}"#, .signature),
+      (.dingtalk, 200, #"{"errcode":310000,"errmsg":"invalid timestamp"}"#, .signature),
+      (.dingtalk, 200, #"{"errcode":310000,"errmsg":"keywords not in content"}"#, .keyword),
+      (.dingtalk, 200, #"{"errcode":310000,"errmsg":"关键词不匹配"}"#, .keyword),
+      (.dingtalk, 200, #"{"errcode":310000,"errmsg":"ip 203.0.113.9 not in whitelist"}"#, .address),
+      (.dingtalk, 200, #"{"errcode":310000,"errmsg":"不在ip白名单"}"#, .address),
+      (.dingtalk, 200, #"{"errcode":310000,"errmsg":"description: robot"}"#, .robot),
+      (.dingtalk, 200, #"{"errcode":300001,"errmsg":"token is not exist"}"#, .signature),
       (.dingtalk, 200, #"{"errcode":130101,"errmsg":"send too fast"}"#, .busy), (.dingtalk, 200, "<html>", .refused),
       (.feishu, 200, #"{"StatusCode":0,"StatusMessage":"success"}"#, nil),
       (.feishu, 200, #"{"code":0,"data":{},"msg":"success"}"#, nil),
       (.feishu, 200, #"{"code":9499,"msg":"Bad Request"}"#, .refused),
       (.feishu, 200, #"{"code":11232,"msg":"frequency limited"}"#, .busy),
       (.feishu, 200, #"{"code":19021,"msg":"sign match fail"}"#, .signature),
+      (.feishu, 200, #"{"code":19024,"msg":"Key Words Not Found"}"#, .keyword),
+      (.feishu, 200, #"{"code":19022,"msg":"Ip Not Allowed"}"#, .address),
+      (.wecom, 200, #"{"errcode":60020,"errmsg":"not allow to access from your ip"}"#, .address),
       (.wecom, 200, #"{"errcode":0,"errmsg":"ok"}"#, nil),
       (.wecom, 200, #"{"errcode":93000,"errmsg":"invalid webhook url"}"#, .signature),
       (.wecom, 200, #"{"errcode":45009,"errmsg":"too often"}"#, .busy), (.wecom, 200, "{}", .refused),
@@ -149,6 +161,50 @@ struct ChatServiceTests {
       #expect(error.code == code)
       if code == .busy, status != 200 { #expect(error.retryAfter == 7) }
     }
+  }
+
+  @Test(
+    "every message to a robot that can ask for a keyword has the same one, whatever it is about",
+    arguments: [ChatService.dingtalk, .feishu])
+  func keyword(service: ChatService) throws {
+    for title in ["Shop: 30 days", "证书还有 30 天到期", "Signalbox: test message", "signalbox 测试"] {
+      var message = Self.message()
+      message.title = title
+      let body = String(
+        decoding: service.request(message, url: "https://x", secret: nil, now: Self.noon).body, as: UTF8.self)
+      #expect(body.contains(ChatService.keyword), "\(title)")
+      #expect(!body.contains("Signalbox: Signalbox"))
+    }
+    let other = String(
+      decoding: ChatService.wecom.request(Self.message(), url: "https://x", secret: nil, now: Self.noon).body,
+      as: UTF8.self)
+    #expect(!other.contains(ChatService.keyword), "no keyword, no prefix")
+  }
+
+  @Test(
+    "what is wrong with a webhook's URL is named",
+    arguments: [
+      ("https://user:pass@hooks.example.com/x", .user), ("https://user@hooks.example.com/x", .user),
+      ("https://hooks.example.com/x#part", .fragment),
+      ("https://例子.example/x", .letters(ascii: "https://xn--fsqu00a.example/x")),
+      ("https://hooks.example.com/ä", .letters(ascii: "https://hooks.example.com/%C3%A4")),
+      ("https://hooks.example.com/a b", .blank),
+      ("https://hooks.example.com/\u{200B}x", .letters(ascii: "https://hooks.example.com/%E2%80%8Bx")),
+      ("https://hooks.example.com/x ", .blank), ("https://hooks.example.com:99999/x", .port),
+      ("http://hooks.example.com/x", .scheme), ("hooks.example.com/x", .scheme), ("", .scheme),
+      ("https://x.example/" + String(repeating: "x", count: 2048), .length),
+      ("https://hooks.example.com:8443/x?y=1", nil),
+    ] as [(String, WebAddress.Trouble?)])
+  func troubles(url: String, trouble: WebAddress.Trouble?) { #expect(WebAddress.trouble(url) == trouble) }
+
+  @Test("http:// goes to the hosts that are named for it, and to no other")
+  func plainHosts() throws {
+    let plain = try TargetList(["host.docker.internal", "*.svc.local", "10.0.0.0/8"])
+    for (url, isGood) in [
+      ("http://host.docker.internal:3000/x", true), ("http://grafana.svc.local/x", true), ("http://10.1.2.3/x", true),
+      ("http://svc.local/x", false), ("http://hooks.example.com/x", false), ("http://11.1.2.3/x", false),
+      ("http://host.docker.internal.evil.example/", false), ("http://u:p@10.1.2.3/x", false),
+    ] { #expect(WebAddress.isUsable(url, plain: plain) == isGood, "\(url)") }
   }
 
   @Test(

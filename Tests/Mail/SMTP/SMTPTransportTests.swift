@@ -104,6 +104,46 @@ struct SMTPTransportTests {
     #expect(try SMTPTransport(settings).send(Self.mail()).hasPrefix("250 "))
   }
 
+  @Test("STARTTLS to a port that speaks TLS from the start is named as that, long before the time-out")
+  func speaksTLS() throws {
+    let identity = try OpenSSLCommand()
+    try identity.makeIdentity(subject: "/CN=localhost")
+    var mode = SMTPTestServer.Mode()
+    (mode.security, mode.identity) = ("tls", identity.folder)
+    let server = try SMTPTestServer(mode)
+    for security in [SMTPServer.Security.startTLS, .optional, .none] {
+      let began = ContinuousClock.now
+      let error = try Self.error(SMTPServer(host: "127.0.0.1", port: server.port, security: security))
+      #expect(error.code == .speaksTLS && error.description.contains("choose TLS"), "\(error)")
+      #expect(ContinuousClock.now - began < .seconds(14), "libcurl itself waits for 15 s")
+    }
+  }
+
+  @Test("TLS to a port that speaks plain text is named as that")
+  func speaksPlain() throws {
+    let server = try SMTPTestServer()
+    let error = try Self.error(SMTPServer(host: "127.0.0.1", port: server.port, security: .tls))
+    #expect(error.code == .speaksPlain, "\(error)")
+  }
+
+  @Test(
+    "a host is a name or an address, without scheme and port",
+    arguments: [
+      ("smtp.example.com", true), ("192.0.2.1", true), ("::1", true), ("2001:db8::7", true), ("mail_relay", true),
+      ("smtp.example.com:587", false), ("localhost:18525", false), ("smtp://x", false), ("a b", false), ("", false),
+      ("1:2", false), ("x:y:z", false),
+    ])
+  func hosts(text: String, isHost: Bool) { #expect(SMTPServer.isHost(text) == isHost) }
+
+  @Test("host and port in one text are taken apart")
+  func places() {
+    #expect(SMTPServer.place("smtp.example.com:587").map { "\($0.host) \($0.port)" } == "smtp.example.com 587")
+    #expect(SMTPServer.place("[::1]:25").map { "\($0.host) \($0.port)" } == "::1 25")
+    for text in ["smtp.example.com", "::1", "a:0", "a:99999", "a b:25", "smtp://a:25"] {
+      #expect(SMTPServer.place(text) == nil, "\(text)")
+    }
+  }
+
   @Test("no listener, no such name, no host, and a cloud's metadata service")
   func unreachable() throws {
     let port = try SMTPTestServer().port  // ended at once: nobody listens there any more

@@ -65,6 +65,26 @@ struct WebTransportTests {
         return
       }
       #expect(error.code == .tls)
+      // The file of --trust or SSL_CERT_FILE, beside the system's authorities.
+      var rules = ProxyRules.none
+      rules.trustFile = identity.folder.path + "/cert.pem"
+      let pool = BlockingPool(name: "test", threads: 1)
+      defer { pool.stop() }
+      let answer = try await pool.run { [rules] in
+        try WebTransport(timeout: 10, proxies: rules).post(WebRequest(url: "https://\(address)/echo", body: [1]))
+      }
+      #expect(answer.status == 200)
+    }
+  }
+
+  @Test("https to a port without TLS is named as that")
+  func plainPort() async throws {
+    try await Self.with { address in
+      guard case .failure(let error) = try await Self.post("https://\(address)/echo") else {
+        Issue.record("it was taken")
+        return
+      }
+      #expect(error.code == .speaksPlain)
     }
   }
 
