@@ -8,26 +8,41 @@ import Store
 struct RegistrationForm {
   static let bodyLimit = 64 << 10
   private static let lists = ["tags", "tags_add", "tags_remove"]
+  /// The fields of a registration that do not say which device it is.
+  private static let names =
+    lists + ["alias", "app_version", "client_key", "language", "previous_token", "registration_id", "time_zone", "user"]
 
   let json: JSONValue
 
+  /// - Parameter usesQuery: whether the query may have fields, too: some clients and proxies drop the body of a DELETE.
   /// - Throws: ``RegistrationRefusal``; 413.
-  init(_ request: Request) async throws {
+  init(_ request: Request, usesQuery: Bool = false) async throws {
     let bytes = try await request.body.collect(upTo: Self.bodyLimit)
-    switch request.mediaType {
+    let body = usesQuery && bytes.isEmpty ? [:] : try Self.body(bytes, request.mediaType)
+    guard var members = body.object else { throw RegistrationRefusal(.invalid, "The body must be an object.") }
+    if usesQuery {
+      try members.merge(Self.json(request.queryItems).object ?? [:]) { body, query in
+        guard body == query else { throw RegistrationRefusal(.invalid, "Body and query differ.") }
+        return body
+      }
+    }
+    json = .object(members)
+  }
+
+  private static func body(_ bytes: [UInt8], _ mediaType: String?) throws -> JSONValue {
+    switch mediaType {
     case "application/json":
       do {
-        json = try JSONValue(checking: bytes)
+        return try JSONValue(checking: bytes)
       } catch {
         throw RegistrationRefusal(.invalid, "The body is not JSON: \(error.text)")
       }
-    case "application/x-www-form-urlencoded": json = try Self.json(URLEncodedForm(bytes))
+    case "application/x-www-form-urlencoded": return try json(URLEncodedForm(bytes))
     default:
       throw RegistrationRefusal(
         .invalid, "The Content-Type must be application/json or application/x-www-form-urlencoded.",
         status: .unsupportedMediaType)
     }
-    guard json.object != nil else { throw RegistrationRefusal(.invalid, "The body must be an object.") }
   }
 
   /// A form's fields as members. Tags are separated by commas; an empty field is absent, except for the user, who is
@@ -88,12 +103,13 @@ struct RegistrationForm {
     return input
   }
 
-  /// The token of a device to remove.
+  /// The token of a device to remove. The body may be that of the registration: only the token counts.
   ///
   /// - Throws: ``RegistrationRefusal``.
   func token() throws -> DeviceToken {
     let fields = JSONFields(json)
-    _ = fields.value("client_key")
+    for name in Self.names { _ = fields.value(name) }
+    _ = fields.choice("environment", as: Environment.self)
     let (token, _) = Self.device(fields)
     try Self.finish(fields)
     guard let token else { throw RegistrationRefusal(.invalid, "A field is missing.") }
