@@ -73,9 +73,9 @@ struct RegistrationForm {
     let fields = JSONFields(json)
     _ = fields.value("client_key")
     let environment = fields.choice("environment", required: true, as: Environment.self)
-    let (token, platform) = Self.device(fields)
+    let (platform, provider, token) = Self.device(fields)
     var previous: DeviceToken?
-    if let platform { previous = Self.token("previous_token", fields, platform, required: false) }
+    if let platform { previous = Self.token("previous_token", fields, platform, nil, required: false)?.token }
     let alias = try alias(fields, rule)
     let tags = fields.strings("tags", atMost: TagRule.perDevice)
     let added = fields.strings("tags_add", atMost: TagRule.perDevice)
@@ -93,6 +93,7 @@ struct RegistrationForm {
     }
     guard let environment, let platform, let token else { throw RegistrationRefusal(.invalid, "A field is missing.") }
     var registration = Registration(token: token, environment: environment, platform: platform)
+    registration.provider = provider
     registration.alias = alias
     if json["tags"]?.array != nil { registration.tags = .set(tags) }
     if let registrationID { registration.registrationID = .set(registrationID) }
@@ -110,7 +111,7 @@ struct RegistrationForm {
     let fields = JSONFields(json)
     for name in Self.names { _ = fields.value(name) }
     _ = fields.choice("environment", as: Environment.self)
-    let (token, _) = Self.device(fields)
+    let (_, _, token) = Self.device(fields)
     try Self.finish(fields)
     guard let token else { throw RegistrationRefusal(.invalid, "A field is missing.") }
     return token
@@ -120,21 +121,31 @@ struct RegistrationForm {
     do { try fields.finish() } catch { throw RegistrationRefusal(.invalid, error.description) }
   }
 
-  private static func device(_ fields: JSONFields) -> (DeviceToken?, Platform?) {
+  /// The services whose tokens apps upload. Which one it is shows in the token, if it is not named.
+  private enum Service: String, CaseIterable {
+    case apns, fcm
+  }
+
+  private static func device(_ fields: JSONFields) -> (Platform?, ProviderKind?, DeviceToken?) {
+    let service = fields.choice("provider", as: Service.self).flatMap { ProviderKind(rawValue: $0.rawValue) }
     guard let platform = fields.choice("platform", required: true, as: Platform.self) else {
       _ = fields.value("token")
-      return (nil, nil)
+      return (nil, nil, nil)
     }
-    return (token("token", fields, platform, required: true), platform)
+    if let service, !platform.providers.contains(service) {
+      fields.report("provider", Problem("", FieldMessage.expectedChoice, ["choices": "fcm", "value": service.rawValue]))
+    }
+    let read = token("token", fields, platform, service, required: true)
+    return (platform, read?.provider, read?.token)
   }
 
   private static func token(
-    _ name: String, _ fields: JSONFields, _ platform: Platform, required: Bool
-  ) -> DeviceToken? {
+    _ name: String, _ fields: JSONFields, _ platform: Platform, _ provider: ProviderKind?, required: Bool
+  ) -> (token: DeviceToken, provider: ProviderKind)? {
     let limit = TextLimit.characters(DeviceToken.firebaseCharacters.upperBound)
     guard let text = fields.string(name, required: required, limit: limit, lines: true) else { return nil }
     do throws(Problem) {
-      return try DeviceToken(parsing: text, platform: platform)
+      return try DeviceToken.reading(text, platform: platform, provider: provider)
     } catch {
       fields.report(name, error)
       return nil

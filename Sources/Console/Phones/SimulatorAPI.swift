@@ -163,8 +163,8 @@ enum SimulatorAPI {
           return nil
         }
         let read = try DeviceToken(parsing: text, platforms: Set(Platform.allCases))
-        // FCM's tokens are kept as their text.
-        platform = read.bytes == Array(text.utf8) ? .android : .ios
+        // FCM's tokens are kept as their text; iPhones may have them, too.
+        platform = read.bytes == Array(text.utf8) && given != .ios ? .android : .ios
         token = read
         return nil
       } catch {

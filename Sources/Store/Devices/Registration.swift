@@ -22,13 +22,12 @@ package struct Registration: Sendable, Hashable {
 
   /// A token that nobody registered, as a device that a push for these platforms may go to.
   package init(unregistered token: DeviceToken, platforms: Set<Platform>, environment: Environment) {
-    // Firebase tokens contain a colon, APNs tokens are binary; see DeviceToken's notations.
-    let isFirebase = token.bytes.contains(UInt8(ascii: ":"))
-    let isAndroid = platforms.contains(.android) && (isFirebase || token.isRegistrationID || !platforms.contains(.ios))
+    let isAndroid =
+      platforms.contains(.android) && (token.isFirebase || token.isRegistrationID || !platforms.contains(.ios))
     self.init(token: token, environment: environment, platform: isAndroid ? .android : .ios)
     if token.isRegistrationID {
       (provider, registrationID) = (.jpush, .set(token.text))
-    } else if isFirebase {
+    } else if token.isFirebase {
       provider = .fcm
     }
   }
