@@ -10,7 +10,9 @@ struct RegistrationForm {
   private static let lists = ["tags", "tags_add", "tags_remove"]
   /// The fields of a registration that do not say which device it is.
   private static let names =
-    lists + ["alias", "app_version", "client_key", "language", "previous_token", "registration_id", "time_zone", "user"]
+    lists + [
+      "alias", "app_version", "client_key", "language", "previous_token", "registration_id", "time_zone", "user",
+    ]
 
   let json: JSONValue
 
@@ -133,7 +135,8 @@ struct RegistrationForm {
       return (nil, nil, nil)
     }
     if let service, !platform.providers.contains(service) {
-      fields.report("provider", Problem("", FieldMessage.expectedChoice, ["choices": "fcm", "value": service.rawValue]))
+      fields.report(
+        "provider", Problem("", FieldMessage.expectedChoice, ["choices": "fcm", "value": service.rawValue]))
     }
     let read = token("token", fields, platform, service, required: true)
     return (platform, read?.provider, read?.token)

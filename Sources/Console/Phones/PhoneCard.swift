@@ -169,7 +169,8 @@ struct AndroidCard: View {
     let action = android.isDozing ? "wake" : "doze"
     doze = PhoneButton(action: action, label: texts("phones.\(action)"))
     canRefresh = isInstalled
-    let names = android.mutedChannels.union(phone.received.prefix(Self.looked).compactMap { $0.androidNotification?.channel })
+    let names = android.mutedChannels.union(
+      phone.received.prefix(Self.looked).compactMap { $0.androidNotification?.channel })
     channels = names.sorted().map { AndroidChannel(name: $0, isOn: !android.mutedChannels.contains($0), texts) }
     topics =
       phone.topics.isEmpty

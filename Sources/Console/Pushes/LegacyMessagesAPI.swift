@@ -140,7 +140,7 @@ enum LegacyMessagesAPI {
           _ = try await add([place], to: &lots, request, call)
           left.removeFirst()
         }
-      } catch where !lots.pushes.isEmpty {
+      } catch  where !lots.pushes.isEmpty {
         // What was sent is answered as sent: a caller who repeats it all would send it twice.
         call.console.log.error("a part of a legacy message was not stored", ["error": "\(error)"])
         let refusal = LegacyRequest.Refused(.internalServerError, "The server could not store it. Try again.")
@@ -202,7 +202,7 @@ enum LegacyMessagesAPI {
         try targets.map { try $0.result(database, app: call.app.id, lots, isDryRun: request.isDryRun) }
       }
       return answer(results, lots.pushes)
-    } catch where !lots.pushes.isEmpty {
+    } catch  where !lots.pushes.isEmpty {
       call.console.log.error("the results of a legacy message are not known", ["error": "\(error)"])
       return answer(targets.map { $0.result(lots) }, lots.pushes)
     }

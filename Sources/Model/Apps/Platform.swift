@@ -52,6 +52,9 @@ package enum ProviderKind: String, Sendable, Codable, CaseIterable, Hashable {
 
   /// The platforms whose devices it reaches.
   package var platforms: [Platform] { Platform.allCases.filter { $0.providers.contains(self) } }
+
+  /// Those that it reaches in every app. FCM reaches the iPhones of few: those that are registered with it.
+  package var usualPlatforms: [Platform] { self == .fcm ? [.android] : platforms }
 }
 
 /// The environment of a device token. Apple calls development *sandbox*.

@@ -233,7 +233,9 @@ struct RegistrationRouteTests {
   func firebase(provider: String?) async throws {
     let token = "fWx9:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8vSsdtQ"
     try await ClientApp.with { client in
-      let fields: JSONValue = ["token": .string(token), "platform": "ios", "environment": "production", "user": "usr_1"]
+      let fields: JSONValue = [
+        "token": .string(token), "platform": "ios", "environment": "production", "user": "usr_1",
+      ]
       let named = provider.map { fields.with("provider", .string($0)) } ?? fields
       #expect(try await client.upload(named).status == 200)
       func device(_ token: DeviceToken) async throws -> Device? {

@@ -228,7 +228,8 @@ struct LegacyMessageTests {
           now: ConsoleScene.noon)
         return try Device.register(database, app: app.id, [registration], now: ConsoleScene.noon)
       }
-      let answer = try await Self.send(jpush, ["to": .string(text), "notification": ["title": "t"], "priority": "high"])
+      let answer = try await Self.send(
+        jpush, ["to": .string(text), "notification": ["title": "t"], "priority": "high"])
       #expect(answer.json?["success"] == 1 && answer.json?["signalbox"]?["pending"] == 0, "\(answer.text)")
       let uid = try #require(answer.json?["signalbox"]?["pushes"]?.array?.first?.string)
       let push = try await jpush.scene.finished(uid)

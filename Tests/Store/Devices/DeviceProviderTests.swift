@@ -64,7 +64,8 @@ struct DeviceProviderTests {
   func iPhonesOfFCM() throws {
     try withApp { database, app in
       var phone = Registration(
-        token: DeviceToken(bytes: Array("fWx9:APA91bHun4MxP5egoKMwt2KZ".utf8)), environment: .production, platform: .ios)
+        token: DeviceToken(bytes: Array("fWx9:APA91bHun4MxP5egoKMwt2KZ".utf8)), environment: .production, platform: .ios
+      )
       phone.provider = .fcm
       phone.tags = .set(["a"])
       let ids = try register(database, app, devices() + [phone])
