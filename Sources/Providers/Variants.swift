@@ -1,4 +1,5 @@
 import HTTP2
+import Model
 
 /// One text of a push for each language, encoded once.
 struct Variants<Message: Sendable>: Sendable {
@@ -17,6 +18,19 @@ struct Variants<Message: Sendable>: Sendable {
     for (variant, places) in Self.places(devices) {
       let message = all.indices.contains(variant) ? all[variant] : all[0]
       body(message, places.map { devices[$0] }, notes.map { PlacedNotes($0, places) })
+    }
+  }
+
+  /// Calls `body` with the devices of each platform.
+  static func byPlatform(
+    _ devices: [ProviderDevice], noting notes: (any DepartureNotes)?,
+    _ body: (Platform, [ProviderDevice], (any DepartureNotes)?) -> Void
+  ) {
+    let first = devices.first?.platform ?? .android
+    if devices.allSatisfy({ $0.platform == first }) { return body(first, devices, notes) }
+    for platform in Platform.allCases {
+      let places = devices.indices.filter { devices[$0].platform == platform }
+      body(platform, places.map { devices[$0] }, notes.map { PlacedNotes($0, places) })
     }
   }
 

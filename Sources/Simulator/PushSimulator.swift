@@ -95,6 +95,8 @@ package final class PushSimulator: Sendable {
   }
 
   package let phones: PhoneBook
+  /// The control API's repeated calls.
+  package let answered = AnsweredCalls()
   /// The broadcast channels of APNs.
   package let channels: ChannelBook
   /// What reached the servers.

@@ -66,7 +66,7 @@ struct TopicTests {
 
   /// The topics of a phone, as Firebase has them.
   static func topics(_ scene: DeliveryScene, _ phone: SimulatedPhone) -> [String] {
-    (scene.simulator.phones.phone(phone.id)?.android?.topics ?? [:]).keys.sorted()
+    (scene.simulator.phones.phone(phone.id)?.topics ?? [:]).keys.sorted()
   }
 
   private static func known(_ scene: DeliveryScene) async throws -> [Topic] {

@@ -40,7 +40,7 @@ package enum Forecast {
     package func of(app: Int64, _ environment: Environment, _ provider: ProviderKind) -> Plan {
       func isItsOwn(_ item: some Planned) -> Bool {
         item.appID == app && item.environment == environment
-          && !Set(item.platforms).isDisjoint(with: provider.platforms)
+          && !Set(item.platforms).isDisjoint(with: provider.usualPlatforms)
       }
       return Plan(pushes: pushes.filter(isItsOwn), schedules: schedules.filter(isItsOwn))
     }
@@ -81,7 +81,7 @@ package enum Forecast {
     var needs: [Int64: [Item]] = [:]
     for credential in credentials {
       guard let certificate = credential.certificateID else { continue }
-      for platform in credential.provider.platforms {
+      for platform in credential.provider.usualPlatforms {
         let place = Place(app: credential.appID, environment: credential.environment, platform: platform)
         needs[certificate, default: []] += items[place] ?? []
       }

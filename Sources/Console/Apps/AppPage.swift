@@ -111,7 +111,8 @@ enum AppPage {
     // The texts of APNs have no suffix.
     let suffix = provider == .apns ? "" : "_\(provider.rawValue)"
     return AppCredentialView(
-      environment: environment, provider: provider, name: environment.word(texts), reach: provider.reachName,
+      environment: environment, provider: provider, name: environment.word(texts),
+      reach: facts.overview.reachName(provider, environment),
       bound: credential.map { bound($0, page) }, active: active,
       // Without a file and a simulator there is nothing to assign.
       isAssignable: refused != nil || credential != nil || !fitting.isEmpty || hasSimulator,

@@ -72,7 +72,7 @@ enum TopicChangePages {
     let environment = Environment(rawValue: page.form["environment"])
     if environment == nil { errors.add("environment", page.texts("topics.no_environment")) }
     do {
-      let audience = try SendForm(form: page.form).deviceAudience(platforms: [.android])
+      let audience = try SendForm(form: page.form).deviceAudience(platforms: Set(ProviderKind.fcm.platforms))
       guard errors.isEmpty, let environment else { return try await form(page, page.form, errors: errors) }
       try page.check(sendingIn: environment)
       let author = page.author

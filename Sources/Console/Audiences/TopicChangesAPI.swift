@@ -50,7 +50,7 @@ enum TopicChangesAPI {
     let topic = fields.string(
       "topic", required: true, limit: .characters(TopicCondition.nameLimit), check: TopicCondition.problem(withTopic:))
     let verb = fields.choice("action", required: true, as: Verb.self)
-    let audience = Audience.read(fields, platforms: [.android])
+    let audience = Audience.read(fields, platforms: Set(ProviderKind.fcm.platforms))
     try fields.finish()
     guard let topic, let verb, let audience else {
       // Unreachable: each of the three is nil only if a problem was reported, and finish() then threw.

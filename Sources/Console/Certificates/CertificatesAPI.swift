@@ -106,7 +106,7 @@ enum CertificatesAPI {
     let body = try await call.body()
     let fields = JSONFields(body)
     // An empty or missing name is reported below.
-    let name = fields.string("name", required: body["name"] != nil, limit: .bytes(CertificateLabels.nameLimit))
+    let name = fields.string("name", required: body["name"] != nil, limit: .characters(CertificateLabels.nameLimit))
     let bundleID = fields.string("app", limit: .characters(AppName.bundleIDLimit))
     let madeBy = fields.string("made_by", limit: .characters(CertificateContents.Notes.madeByLimit))
     let note = fields.string("note", limit: .characters(CertificateContents.Notes.noteLimit), lines: true)

@@ -69,8 +69,8 @@ enum RenewalAPI {
     let id = try call.id()
     // The body is optional: older clients send none.
     var allowsUntried = false
-    if call.request.header("Content-Type") != nil {
-      let fields = JSONFields(try await call.body())
+    if let body = try await call.optionalBody() {
+      let fields = JSONFields(body)
       allowsUntried = fields.bool("untried") ?? false
       try fields.finish()
     }

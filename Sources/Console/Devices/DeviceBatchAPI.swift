@@ -65,7 +65,7 @@ struct DeviceBatchBody: Sendable {
       if json["tags"] == nil { fields.report("tags", Problem("", FieldMessage.required)) }
       if json["tags"] == [] { fields.report("tags", Problem("", FieldMessage.emptyRequired)) }
     case .setAlias:
-      alias = fields.string("alias", limit: .bytes(AliasRule.none.limit), check: AliasRule.none.problem(with:))
+      alias = fields.string("alias", limit: .characters(AliasRule.none.limit), check: AliasRule.none.problem(with:))
       // Null removes the alias, and must be said.
       if json["alias"] == nil { fields.report("alias", Problem("", FieldMessage.required)) }
       if json["alias"] == "" { fields.report("alias", Problem("", FieldMessage.emptyRequired)) }

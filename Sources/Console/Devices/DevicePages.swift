@@ -75,7 +75,8 @@ enum DevicePages {
           DeviceRow(
             device: $0, app: names[$0.appID] ?? "",
             platform: texts.list(
-              [texts("platform.\($0.platform.rawValue)")] + ($0.provider == .jpush ? ["JPush"] : [])),
+              [texts("platform.\($0.platform.rawValue)")]
+                + ($0.provider == $0.platform.ownProvider ? [] : [$0.provider.name])),
             now: page.now, isChoosable: mayChoose, isChosen: chosen.contains($0.id))
         },
         exports: ExportLinks(page, "/devices"),
@@ -131,7 +132,7 @@ enum DevicePages {
       environments: ChoiceView.environments(texts, chosen: form["environment"]),
       platforms: ChoiceView.platforms(texts, chosen: platform),
       providers: ChoiceView.list(
-        [("", texts("devices.provider_own"))] + [(ProviderKind.jpush.rawValue, ProviderKind.jpush.name)],
+        [("", texts("devices.provider_own"))] + [ProviderKind.fcm, .jpush].map { ($0.rawValue, $0.name) },
         chosen: form["provider"]), tags: tags)
     return page.answer(view, status: errors.status)
   }

@@ -24,7 +24,8 @@ struct DevicePatch: Sendable {
   /// - Throws: every problem of the body together.
   init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
-    if let text = fields.string("alias", limit: .bytes(AliasRule.none.limit), check: AliasRule.none.problem(with:)) {
+    if let text = fields.string("alias", limit: .characters(AliasRule.none.limit), check: AliasRule.none.problem(with:))
+    {
       alias = .set(text)
     } else if json["alias"] == .null {
       alias = .set(nil)
@@ -32,7 +33,8 @@ struct DevicePatch: Sendable {
     let hasTags = fields.value("tags") != nil
     let names = fields.strings("tags", atMost: Self.tagLimit) { TagRule.problem(with: $0, rule: .none) }
     if hasTags { tags = names }
-    if let text = fields.string("name", limit: .bytes(AppName.nameLimit), check: { AppName.problem(withName: $0) }) {
+    if let text = fields.string("name", limit: .characters(AppName.nameLimit), check: { AppName.problem(withName: $0) })
+    {
       name = .set(text)
     } else if json["name"] == .null {
       name = .set(nil)

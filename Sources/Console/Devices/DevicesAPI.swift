@@ -34,10 +34,10 @@ enum DevicesAPI {
     found.platform = query.choice("platform")
     found.provider = query.choice("provider")
     found.state = query.choice("state", DeviceState.allCases.map { ($0.name, $0) })
-    found.alias = query.text("alias")
+    found.alias = query.text("alias", limit: AliasRule.none.limit)
     found.tag = query.text("tag")
     found.registrationID = query.text("registration_id")
-    if let text = query.text("token") {
+    if let text = query.text("token", limit: DeviceToken.firebaseCharacters.upperBound) {
       do {
         let platforms = found.platform.map { [$0] } ?? Set(Platform.allCases)
         found.tokenPrefix = try DeviceToken(parsing: text, platforms: platforms).bytes

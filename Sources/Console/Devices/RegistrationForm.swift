@@ -8,26 +8,43 @@ import Store
 struct RegistrationForm {
   static let bodyLimit = 64 << 10
   private static let lists = ["tags", "tags_add", "tags_remove"]
+  /// The fields of a registration that do not say which device it is.
+  private static let names =
+    lists + [
+      "alias", "app_version", "client_key", "language", "previous_token", "registration_id", "time_zone", "user",
+    ]
 
   let json: JSONValue
 
+  /// - Parameter usesQuery: whether the query may have fields, too: some clients and proxies drop the body of a DELETE.
   /// - Throws: ``RegistrationRefusal``; 413.
-  init(_ request: Request) async throws {
+  init(_ request: Request, usesQuery: Bool = false) async throws {
     let bytes = try await request.body.collect(upTo: Self.bodyLimit)
-    switch request.mediaType {
+    let body = usesQuery && bytes.isEmpty ? [:] : try Self.body(bytes, request.mediaType)
+    guard var members = body.object else { throw RegistrationRefusal(.invalid, "The body must be an object.") }
+    if usesQuery {
+      try members.merge(Self.json(request.queryItems).object ?? [:]) { body, query in
+        guard body == query else { throw RegistrationRefusal(.invalid, "Body and query differ.") }
+        return body
+      }
+    }
+    json = .object(members)
+  }
+
+  private static func body(_ bytes: [UInt8], _ mediaType: String?) throws -> JSONValue {
+    switch mediaType {
     case "application/json":
       do {
-        json = try JSONValue(checking: bytes)
+        return try JSONValue(checking: bytes)
       } catch {
         throw RegistrationRefusal(.invalid, "The body is not JSON: \(error.text)")
       }
-    case "application/x-www-form-urlencoded": json = try Self.json(URLEncodedForm(bytes))
+    case "application/x-www-form-urlencoded": return try json(URLEncodedForm(bytes))
     default:
       throw RegistrationRefusal(
         .invalid, "The Content-Type must be application/json or application/x-www-form-urlencoded.",
         status: .unsupportedMediaType)
     }
-    guard json.object != nil else { throw RegistrationRefusal(.invalid, "The body must be an object.") }
   }
 
   /// A form's fields as members. Tags are separated by commas; an empty field is absent, except for the user, who is
@@ -58,9 +75,9 @@ struct RegistrationForm {
     let fields = JSONFields(json)
     _ = fields.value("client_key")
     let environment = fields.choice("environment", required: true, as: Environment.self)
-    let (token, platform) = Self.device(fields)
+    let (platform, provider, token) = Self.device(fields)
     var previous: DeviceToken?
-    if let platform { previous = Self.token("previous_token", fields, platform, required: false) }
+    if let platform { previous = Self.token("previous_token", fields, platform, nil, required: false)?.token }
     let alias = try alias(fields, rule)
     let tags = fields.strings("tags", atMost: TagRule.perDevice)
     let added = fields.strings("tags_add", atMost: TagRule.perDevice)
@@ -78,6 +95,7 @@ struct RegistrationForm {
     }
     guard let environment, let platform, let token else { throw RegistrationRefusal(.invalid, "A field is missing.") }
     var registration = Registration(token: token, environment: environment, platform: platform)
+    registration.provider = provider
     registration.alias = alias
     if json["tags"]?.array != nil { registration.tags = .set(tags) }
     if let registrationID { registration.registrationID = .set(registrationID) }
@@ -88,13 +106,14 @@ struct RegistrationForm {
     return input
   }
 
-  /// The token of a device to remove.
+  /// The token of a device to remove. The body may be that of the registration: only the token counts.
   ///
   /// - Throws: ``RegistrationRefusal``.
   func token() throws -> DeviceToken {
     let fields = JSONFields(json)
-    _ = fields.value("client_key")
-    let (token, _) = Self.device(fields)
+    for name in Self.names { _ = fields.value(name) }
+    _ = fields.choice("environment", as: Environment.self)
+    let (_, _, token) = Self.device(fields)
     try Self.finish(fields)
     guard let token else { throw RegistrationRefusal(.invalid, "A field is missing.") }
     return token
@@ -104,21 +123,32 @@ struct RegistrationForm {
     do { try fields.finish() } catch { throw RegistrationRefusal(.invalid, error.description) }
   }
 
-  private static func device(_ fields: JSONFields) -> (DeviceToken?, Platform?) {
+  /// The services whose tokens apps upload. Which one it is shows in the token, if it is not named.
+  private enum Service: String, CaseIterable {
+    case apns, fcm
+  }
+
+  private static func device(_ fields: JSONFields) -> (Platform?, ProviderKind?, DeviceToken?) {
+    let service = fields.choice("provider", as: Service.self).flatMap { ProviderKind(rawValue: $0.rawValue) }
     guard let platform = fields.choice("platform", required: true, as: Platform.self) else {
       _ = fields.value("token")
-      return (nil, nil)
+      return (nil, nil, nil)
     }
-    return (token("token", fields, platform, required: true), platform)
+    if let service, !platform.providers.contains(service) {
+      fields.report(
+        "provider", Problem("", FieldMessage.expectedChoice, ["choices": "fcm", "value": service.rawValue]))
+    }
+    let read = token("token", fields, platform, service, required: true)
+    return (platform, read?.provider, read?.token)
   }
 
   private static func token(
-    _ name: String, _ fields: JSONFields, _ platform: Platform, required: Bool
-  ) -> DeviceToken? {
+    _ name: String, _ fields: JSONFields, _ platform: Platform, _ provider: ProviderKind?, required: Bool
+  ) -> (token: DeviceToken, provider: ProviderKind)? {
     let limit = TextLimit.characters(DeviceToken.firebaseCharacters.upperBound)
     guard let text = fields.string(name, required: required, limit: limit, lines: true) else { return nil }
     do throws(Problem) {
-      return try DeviceToken(parsing: text, platform: platform)
+      return try DeviceToken.reading(text, platform: platform, provider: provider)
     } catch {
       fields.report(name, error)
       return nil

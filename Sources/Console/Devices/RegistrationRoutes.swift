@@ -68,7 +68,7 @@ enum RegistrationRoutes {
       throw RegistrationRefusal(.tooOften, "Too many calls from this address.", retryAfter: wait)
     }
     let bearer = request.credentials("Bearer")
-    let form = try await RegistrationForm(request)
+    let form = try await RegistrationForm(request, usesQuery: request.method == .delete)
     guard let text = bearer ?? form.clientKey, text.utf8.count <= ClientKey.length,
       let (key, app) = try await console.store.read({ database -> (ClientKey, App)? in
         guard let key = try ClientKey.find(database, key: text), key.expiresAt.map({ $0 > now }) ?? true else {

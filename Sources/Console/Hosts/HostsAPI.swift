@@ -54,10 +54,10 @@ enum HostsAPI {
 
     init(_ body: JSONValue, required: Bool) throws {
       let fields = JSONFields(body)
-      host = fields.string("host", required: required, limit: .bytes(2048))
+      host = fields.string("host", required: required, limit: .characters(2048))
       port = fields.integer("port", in: 1...65_535)
       start = fields.choice("protocol", as: HostAddress.StartProtocol.self)
-      serverName = fields.string("server_name", limit: .bytes(253))
+      serverName = fields.string("server_name", limit: .characters(253))
       note = fields.string("note", limit: .characters(HostForm.noteLimit))
       try fields.finish()
     }

@@ -52,7 +52,7 @@ enum IncidentsAPI {
     let state = fields.choice("state", as: IncidentState.self)
     let until = fields.time("snoozed_until", required: state == .snoozed)
     let remark = fields.string("remark", limit: .characters(IncidentChange.remarkLimit))
-    let assignee = fields.string("assignee", limit: .bytes(254))
+    let assignee = fields.string("assignee", limit: .characters(254))
     try fields.finish()
     var change = IncidentChange(remark: remark)
     // `null` takes it from the person who has it.

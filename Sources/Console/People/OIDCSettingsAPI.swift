@@ -42,9 +42,9 @@ enum OIDCSettingsAPI {
     let limit = OIDCForm.listLimit
     var form = OIDCForm()
     form.isOn = fields.bool("on") ?? true
-    form.issuer = fields.string("issuer", required: true, limit: .bytes(2048)) ?? ""
+    form.issuer = fields.string("issuer", required: true, limit: .characters(2048)) ?? ""
     form.clientID = fields.string("client_id", required: true) ?? ""
-    form.clientSecret = fields.string("client_secret", limit: .bytes(1000))
+    form.clientSecret = fields.string("client_secret", limit: .characters(1000))
     form.label = fields.string("label", required: true) ?? ""
     let scopes = fields.strings("scopes", atMost: limit)
     if !scopes.isEmpty { form.scopes = scopes }

@@ -50,11 +50,11 @@ enum PeopleAPI {
     }
     routes.call(.post, "/people/:id/link", role: .admin, scope: .admin, takesBody: false) { call in
       let id = try call.id()
-      let (person, token) = try await call.store.write { database in
+      return try await Idempotency(call, content: [], isSecret: true).response(call.store) { database in
         let person = try Person.get(database, id: id)
-        return (person, try person.link(database, audit: call.entry, now: call.now))
+        let token = try person.link(database, audit: call.entry, now: call.now)
+        return Idempotency.Answer(status: .ok, json: LinkedPerson(call, person, token: token))
       }
-      return APIContext.answer(LinkedPerson(call, person, token: token))
     }
   }
 

@@ -113,7 +113,7 @@ extension PhoneCard {
           action: "notifications_\(setting.rawValue)", label: texts("phones.notifications_\(setting.rawValue)"),
           isPressed: isInstalled && phone.notifications == setting, isDisabled: !isInstalled)
       }, power: button(isOff ? "on" : "off"), install: button(isInstalled ? "uninstall" : "reinstall"),
-      android: phone.android.map { AndroidCard($0, isInstalled: isInstalled, phone.received, texts) },
+      android: phone.android.map { AndroidCard($0, isInstalled: isInstalled, phone, texts) },
       screen: stacks.prefix(Self.onScreen).map { stack -> PhoneNotificationRow in
         var row = PhoneNotificationRow(
           stack.top, in: activities[stack.top.id], on: phone, app: app?.name ?? phone.topic, texts: texts, now: now)
@@ -164,16 +164,17 @@ struct AndroidCard: View {
   let topics: String?
   let hasLostMessages: Bool
 
-  /// - Parameter received: what the phone received, which names the app's channels.
-  init(_ android: AndroidState, isInstalled: Bool, _ received: [ReceivedNotification], _ texts: Texts) {
+  /// - Parameter phone: what it received names the app's channels.
+  init(_ android: AndroidState, isInstalled: Bool, _ phone: SimulatedPhone, _ texts: Texts) {
     let action = android.isDozing ? "wake" : "doze"
     doze = PhoneButton(action: action, label: texts("phones.\(action)"))
     canRefresh = isInstalled
-    let names = android.mutedChannels.union(received.prefix(Self.looked).compactMap { $0.androidNotification?.channel })
+    let names = android.mutedChannels.union(
+      phone.received.prefix(Self.looked).compactMap { $0.androidNotification?.channel })
     channels = names.sorted().map { AndroidChannel(name: $0, isOn: !android.mutedChannels.contains($0), texts) }
     topics =
-      android.topics.isEmpty
-      ? nil : texts("phones.topics", ["topics": texts.list(android.topics.keys.sorted())])
+      phone.topics.isEmpty
+      ? nil : texts("phones.topics", ["topics": texts.list(phone.topics.keys.sorted())])
     hasLostMessages = android.hasLostMessages
   }
 

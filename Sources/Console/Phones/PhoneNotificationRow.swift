@@ -169,6 +169,7 @@ struct PhoneNotificationRow: View {
   private var headers: String {
     // JPush tells the phone no more of the request.
     if phone.provider == .jpush { return "msg_id: \(item.apnsID)" }
+    let isFirebase = phone.provider == .fcm
     guard let pushType = item.pushType else {
       let priority = item.priority == 10 ? "HIGH" : "NORMAL"
       let collapse = item.collapseID.map { "\ncollapse_key: \($0)" } ?? ""
@@ -176,7 +177,9 @@ struct PhoneNotificationRow: View {
     }
     var lines =
       item.channel.map { [":path: /4/broadcasts/apps/\(phone.topic)", "apns-channel-id: \($0)"] }
-      ?? [":path: /3/device/\(phone.tokenText)", "apns-id: \(item.apnsID)", "apns-topic: \(item.topic)"]
+      ?? (isFirebase
+        ? ["name: \(item.apnsID)"]
+        : [":path: /3/device/\(phone.tokenText)", "apns-id: \(item.apnsID)", "apns-topic: \(item.topic)"])
     lines += ["apns-push-type: \(pushType.rawValue)", "apns-priority: \(item.priority)"]
     if let collapseID = item.collapseID { lines.append("apns-collapse-id: \(collapseID)") }
     if let expiration = item.expiration {

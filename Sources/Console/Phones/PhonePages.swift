@@ -169,7 +169,7 @@ enum PhonePages {
       platforms: ChoiceView.list(
         Platform.allCases.map { ($0.rawValue, texts("phones.kind_\($0.rawValue)")) }, chosen: form["platform"]),
       providers: ChoiceView.list(
-        [("", texts("devices.provider_own")), (ProviderKind.jpush.rawValue, ProviderKind.jpush.name)],
+        [("", texts("devices.provider_own"))] + [ProviderKind.fcm, .jpush].map { ($0.rawValue, $0.name) },
         chosen: form["provider"]), tags: tags)
     return page.answer(view, status: errors.status)
   }
@@ -201,7 +201,7 @@ enum PhonePages {
     let phone = try phones.add(
       NewPhone(
         name: form["name"], platform: platform,
-        provider: form["provider"] == ProviderKind.jpush.rawValue ? .jpush : nil, environment: environment,
+        provider: [.fcm, .jpush].first { $0.rawValue == form["provider"] }, environment: environment,
         topic: app.bundleID, alias: form.filled("alias")))
     if form.has("register") {
       var registration = Registration(of: phone)

@@ -37,7 +37,7 @@ struct PhoneAnswer: JSONObject {
     json.object { json in
       json.member("dozing", android.isDozing)
       json.member("muted_channels", android.mutedChannels.sorted())
-      json.member("topics", android.topics.keys.sorted())
+      json.member("topics", phone.topics.keys.sorted())
       json.member("lost_messages", android.hasLostMessages)
     }
   }
@@ -51,7 +51,7 @@ struct ArrivalAnswer: JSONObject {
     let alert = notification.alert
     let android = notification.androidNotification
     // The service's own number, where that is not the sender's.
-    let isNumbered = notification.pushType == nil || phone.provider == .jpush
+    let isNumbered = notification.pushType == nil || phone.provider != .apns
     json.member("id", notification.id)
     json.member("phone", phone.id)
     json.member("token", phone.tokenText)

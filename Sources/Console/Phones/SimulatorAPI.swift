@@ -15,6 +15,8 @@ enum SimulatorAPI {
     let request: Request
     let running: PushSimulator?
     let now: Date
+    /// Whose keys for repeated calls these are.
+    var caller = ""
     /// Writes an entry about a server of the simulator; nowhere in `signalbox simulate`.
     var note: @Sendable (SimulatedServer, JSONValue) async throws -> Void = { _, _ in }
 
@@ -113,7 +115,7 @@ enum SimulatorAPI {
         under: prefix
       ) { call in
         try await operation.answer(
-          Call(request: call.request, running: simulator, now: call.now) { server, detail in
+          Call(request: call.request, running: simulator, now: call.now, caller: call.actor) { server, detail in
             try await call.note(call.audit("simulator.faults", "simulator \(server.rawValue)", detail))
           })
       }
@@ -159,8 +161,8 @@ enum SimulatorAPI {
           return nil
         }
         let read = try DeviceToken(parsing: text, platforms: Set(Platform.allCases))
-        // FCM's tokens are kept as their text.
-        platform = read.bytes == Array(text.utf8) ? .android : .ios
+        // FCM's tokens are kept as their text; iPhones may have them, too.
+        platform = read.bytes == Array(text.utf8) && given != .ios ? .android : .ios
         token = read
         return nil
       } catch {
@@ -175,15 +177,34 @@ enum SimulatorAPI {
     guard given == nil || given == platform else {
       throw APIError(.conflict, "The token is of another platform: \(platform.rawValue).")
     }
-    let phones = try call.phones()
+    let (phones, body) = (try call.phones(), try await call.request.body.collect(upTo: 1 << 20))
     let new = NewPhone(
       name: name ?? "Phone \(phones.phones().count + 1)", model: model, platform: platform, provider: provider,
       environment: environment, topic: app, token: text == nil ? nil : token)
+    return try once(call, content: body) {
+      do throws(PhoneBookError) {
+        let phone = try phones.add(new)
+        return Idempotency.Answer(
+          status: .created, json: PhoneAnswer(phone: phone), location: "\(prefix)/phones/\(phone.id)")
+      } catch {
+        throw APIError(error)
+      }
+    }
+  }
+
+  /// Carries a call out once, however often it is repeated with its `Idempotency-Key`.
+  private static func once(
+    _ call: Call, content: [UInt8], _ body: () throws -> Idempotency.Answer
+  ) throws -> Response {
+    guard let key = try Idempotency.key(of: call.request) else { return try body().response }
     do {
-      let phone = try phones.add(new)
-      return APIContext.answer(PhoneAnswer(phone: phone), status: .created, location: "\(prefix)/phones/\(phone.id)")
-    } catch {
-      throw APIError(error)
+      let answer = try call.simulator().answered.answer("\(call.caller) \(key)", content: content, now: call.now) {
+        let answer = try body()
+        return AnsweredCalls.Answer(status: answer.status, body: answer.body, location: answer.location)
+      }
+      return Idempotency.Answer(status: answer.status, body: answer.body, location: answer.location).response
+    } catch is AnsweredCalls.Mismatch {
+      throw Idempotency.Mismatch()
     }
   }
 
@@ -245,7 +266,7 @@ enum SimulatorAPI {
     let expectation = SimulatorExpectation(&query)
     wanted.phone = query.number("phone", in: 1...Int(Int32.max)).map(Int64.init)
     wanted.name = query.text("name")
-    if let text = query.text("token") {
+    if let text = query.text("token", limit: DeviceToken.firebaseCharacters.upperBound) {
       do throws(Problem) {
         wanted.token = try DeviceToken(parsing: text, platforms: Set(Platform.allCases))
       } catch {
@@ -254,7 +275,7 @@ enum SimulatorAPI {
     }
     wanted.environment = query.choice("environment")
     wanted.content = query.content()
-    wanted.apnsID = query.text("apns_id") ?? query.text("message")
+    wanted.apnsID = query.text("apns_id") ?? query.text("message", limit: 500)
     wanted.push = query.text("push")
     wanted.after = query.number("after", in: 0...Int(Int32.max)).map(Int64.init) ?? 0
     let limit = query.limit()

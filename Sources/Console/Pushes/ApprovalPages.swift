@@ -80,8 +80,8 @@ extension ApprovalPages {
 
   /// The body is optional.
   private static func remark(_ call: APIContext) async throws -> String? {
-    guard call.request.mediaType != nil else { return nil }
-    let fields = JSONFields(try await call.body())
+    guard let body = try await call.optionalBody() else { return nil }
+    let fields = JSONFields(body)
     let remark = fields.string("remark", limit: .characters(Approval.remarkLimit))
     try fields.finish()
     return remark

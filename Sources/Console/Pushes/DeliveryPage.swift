@@ -310,7 +310,10 @@ enum DeliveryPage {
       _ credential: Credential?, _ fcm: FCMFacts
     ) {
       let left = Self.timeToLive(draft, push, asked)
-      var message = FCMMessage(draft, uid: push.uid, signature: push.signature, timeToLive: left).json.object ?? [:]
+      var message: [String: JSONValue] =
+        device?.platform == .ios
+        ? ["apns": APNsPayload(draft, uid: push.uid, signature: push.signature).fcmBlock(sentAt: push.sentAt)]
+        : FCMMessage(draft, uid: push.uid, signature: push.signature, timeToLive: left).json.object ?? [:]
       message.merge(draft.audience.topicTarget ?? ["token": .string(device?.token.text ?? "")]) { $1 }
       let body: JSONValue = ["message": .object(message)]
       let host = Self.server(credential) ?? ProviderKind.fcm.host(push.environment)

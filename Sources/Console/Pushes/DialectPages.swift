@@ -27,7 +27,7 @@ enum DialectPages {
     }
     routes.call(.post, "/pushes/dialects/read", role: .viewer, scope: .read, reach: .handler) { call in
       let fields = JSONFields(try await call.body())
-      let text = fields.string("text", required: true, limit: .bytes(PastedPushView.limit), lines: true)
+      let text = fields.string("text", required: true, limit: .characters(PastedPushView.limit), lines: true)
       try fields.finish()
       let reading = try DialectReading(text ?? "", now: call.now)
       return APIContext.answer { json in

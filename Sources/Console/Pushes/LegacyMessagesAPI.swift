@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import HTTPServer
 import JSON
+import Logging
 import Model
 import Reactor
 import SQLite
@@ -90,10 +91,11 @@ enum LegacyMessagesAPI {
       // Clients take zero for a failure (docs/protocols.md §7.5).
       return APIContext.answer { $0.member("message_id", push?.id ?? 1) }.naming(unused: request.unused)
     case .tokens(let texts):
-      let targets = texts.map(LegacyTarget.init)
-      let pushes = try await send(request, to: targets, call)
-      if !pushes.isEmpty { try await call.console.wait(for: pushes) }
-      return try await results(of: targets, pushes, request, call).naming(unused: request.unused)
+      let targets = try await call.store.read { database in
+        try texts.map { try LegacyTarget($0, database, app: call.app.id) }
+      }
+      let lots = try await send(request, to: targets, call)
+      return try await results(of: targets, lots, request, call).naming(unused: request.unused)
     }
   }
 
@@ -115,29 +117,58 @@ enum LegacyMessagesAPI {
     return .rule(tags)
   }
 
-  /// One push for each environment that has devices among the tokens.
-  ///
-  /// - Returns: the pushes; none for a dry run.
+  /// One push for each environment that has devices among the tokens; if a service refuses it, one for each service, so
+  /// that the limits of one do not hold for the tokens of another.
   private static func send(
     _ request: LegacyRequest, to targets: [LegacyTarget], _ call: JPushCall
-  ) async throws -> [Push] {
-    let tokens = Set(targets.compactMap(\.token))
-    let groups = try await call.store.read { database in
+  ) async throws -> LegacyLots {
+    let tokens = Set(targets.compactMap(\.receiver))
+    let places = try await call.store.read { database in
       let usual = try usualEnvironment(database, call.app)
       return try Dictionary(grouping: tokens) { token in
-        try Device.find(database, app: call.app.id, token: token)?.environment ?? usual
+        try LegacyLots.Place(database, token, app: call.app, usual: usual)
       }
     }
-    var pushes: [Push] = []
+    var lots = LegacyLots()
     for environment in Environment.allCases {
-      guard let group = groups[environment] else { continue }
-      var rule = Audience.Rule()
-      rule.deviceToken = group.sorted { $0.text < $1.text }
-      var draft = request.draft
-      (draft.environment, draft.audience) = (environment, .rule(rule))
-      if let push = try await take(draft, request, call) { pushes.append(push) }
+      var left = Reach.all.compactMap { reach in
+        places.first { $0.key.environment == environment && $0.key.reach == reach }
+      }
+      do {
+        if left.count > 1, try await add(left, to: &lots, request, call) { continue }
+        while let place = left.first {
+          _ = try await add([place], to: &lots, request, call)
+          left.removeFirst()
+        }
+      } catch  where !lots.pushes.isEmpty {
+        // What was sent is answered as sent: a caller who repeats it all would send it twice.
+        call.console.log.error("a part of a legacy message was not stored", ["error": "\(error)"])
+        let refusal = LegacyRequest.Refused(.internalServerError, "The server could not store it. Try again.")
+        for (_, tokens) in left { lots.refuse(tokens, refusal) }
+      }
     }
-    return pushes
+    return lots
+  }
+
+  /// Sends to places of one environment.
+  ///
+  /// - Returns: false if the push is refused; a refusal of one place is noted.
+  private static func add(
+    _ places: [(key: LegacyLots.Place, value: [DeviceToken])], to lots: inout LegacyLots, _ request: LegacyRequest,
+    _ call: JPushCall
+  ) async throws -> Bool {
+    var rule = Audience.Rule()
+    rule.deviceToken = places.flatMap(\.value).sorted { $0.text < $1.text }
+    var draft = request.draft
+    (draft.environment, draft.audience) = (places[0].key.environment, .rule(rule))
+    draft.platforms = Set(places.map(\.key.reach.platform))
+    do {
+      if let push = try await take(draft, request, call) { lots.pushes.append(push) }
+      return true
+    } catch let problems as Problems {
+      if places.count == 1 { lots.refuse(places[0].value, LegacyRequest.Refused(problems)) }
+      return false
+    }
   }
 
   /// Production, unless the app has devices in development only: the protocol names no environment.
@@ -163,12 +194,18 @@ enum LegacyMessagesAPI {
   // MARK: Results
 
   private static func results(
-    of targets: [LegacyTarget], _ pushes: [Push], _ request: LegacyRequest, _ call: JPushCall
+    of targets: [LegacyTarget], _ lots: LegacyLots, _ request: LegacyRequest, _ call: JPushCall
   ) async throws -> Response {
-    let results = try await call.store.read { database in
-      try targets.map { try $0.result(database, app: call.app.id, pushes, isDryRun: request.isDryRun) }
+    do {
+      if !lots.pushes.isEmpty { try await call.console.wait(for: lots.pushes) }
+      let results = try await call.store.read { database in
+        try targets.map { try $0.result(database, app: call.app.id, lots, isDryRun: request.isDryRun) }
+      }
+      return answer(results, lots.pushes)
+    } catch  where !lots.pushes.isEmpty {
+      call.console.log.error("the results of a legacy message are not known", ["error": "\(error)"])
+      return answer(targets.map { $0.result(lots) }, lots.pushes)
     }
-    return answer(results, pushes)
   }
 
   private static func answer(_ results: [LegacyResult], _ pushes: [Push]) -> Response {
@@ -177,7 +214,7 @@ enum LegacyMessagesAPI {
       json.member("multicast_id", Int64.random(in: 1..<1 << 53))
       json.member("success", results.count - failures)
       json.member("failure", failures)
-      json.member("canonical_ids", 0)
+      json.member("canonical_ids", results.count { $0.isReplaced })
       json.array("results", results) { json, result in json.object { result.write(to: &$0) } }
       json.object("signalbox") { json in
         json.array("pushes", pushes) { json, push in json.string(push.uid) }
@@ -199,61 +236,7 @@ extension Response {
   /// Names a request's keys without effect, so that nothing is left out in silence.
   func naming(unused: [String]) -> Response {
     var response = self
-    if !unused.isEmpty { response.headers.append("X-Signalbox-Unused", unused.joined(separator: ", ")) }
+    response.headers.append("X-Signalbox-Unused", list: unused)
     return response
-  }
-}
-
-/// One token of a request, as given.
-private struct LegacyTarget: Sendable {
-  private let isEmpty: Bool
-  /// Nil: no service has such tokens.
-  let token: DeviceToken?
-
-  init(_ text: String) {
-    isEmpty = text.isEmpty
-    token = try? DeviceToken(parsing: text, platforms: Set(Platform.allCases))  // the result says so
-  }
-
-  func result(_ database: Database, app: Int64, _ pushes: [Push], isDryRun: Bool) throws -> LegacyResult {
-    guard let token else { return .failed(isEmpty ? .missingRegistration : .invalidRegistration, reason: nil) }
-    let device = try Device.find(database, app: app, token: token)
-    if let device {
-      for push in pushes {
-        guard let delivery = try Delivery.find(database, push: push.id, device: device.id)?.delivery else { continue }
-        let id = "0:\(push.id)%\(device.id)"
-        switch delivery.outcome {
-        case .accepted: return .sent(id, isPending: false)
-        case .unknown: return .sent(id, isPending: true)
-        case .failed, .deadToken, .skipped:
-          let reason = delivery.reason ?? ""
-          return .failed(LegacyRequest.Word(reason: reason), reason: reason)
-        }
-      }
-      if device.state == .dead { return .failed(.notRegistered, reason: device.stateReason) }
-      if device.state == .quarantined { return .failed(.invalidRegistration, reason: device.stateReason) }
-    }
-    if isDryRun { return .sent("fake_message_id", isPending: false) }
-    return .sent("0:\(pushes.first?.id ?? 0)%\(device?.id ?? 0)", isPending: true)
-  }
-}
-
-/// What stands in `results` for one token.
-private enum LegacyResult: Sendable {
-  /// Accepted by the provider, or taken by Signalbox, which goes on with it.
-  case sent(String, isPending: Bool)
-  /// The reason is Signalbox's own.
-  case failed(LegacyRequest.Word, reason: String?)
-
-  var isFailure: Bool { if case .failed = self { true } else { false } }
-  var isPending: Bool { if case .sent(_, true) = self { true } else { false } }
-
-  func write(to json: inout JSONWriter) {
-    switch self {
-    case .sent(let id, _): json.member("message_id", id)
-    case .failed(let word, let reason):
-      json.member("error", word.rawValue)
-      if let reason, !reason.isEmpty { json.member("reason", reason) }
-    }
   }
 }

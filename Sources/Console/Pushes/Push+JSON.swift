@@ -43,6 +43,7 @@ struct PushAnswer: JSONObject, Sendable {
   func writeMembers(to json: inout JSONWriter) {
     json.member("kind", "push")
     json.member("id", push.uid)
+    json.member("msg_id", push.messageID)
     json.member("state", push.state.rawValue)
     json.member("approval_decision", push.approvalDecision?.rawValue)
     json.member("error", push.error)

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Mustache
 import Model
+import SQLite
 import Store
 
 extension OutcomeCounts {
@@ -83,6 +84,13 @@ extension Push {
   var messageID: String? {
     let isRun = source == .schedule && ActivityActor(createdBy).source == .jpush
     return source == .jpush || isRun ? String(id) : nil
+  }
+
+  /// The pushes with this `msg_id`: our own, or JPush's of a message that was sent through JPush.
+  static func ids(_ database: Database, messageID: String) throws -> [Int64] {
+    var ids = Set(try SentJPushMessage.pushes(database, messageID: messageID))
+    if let id = Int64(messageID), try find(database, id: id)?.messageID == messageID { ids.insert(id) }
+    return ids.sorted()
   }
 }
 

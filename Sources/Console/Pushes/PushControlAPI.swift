@@ -53,31 +53,41 @@ enum PushControlAPI {
 
   private static func retry(_ call: APIContext) async throws -> Response {
     let push = try await call.store.read { try PushesAPI.find($0, call) }
-    let retried = try await call.console.intake.retryFailed(
-      push.id, source: .api, by: call.actor, person: call.principal.person, now: call.now
-    ) { new in
-      call.audit("push.retry", "push \(push.uid)", ["push": .string(new.uid)])
-    }
-    switch retried {
-    case .notOver: throw HTTPError(.conflict, "The push has not finished yet. Retry it once it has.")
-    case .nobody:
-      throw HTTPError(
-        .conflict, "No devices to retry: all failed devices would be refused again, or are no longer active.")
-    case .already(let child):
-      throw HTTPError(
-        .conflict, "This push was already retried as \(child.uid). To reach the remaining devices, retry that one.")
-    case .created(let child, let found):
-      let push = try await call.store.read { try PushesAPI.json($0, child) }
-      return APIContext.answer(status: .accepted, location: "/api/v1/pushes/\(child.uid)") { json in
-        json.member("push", push)
-        json.member("devices", found.devices)
-        json.member("unknown", found.unknown)
-        json.objects("excluded", found.excluded) { json, count in
-          json.member("outcome", count.outcome.name)
-          json.member("reason", count.reason)
-          json.member("count", count.count)
-        }
+    let idempotency = try Idempotency(call, content: [])
+    return try await call.console.intake.retryFailed(
+      push.id, once: idempotency, source: .api, by: call.actor, person: call.principal.person, now: call.now,
+      audit: { call.audit("push.retry", "push \(push.uid)", ["push": .string($0.uid)]) }
+    ) { database, retried in
+      switch retried {
+      case .notOver: throw HTTPError(.conflict, "The push has not finished yet. Retry it once it has.")
+      case .nobody:
+        throw HTTPError(
+          .conflict, "No devices to retry: all failed devices would be refused again, or are no longer active.")
+      case .already(let child):
+        throw HTTPError(
+          .conflict, "This push was already retried as \(child.uid). To reach the remaining devices, retry that one.")
+      case .created(let child, let found):
+        return Idempotency.Answer(
+          status: .accepted, json: RetryAnswer(push: try PushesAPI.json(database, child), found: found),
+          location: "/api/v1/pushes/\(child.uid)")
       }
+    }.response
+  }
+}
+
+/// The schema `Retry`: the new push, and the devices that it leaves out.
+private struct RetryAnswer: JSONObject {
+  let push: PushAnswer
+  let found: PushRepeat
+
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("push", push)
+    json.member("devices", found.devices)
+    json.member("unknown", found.unknown)
+    json.objects("excluded", found.excluded) { json, count in
+      json.member("outcome", count.outcome.name)
+      json.member("reason", count.reason)
+      json.member("count", count.count)
     }
   }
 }

@@ -66,6 +66,9 @@ struct PushPreview: Sendable {
       request = Request(
         headers: preview.headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n"), payload: preview.json,
         size: preview.size, limit: preview.limit)
+    case .fcm where Self.isAppleOnly(check):
+      let body: JSONValue = ["message": ["token": "$DEVICE_TOKEN", "apns": payload.fcmBlock(sentAt: now)]]
+      request = Request(payload: body.text(pretty: true), size: preview.size, limit: preview.limit)
     case .fcm:
       let message = FCMMessage(draft, uid: NewPush.sampleID, signature: NewPush.sampleSignature)
       let target = draft.audience.topicTarget ?? ["token": "$DEVICE_TOKEN"]
@@ -83,6 +86,14 @@ struct PushPreview: Sendable {
   private static func providers(_ check: PushCheck) -> [ProviderKind] {
     let found = ProviderKind.allCases.filter { check.count?.reachable($0) ?? 0 > 0 }
     return found.isEmpty ? Platform.allCases.filter(check.draft.platforms.contains).map(\.ownProvider) : found
+  }
+
+  /// Whether FCM reaches iPhones of the audience, and no Android device.
+  private static func isAppleOnly(_ check: PushCheck) -> Bool {
+    guard check.draft.platforms.contains(.ios), check.draft.audience.topicTarget == nil else { return false }
+    guard check.draft.platforms.contains(.android) else { return true }
+    guard let count = check.count else { return false }
+    return count.reachable(Reach(.android, .fcm)) == 0 && count.reachable(Reach(.ios, .fcm)) > 0
   }
 
   var providers: [ProviderKind] { Self.providers(check) }

@@ -154,7 +154,7 @@ enum PushResultPage {
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       remarks: found.remarks.map { FindingView($0, texts) },
       latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
-      payload: draft.map { body($0, push, found.providers.first?.provider) } ?? "",
+      payload: draft.map { body($0, push, found.providers.first?.provider, found.targets) } ?? "",
       badge: payload?.badge.flatMap { $0.isRelative ? texts("push.badge_counted", ["badge": $0.text]) : nil },
       command: draft.map { DialectText($0, in: .signalbox, sentAt: page.now, address: page.address).text },
       lockScreen: found.app.flatMap { app in
@@ -175,6 +175,7 @@ enum PushResultPage {
       aliasRule: app?.rule ?? .none, uid: push.uid, signature: push.signature,
       jpush: services.contains(.jpush) ? draft.platforms : [])
     if !services.isEmpty { context.services = services }
+    context.fcm = Set(try Push.targets(database, id: push.id).keys.filter { $0.provider == .fcm }.map(\.platform))
     if push.startedAt == nil, !push.state.isOver {
       // What it will be sent with may have ended by then.
       context.credential = try CredentialScope.find(database, app: push.appID, environment: push.environment)
@@ -186,10 +187,15 @@ enum PushResultPage {
   /// What the first of the services gets: APNs' payload, FCM's message or JPush's request.
   ///
   /// - Parameter provider: nil: not counted yet.
-  private static func body(_ draft: PushDraft, _ push: Push, _ provider: ProviderKind?) -> String {
-    let json =
+  private static func body(
+    _ draft: PushDraft, _ push: Push, _ provider: ProviderKind?, _ targets: [Reach: Int]
+  ) -> String {
+    let isApple = targets[Reach(.android, .fcm)] == nil && targets[Reach(.ios, .fcm)] != nil
+    let json: JSONValue =
       switch provider ?? (draft.platforms.contains(.ios) ? .apns : .fcm) {
       case .apns: APNsPayload(draft, uid: push.uid, signature: push.signature).json
+      case .fcm where isApple:
+        ["apns": APNsPayload(draft, uid: push.uid, signature: push.signature).fcmBlock(sentAt: push.sentAt)]
       case .fcm: FCMMessage(draft, uid: push.uid, signature: push.signature).json
       case .jpush:
         JPushMessage(draft, uid: push.uid, signature: push.signature).request(

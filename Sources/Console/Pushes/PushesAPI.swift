@@ -57,13 +57,13 @@ enum PushesAPI {
   // MARK: Lists
 
   private static let filters = [
-    "app", "environment", "state", "outcome", "source", "push_type", "q", "from", "to", "schedule",
+    "app", "environment", "state", "outcome", "source", "push_type", "q", "from", "to", "schedule", "msg_id",
   ]
 
   private static func list(_ call: APIContext) async throws -> Response {
     var query = APIQuery(call.request)
     let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
-    let schedule = query.text("schedule")
+    let (schedule, messageID) = (query.text("schedule"), query.text("msg_id"))
     var found = PushFilter()
     found.environment = query.choice("environment")
     found.states = query.choice("state", as: PushState.self).map { [$0] } ?? []
@@ -78,6 +78,7 @@ enum PushesAPI {
       var filter = filter
       filter.app = try call.filter(database, app: bundleID)?.id
       filter.schedule = try schedule.map { try SchedulesAPI.find(database, uid: $0).id }
+      filter.ids = try messageID.map { try Push.ids(database, messageID: $0) }
       let apps = try App.bundleIDs(database)
       let page = try call.seen(cursor: cursor, limit: limit, app: \.appID) {
         try Push.list(database, filter, cursor: $0, limit: $1)

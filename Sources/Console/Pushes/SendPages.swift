@@ -88,12 +88,15 @@ enum SendPages {
     return Form(fields)
   }
 
-  /// The platforms that the app, or any app, has a credential for; iOS if there is none yet.
+  /// The platforms that the app, or any app, has a credential for; iOS if there is none yet, or if iPhones are registered
+  /// with FCM.
   private static func reached(_ page: PageContext) async throws -> [Platform] {
     let bundleID = page.filled("app")
     let bound = try await page.store.read { database in
       let app = try bundleID.flatMap { try App.find(database, bundleID: $0)?.id }
-      return Set(try Credential.all(database, app: app).flatMap(\.provider.platforms))
+      let services = try Credential.all(database, app: app).map(\.provider)
+      let others = try DeviceCount.all(database, app: app).filter { services.contains($0.provider) }.map(\.platform)
+      return Set(services.flatMap(\.usualPlatforms) + others)
     }
     return bound.isEmpty ? [.ios] : Platform.allCases.filter(bound.contains)
   }

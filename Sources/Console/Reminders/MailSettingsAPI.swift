@@ -48,7 +48,7 @@ enum MailSettingsAPI {
     form.port = fields.integer("port", in: 1...65_535)
     form.security = fields.choice("security") ?? .startTLS
     form.user = fields.string("user")
-    form.password = fields.string("password", limit: .bytes(1000))
+    form.password = fields.string("password", limit: .characters(1000))
     form.from = fields.string("from", required: true) ?? ""
     form.fromName = fields.string("from_name") ?? ""
     form.trust = fields.string("trust", limit: .bytes(MailForm.trustLimit), lines: true)

@@ -30,8 +30,8 @@ struct ReceiverForm {
           "language", FieldMessage.expectedChoice,
           ["choices": Self.languages.joined(separator: ", "), "value": String(language.prefix(40))]))
     }
-    if let secret, secret.utf8.count > 200 {
-      problems.append(Problem("secret", code: "receiver.secret", "The secret must have at most 200 bytes."))
+    if let secret, secret.unicodeScalars.count > 200 {
+      problems.append(Problem("secret", code: "receiver.secret", "The secret must have at most 200 characters."))
     }
     guard let address else { return problems }
     if channel == .email, MailAddress(address) == nil {

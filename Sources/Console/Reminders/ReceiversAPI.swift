@@ -29,8 +29,8 @@ enum ReceiversAPI {
   /// Reads the members that creating and changing have in common. `app` is a bundle ID.
   private static func read(_ fields: JSONFields, _ form: inout ReceiverForm, required: Bool) -> String? {
     form.name = fields.string("name", required: required, limit: .characters(ReceiverForm.nameLimit)) ?? form.name
-    form.address = fields.string("address", required: required, limit: .bytes(2048))
-    form.secret = fields.string("secret", limit: .bytes(200))
+    form.address = fields.string("address", required: required, limit: .characters(2048))
+    form.secret = fields.string("secret", limit: .characters(200))
     form.language = fields.choice("language", as: Language.self)?.rawValue ?? form.language
     form.isActive = fields.bool("active") ?? form.isActive
     form.getsIncidents = fields.bool("incidents") ?? form.getsIncidents

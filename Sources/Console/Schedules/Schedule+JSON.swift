@@ -18,14 +18,18 @@ struct ScheduleAnswer: JSONObject, Sendable {
   private let app: String
   private let last: String?
   private let approval: Approval?
+  private let jpushID: String?
   private let now: Date
 
   /// - Parameters:
   ///   - app: the app's bundle ID.
   ///   - approval: the last one; nil: it needed none.
   ///   - last: public ID of the schedule's latest push; nil if it has none.
+  ///   - jpushID: JPush's `schedule_id`; nil: it was not made by one of JPush's clients.
   /// - Throws: `StoreError.unreadable` if the stored draft is not a JSON object.
-  init(_ schedule: Schedule, app: String, last: String?, approval: Approval?, now: Date) throws {
+  private init(
+    _ schedule: Schedule, app: String, last: String?, approval: Approval?, jpushID: String?, now: Date
+  ) throws {
     guard let draft = RawJSON(object: schedule.draftJSON) else {
       // The value is left out of the error: the column holds no JSON at all.
       throw StoreError.unreadable(column: "schedules.draft", value: schedule.uid)
@@ -35,6 +39,7 @@ struct ScheduleAnswer: JSONObject, Sendable {
     self.app = app
     self.last = last
     self.approval = approval
+    self.jpushID = jpushID
     self.now = now
   }
 
@@ -43,12 +48,13 @@ struct ScheduleAnswer: JSONObject, Sendable {
     let last = try Schedule.lastPush(database, id: schedule.id)
     try self.init(
       schedule, app: app.bundleID, last: last?.uid, approval: try Approval.find(database, .schedule(schedule.id)),
-      now: now)
+      jpushID: try JPushSchedule.names(database, schedule: schedule.id)?.uid, now: now)
   }
 
   func writeMembers(to json: inout JSONWriter) {
     json.member("kind", "schedule")
     json.member("id", schedule.uid)
+    json.member("schedule_id", jpushID)
     json.member("state", schedule.state.rawValue)
     json.member("error", schedule.error)
     json.member("app", app)

@@ -8,7 +8,7 @@ import Store
 /// `/api/v1/schedules`. `POST /api/v1/pushes` with `repeat` creates a schedule.
 enum SchedulesAPI {
   static func add(to routes: inout ConsoleRouter) {
-    routes.list("/schedules", reach: .handler, filters: ["app", "state"], list)
+    routes.list("/schedules", reach: .handler, filters: ["app", "state", "schedule_id"], list)
     routes.call(.get, "/schedules/:id", role: .viewer, scope: .read, reach: .schedule) { call in
       try await call.read { try ScheduleAnswer($0, try find($0, call), now: call.now) }
     }
@@ -37,11 +37,12 @@ enum SchedulesAPI {
     var query = APIQuery(call.request)
     let (limit, cursor, bundleID) = (query.limit(), query.cursor(), query.text("app"))
     let state = query.choice("state", as: ScheduleState.self)
+    let jpushID = query.text("schedule_id")
     try query.finish()
     return try await call.read { database in
       let app = try call.filter(database, app: bundleID)?.id
       return try call.seen(cursor: cursor, limit: limit, app: \.appID) {
-        try Schedule.list(database, app: app, state: state, cursor: $0, limit: $1)
+        try Schedule.list(database, app: app, state: state, jpushID: jpushID, cursor: $0, limit: $1)
       }.map { try ScheduleAnswer(database, $0, now: call.now) }
     }
   }

@@ -73,9 +73,8 @@ struct Search: Sendable {
       ]
     }
     if let push = try Push.find(database, uid: text) { return [hit(push, isExact: true)] }
-    if let id = Int64(text), let push = try Push.find(database, id: id), push.messageID != nil {
-      return [hit(push, isExact: true)]
-    }
+    let named = try Push.ids(database, messageID: text).compactMap { try Push.find(database, id: $0) }
+    if !named.isEmpty { return named.map { hit($0, isExact: true) } }
     var filter = PushFilter()
     filter.search = text
     return try Push.list(database, filter, limit: Self.most).items.map { hit($0, isExact: false) }

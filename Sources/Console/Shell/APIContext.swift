@@ -38,6 +38,11 @@ struct APIContext: ActorContext {
     }
   }
 
+  /// Reads a body that may be left out; nil: there is none. Some clients name a type even then.
+  func optionalBody() async throws -> JSONValue? {
+    try await request.body.collect(upTo: 1 << 20).isEmpty ? nil : try await body()
+  }
+
   /// Refuses the fields of a body where the call has none: who asks to retry two devices must not retry all.
   func refuseFields() async throws {
     // Some clients always name a type, or send {}.

@@ -52,11 +52,15 @@ struct APIQuery {
 
   mutating func report(_ problem: Problem) { problems.append(problem) }
 
+  /// Characters of a text, unless its filter says another number.
+  private static let longest = 200
+
   /// Nil if absent. An empty text is a problem: it would filter nothing.
-  mutating func text(_ name: String) -> String? {
+  mutating func text(_ name: String, limit: Int = longest) -> String? {
     guard let text = items[name] else { return nil }
-    guard text.isEmpty else { return text }
-    report(Problem(name, FieldMessage.empty))
+    let problem = text.isEmpty ? Problem("", FieldMessage.empty) : TextLimit.characters(limit).problem(with: text)
+    guard let problem else { return text }
+    report(problem.under(name))
     return nil
   }
 

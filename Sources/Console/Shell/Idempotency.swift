@@ -13,15 +13,7 @@ extension Idempotency {
   ///   - isSecret: whether the answer has a secret, and is kept encrypted.
   /// - Throws: `Problems` for an invalid key.
   init(_ call: APIContext, content: [UInt8], isSecret: Bool = false) throws {
-    let keys = call.request.headers.values(of: "Idempotency-Key")
-    guard keys.count <= 1, keys.allSatisfy({ (1...Self.longestKey).contains($0.utf8.count) }) else {
-      throw Problems([
-        Problem(
-          "Idempotency-Key", code: "idempotency.form",
-          "An Idempotency-Key must have 1 to {limit} characters and appear once.",
-          ["limit": String(Self.longestKey)])
-      ])
-    }
+    let key = try Self.key(of: call.request)
     // Names of tokens need not differ, and the key of one client is none of another's.
     let actor =
       switch call.principal {
@@ -30,8 +22,23 @@ extension Idempotency {
       }
     // With the ids in the path: what was done to one certificate does not answer a request about another.
     self.init(
-      actor: actor, key: keys.first, route: "\(call.request.method) \(call.request.path)", content: content,
+      actor: actor, key: key, route: "\(call.request.method) \(call.request.path)", content: content,
       now: call.now, sealer: isSecret ? call.store.sealer : nil)
+  }
+
+  /// Nil: the client gave none.
+  ///
+  /// - Throws: `Problems` for an invalid key.
+  static func key(of request: Request) throws -> String? {
+    let keys = request.headers.values(of: "Idempotency-Key")
+    guard keys.count <= 1, keys.allSatisfy({ (1...longestKey).contains($0.utf8.count) }) else {
+      throw Problems([
+        Problem(
+          "Idempotency-Key", code: "idempotency.form",
+          "An Idempotency-Key must have 1 to {limit} characters and appear once.", ["limit": String(longestKey)])
+      ])
+    }
+    return keys.first
   }
 
   /// Answers as the first time, or carries the request out, in one transaction.

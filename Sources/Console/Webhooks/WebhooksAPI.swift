@@ -30,11 +30,11 @@ enum WebhooksAPI {
     }
     routes.call(.post, "/webhooks/:id/secret", role: .admin, scope: .admin, takesBody: false) { call in
       let (id, sealer): (Int64, any Sealer) = (try call.id(), call.store.sealer)
-      return try await call.write { database in
+      return try await Idempotency(call, content: [], isSecret: true).response(call.store) { database in
         let secret = try Webhook.rotate(database, id: id, sealer: sealer, now: call.now)
         let webhook = try Webhook.get(database, id: id)
         try webhook.note(database, "webhook.rotate", for: call)
-        return try WebhookAnswer(database, webhook, secret: secret)
+        return Idempotency.Answer(status: .ok, json: try WebhookAnswer(database, webhook, secret: secret))
       }
     }
     routes.call(.post, "/webhooks/:id/test", role: .admin, scope: .admin, takesBody: false) { call in
@@ -54,18 +54,18 @@ enum WebhooksAPI {
     routes.call(.post, "/webhooks/:id/deliveries/:uid/redeliver", role: .admin, scope: .admin, takesBody: false) {
       call in
       let (id, uid): (Int64, String) = (try call.id(), call.request.parameters["uid"] ?? "")
-      let delivery = try await call.store.write { database in
+      return try await Idempotency(call, content: []).response(call.store) { database in
         try Webhook.get(database, id: id).note(database, "webhook.redeliver", for: call)
-        return try WebhookDelivery.sendAgain(database, webhook: id, uid: uid, now: call.now)
+        return Idempotency.Answer(
+          status: .accepted, json: try WebhookDelivery.sendAgain(database, webhook: id, uid: uid, now: call.now))
       }
-      return APIContext.answer(delivery, status: .accepted)
     }
   }
 
   /// Reads the members that creating and changing have in common. `app` is a bundle ID.
   private static func read(_ fields: JSONFields, _ form: inout WebhookForm, required: Bool) throws -> String? {
     form.name = fields.string("name", required: required, limit: .characters(WebhookForm.nameLimit)) ?? form.name
-    form.url = fields.string("url", required: required, limit: .bytes(2048))
+    form.url = fields.string("url", required: required, limit: .characters(2048))
     form.events = Set(fields.choices("events", atMost: 10, as: Webhook.Event.self))
     form.isActive = fields.bool("active") ?? form.isActive
     let app = fields.string("app", limit: .characters(AppName.bundleIDLimit))

@@ -55,7 +55,7 @@ package struct PushCheck: Sendable {
     _ draft: PushDraft, _ app: App, _ count: AudienceCount, unknown: [Registration], _ context: Lint.Context
   ) -> [Lint.Finding] {
     let services = context.services
-    let added = Set(unknown.map(\.platform.ownProvider))
+    let added = Set(unknown.map(\.reach.provider))
     let wanted = ProviderKind.allCases.filter { count.reachable($0) > 0 || added.contains($0) }
     let isNow = draft.sendAt == nil && draft.recurrence == nil && !draft.options.dryRun
     let reachesNobody = services.isDisjoint(with: wanted) && isNow && !draft.options.allowEmptyAudience
@@ -132,6 +132,9 @@ extension PushIntake {
     if let count {
       // What was counted knows better than the app's counters which devices JPush reaches.
       context.jpush = draft.platforms.filter { count.reachable(Reach($0, .jpush)) > 0 }
+      context.fcm = draft.platforms.filter { platform in
+        count.reachable(Reach(platform, .fcm)) > 0 || unknown.contains { $0.reach == Reach(platform, .fcm) }
+      }
       if count.reachable == 0, count.total(.quarantined) > 0 {
         reasons = try await store.read { try query.parkedReasons($0) }
       }

@@ -104,6 +104,8 @@ package struct RetryPolicy: Sendable, Hashable {
       guard history.attempts < maximumAttempts else { return .final(failure.outcome) }
       return later(status >= 500 ? .service : .brief)
     case .resignOnce: return history.isResigned ? .stopCredential(failure.outcome) : .resign
+    // The key at Firebase is not the credential that Android devices are sent to with.
+    case .afterCredential where FCMCode(rawValue: reason.code) == .thirdPartyAuthError: return .final(failure.outcome)
     case .afterCredential: return .stopCredential(failure.outcome)
     }
   }

@@ -111,7 +111,7 @@ extension PushRun {
   /// - Parameter provider: of a device that was removed since.
   func result(_ due: WaitingDelivery.Due, _ outcome: Outcome, _ provider: ProviderKind) -> DeliveryResult {
     DeliveryResult(
-      deviceID: due.waiting.deviceID, platform: due.member?.platform ?? provider.platforms[0],
+      deviceID: due.waiting.deviceID, platform: due.member?.platform ?? provider.usualPlatforms[0],
       provider: due.member?.provider ?? provider, outcome: outcome, at: world.now.wall, attempts: due.waiting.attempts)
   }
 }

@@ -157,6 +157,7 @@ extension Connection {
     let number = worker.nextNumber()
     let failure = Failure(error, request: nil, requestID: RequestNumber.text(number))
     var response = worker.router.errorResponse(for: failure)
+    response.headers.clean()
     if response.headers.firstInvalidName != nil || response.body.bytes == nil { response = failure.plainResponse }
     let body = response.body.bytes ?? []
     ResponseHead(framing: .length(body.count), connection: .close, requestID: .number(number))

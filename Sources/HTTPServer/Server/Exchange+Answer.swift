@@ -8,6 +8,7 @@ extension Exchange {
     precondition(loop.isCurrent, "a handler came back on another thread")
     guard let connection else { return nil }
     (actor, remoteAddress) = (answer.actor, answer.remoteAddress)
+    answer.headers.clean()
     if let other = replacement(for: answer) { answer = other }
     let response = consume answer
     status = response.status.code
@@ -137,7 +138,7 @@ enum InvalidResponse: Error, Equatable, CustomStringConvertible {
   var description: String {
     switch self {
     case .field(let name):
-      "The response's field \(name.debugDescription) has a name or a value that cannot be sent: a control byte?"
+      "The response's field \(name.debugDescription) has a name that cannot be sent."
     case .status(let status): "A handler answered \(status.code): informational answers are the server's."
     case .length: "A streamed body was not as long as it had said."
     }

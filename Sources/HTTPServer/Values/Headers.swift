@@ -1,6 +1,6 @@
 /// Header fields in their order; names are compared without case, and a name may appear several times. Fields of a
-/// request stay the received bytes until they are read. A value set here is checked when the response is written: a
-/// control byte turns the answer into a 500 and never reaches the wire.
+/// request stay the received bytes until they are read. A value set here is made clean when the response is written:
+/// neither a control byte nor more than clients read reaches the wire, whoever's text it is.
 package struct Headers: Sendable, ExpressibleByDictionaryLiteral {
   package struct Field: Sendable, Hashable {
     package let name: String
@@ -76,6 +76,20 @@ package struct Headers: Sendable, ExpressibleByDictionaryLiteral {
     written.append(Field(name: name, value: value))
   }
 
+  /// Adds a list as one field, or nothing for an empty one. A long list ends with the number of those left out.
+  package mutating func append(_ name: String, list: [String]) {
+    var value = ""
+    for (index, item) in list.enumerated() {
+      let item = Self.clean(item, atMost: Self.longestItem)
+      guard value.utf8.count + item.utf8.count <= Self.longestList else {
+        value += ", and \(list.count - index) more"
+        break
+      }
+      value += index == 0 ? item : ", \(item)"
+    }
+    if !value.isEmpty { append(name, value) }
+  }
+
   /// Adds a field unless one of that name exists.
   package mutating func setDefault(_ name: String, _ value: String) {
     if !contains(name) { append(name, value) }
@@ -107,6 +121,36 @@ package struct Headers: Sendable, ExpressibleByDictionaryLiteral {
   /// Whether the field `Connection` asks for the end of the connection. No block has one.
   var closesConnection: Bool {
     responseFields.contains { $0.name.equalsIgnoringCase("connection") && $0.value.equalsIgnoringCase("close") }
+  }
+
+  /// In bytes. Clients bound a line of a head, some at 8190 bytes, and a proxy has 4 to 8 kB for a whole head.
+  static let longestValue = 8000
+  private static let longestList = 1000
+  private static let longestItem = 200
+
+  /// Makes every value one that can be sent: a response that was carried out must not become a 500 for a text in it.
+  mutating func clean() {
+    guard responseFields.contains(where: { !Self.isClean($0.value) }) else { return }
+    let fields = responseFields.map { Field(name: $0.name, value: Self.clean($0.value, atMost: Self.longestValue)) }
+    if received == nil { written = fields } else { self = Headers(fields) }
+  }
+
+  private static func isClean(_ value: String) -> Bool {
+    var value = value
+    return value.withUTF8 { $0.count <= longestValue && $0.allSatisfy(ByteClass.isFieldValue) }
+  }
+
+  /// Control characters become blanks; what is too long ends with dots.
+  private static func clean(_ value: String, atMost limit: Int) -> String {
+    let end = value.utf8.count > limit ? "..." : ""
+    var room = limit - end.utf8.count
+    var clean = String.UnicodeScalarView()
+    for scalar in value.unicodeScalars {
+      room -= UTF8.width(scalar)
+      guard room >= 0 else { break }
+      clean.append(scalar.isASCII && !ByteClass.isFieldValue(UInt8(scalar.value)) ? " " : scalar)
+    }
+    return String(clean) + end
   }
 
   /// The name of the first field that must not be written: an invalid name, or a control byte in the value.

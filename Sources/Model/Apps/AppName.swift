@@ -54,7 +54,7 @@ package enum AppName {
 
   /// Checks the display name, or any other label.
   package static func problem(withName name: String, limit: Int = nameLimit) -> Problem? {
-    PlainName.problem(with: name, limit: limit)
+    PlainName.problem(with: name, limit: .characters(limit))
   }
 
   /// As ``problem(withName:limit:)``, for a label that must be given.

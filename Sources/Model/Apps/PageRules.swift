@@ -122,9 +122,9 @@ package struct PageRules: Sendable, Hashable {
 extension PageRules.Rule {
   init(json: JSONValue) throws(Problems) {
     let fields = JSONFields(json)
-    let type = fields.string("type", required: true, limit: .bytes(PushLimits.word))
+    let type = fields.string("type", required: true, limit: .characters(PushLimits.word))
     let page = fields.string("page", required: true, limit: .characters(PageRules.pageLimit))
-    let deepLink = fields.string("deep_link", limit: .bytes(PageRules.deepLinkLimit)) { text in
+    let deepLink = fields.string("deep_link", limit: .characters(PageRules.deepLinkLimit)) { text in
       text.contains(#/^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/#) ? nil : Problem("", PageMessage.deepLink)
     }
     try fields.finish()

@@ -1,6 +1,6 @@
 /// What a device runs.
 package enum Platform: String, Sendable, Codable, CaseIterable, Hashable {
-  /// iPhone and iPad, through APNs or JPush.
+  /// iPhone and iPad, through APNs, FCM or JPush.
   case ios
   /// Android, through FCM or JPush.
   case android
@@ -11,7 +11,7 @@ package enum Platform: String, Sendable, Codable, CaseIterable, Hashable {
   /// The service that reaches its devices unless they name another.
   package var ownProvider: ProviderKind { self == .ios ? .apns : .fcm }
   /// The services that can reach its devices, its own first.
-  package var providers: [ProviderKind] { [ownProvider, .jpush] }
+  package var providers: [ProviderKind] { self == .ios ? [.apns, .fcm, .jpush] : [.fcm, .jpush] }
 }
 
 /// A service that takes a push and brings it to the device.
@@ -32,7 +32,7 @@ package enum ProviderKind: String, Sendable, Codable, CaseIterable, Hashable {
     }
   }
 
-  /// The devices that it reaches, in a word: those of one platform, or those that registered with JPush.
+  /// The devices that it reaches, in a word: those of one platform, or those that registered with it.
   package var reachName: String {
     switch self {
     case .apns: Platform.ios.name
@@ -52,6 +52,9 @@ package enum ProviderKind: String, Sendable, Codable, CaseIterable, Hashable {
 
   /// The platforms whose devices it reaches.
   package var platforms: [Platform] { Platform.allCases.filter { $0.providers.contains(self) } }
+
+  /// Those that it reaches in every app. FCM reaches the iPhones of few: those that are registered with it.
+  package var usualPlatforms: [Platform] { self == .fcm ? [.android] : platforms }
 }
 
 /// The environment of a device token. Apple calls development *sandbox*.

@@ -14,7 +14,7 @@ package enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
     case tooLong = 6004
   }
 
-  /// Bytes: JPush's limit, and ours for other apps.
+  /// JPush's limit in bytes, and ours for other apps in characters.
   package var limit: Int { self == .jpush ? JPushName.limit : 255 }
 
   /// The result of JPush's client library. It checks the length before the characters: 41 bytes with `-` → 6004
@@ -25,7 +25,7 @@ package enum AliasRule: String, Sendable, Codable, CaseIterable, Hashable {
   }
 
   package func problem(with alias: String) -> Problem? {
-    guard self == .jpush else { return PlainName.problem(with: alias, limit: limit) }
+    guard self == .jpush else { return PlainName.problem(with: alias, limit: .characters(limit)) }
     if alias.isEmpty { return Problem("", NameMessage.empty) }
     switch Self.resultCode(for: alias) {
     case .accepted: return nil
@@ -75,11 +75,9 @@ enum JPushName {
 
 /// Display names and labels.
 enum PlainName {
-  static func problem(with name: String, limit: Int) -> Problem? {
+  static func problem(with name: String, limit: TextLimit) -> Problem? {
     if name.isEmpty { return Problem("", NameMessage.empty) }
-    if name.utf8.count > limit {
-      return Problem("", NameMessage.tooLong, ["limit": String(limit), "count": String(name.utf8.count)])
-    }
+    if let problem = limit.problem(with: name) { return problem }
     if name.isPlainASCII { return name.first == " " || name.last == " " ? Problem("", NameMessage.blankEdge) : nil }
     if let control = name.unicodeScalars.first(where: { $0.properties.generalCategory == .control }) {
       return Problem("", NameMessage.controlCharacter, ["character": control.codePoint])
@@ -97,7 +95,7 @@ package enum TagRule {
   package static let perDevice = 1000
 
   package static func problem(with tag: String, rule: AliasRule) -> Problem? {
-    guard rule == .jpush else { return PlainName.problem(with: tag, limit: limit) }
+    guard rule == .jpush else { return PlainName.problem(with: tag, limit: .bytes(limit)) }
     if tag.isEmpty { return Problem("", NameMessage.empty) }
     if tag.utf8.count > limit {
       return Problem("", NameMessage.tagTooLong, ["limit": String(limit), "count": String(tag.utf8.count)])

@@ -143,7 +143,7 @@ extension SegmentRule {
     rule.tag = fields.strings("tag", atMost: PushLimits.tags, check: tag)
     rule.tagAnd = fields.strings("tag_and", atMost: PushLimits.tags, check: tag)
     rule.tagNot = fields.strings("tag_not", atMost: PushLimits.tags, check: tag)
-    rule.alias = fields.string("alias", limit: .bytes(200)) { form in
+    rule.alias = fields.string("alias", limit: .characters(200)) { form in
       let stars = form.unicodeScalars.count { $0 == "*" }
       return stars > starsLimit ? Problem("", SegmentMessage.stars, ["limit": String(starsLimit)]) : nil
     }
@@ -196,7 +196,7 @@ extension SegmentRule {
 extension Audience {
   /// Why a text cannot be a segment's name; nil if it can.
   package static func problem(withSegment name: String) -> Problem? {
-    PlainName.problem(with: name, limit: SegmentRule.nameLimit)
+    PlainName.problem(with: name, limit: .characters(SegmentRule.nameLimit))
   }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A rule by which an app's Android devices are kept subscribed to a topic of FCM (docs/protocols.md §3.9).
+/// A rule by which an app's devices that FCM reaches are kept subscribed to a topic of FCM (docs/protocols.md §3.9).
 package enum TopicRule: String, Sendable, CaseIterable {
   /// One topic for every device.
   case common

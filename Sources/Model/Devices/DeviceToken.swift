@@ -55,7 +55,8 @@ extension DeviceToken {
   /// - Parameter provider: the service that reaches the device; nil: the platform's own.
   package init(parsing text: String, platform: Platform, provider: ProviderKind? = nil) throws(Problem) {
     guard provider == .jpush else {
-      self = try Self.reading(text, platform: platform).token
+      // FCM's tokens look alike on both platforms.
+      self = try Self.reading(text, platform: provider == .fcm ? .android : platform).token
       return
     }
     let id = Self.unwrapped(text)
@@ -76,6 +77,11 @@ extension DeviceToken {
     do {
       self = try Self.reading(text, platform: .ios).token
     } catch {
+      // An iPhone may have one, too.
+      if error.code == TokenMessage.looksLikeFCM.code {
+        self = try Self.reading(text, platform: .android).token
+        return
+      }
       guard platforms.contains(.android) else { throw error }
       let id = DeviceToken(bytes: Array(Self.unwrapped(text).utf8))
       if id.isRegistrationID, Self.jpushLengths.contains(id.bytes.count) {
@@ -85,7 +91,7 @@ extension DeviceToken {
       do {
         self = try Self.reading(text, platform: .android).token
       } catch let other {
-        throw platforms.contains(.ios) && error.code != TokenMessage.looksLikeFCM.code ? error : other
+        throw platforms.contains(.ios) ? error : other
       }
     }
   }

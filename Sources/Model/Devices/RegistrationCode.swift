@@ -26,7 +26,7 @@ package enum RegistrationCode: Int, Sendable, CaseIterable {
   package init?(alias: String, rule: AliasRule) {
     guard let problem = rule.problem(with: alias) else { return nil }
     self =
-      problem.code == NameMessage.aliasTooLong.code || problem.code == NameMessage.tooLong.code
+      problem.code == NameMessage.aliasTooLong.code || problem.code == FieldMessage.tooManyCharacters.code
       ? .aliasTooLong : .aliasCharacters
   }
 
@@ -34,7 +34,7 @@ package enum RegistrationCode: Int, Sendable, CaseIterable {
   package init?(tag: String, rule: AliasRule) {
     guard let problem = TagRule.problem(with: tag, rule: rule) else { return nil }
     self =
-      problem.code == NameMessage.tagTooLong.code || problem.code == NameMessage.tooLong.code
+      problem.code == NameMessage.tagTooLong.code || problem.code == FieldMessage.tooManyBytes.code
       ? .tagTooLong : .tagCharacters
   }
 }

@@ -38,7 +38,8 @@ package enum TokenMessage: String, MessageSet {
     case .tooShort: "A device token must have at least {limit} hexadecimal digits, but this one has {count}."
     case .tooLong: "A device token must have at most {limit} hexadecimal digits, but this one has {count}."
     case .wrongLength: "The text says the token has {stated} bytes but shows {count}."
-    case .looksLikeFCM: "This is a Firebase registration token. An iOS device needs its APNs device token."
+    case .looksLikeFCM:
+      "This is a Firebase registration token. APNs needs the device token; choose FCM to send by this token."
     case .looksLikeAPNs: "This is an APNs device token. An Android device needs its Firebase registration token."
     case .notFCM:
       "“{character}” at position {position} is not allowed in a Firebase registration token (letters, digits, : _ -)."

@@ -118,14 +118,7 @@ package struct DialectText: Sendable, Hashable {
   private static func fcm(_ draft: PushDraft, token: String?, sentAt date: Date) -> JSONValue {
     var message = draft.platforms.contains(.android) ? FCMMessage(draft).json.object ?? [:] : [:]
     if draft.platforms.contains(.ios) {
-      let payload = APNsPayload(draft)
-      // FCM knows the topic by the token, and sends to no channel.
-      let ours = [APNsHeader.topic, APNsHeader.channelID]
-      let headers = payload.headers(sentAt: date).filter { !ours.contains($0.name) }
-      message["apns"] = [
-        "headers": .object(Dictionary(uniqueKeysWithValues: headers.map { ($0.name, .string($0.value)) })),
-        "payload": payload.json,
-      ]
+      message["apns"] = APNsPayload(draft).fcmBlock(sentAt: date)
     }
     message.merge(draft.audience.topicTarget ?? ["token": .string(token ?? Dialect.tokenPlaceholder)]) { $1 }
     var request: [String: JSONValue] = ["message": .object(message)]

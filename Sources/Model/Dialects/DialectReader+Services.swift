@@ -77,9 +77,12 @@ extension DialectReader {
       // A push to a topic is made for Android, whoever subscribed.
       if message.removeValue(forKey: "apns") != nil { lose("apns") }
     }
-    if message["apns"]?["fcm_options"] != nil { lose("apns.fcm_options") }
     let common = message.filter { ["notification", "data", "android"].contains($0.key) }
     let (payload, android) = (message["apns"]?["payload"], message["android"])
+    // The picture stands in the payload, too, if we wrote it.
+    if let options = message["apns"]?["fcm_options"], options["image"] != payload?[APNsPayload.imageKey] {
+      lose("apns.fcm_options")
+    }
     if message["apns"] != nil, common.isEmpty { draft.platforms = [.ios] }
     if message["apns"] == nil, android != nil { draft.platforms = [.android] }
     if let token = message["token"]?.string { take(token: token) }

@@ -132,7 +132,12 @@ extension Lint {
   /// What FCM would refuse, and messages that do nothing.
   static func android(_ draft: PushDraft, _ context: Context) -> [Finding] {
     let message = FCMMessage(draft, uid: context.uid, signature: context.signature)
-    let refusals = message.problems.map { Finding(severity: .error, problem: $0) } + otherPackage(draft, context)
+    var refusals = message.problems.map { Finding(severity: .error, problem: $0) } + otherPackage(draft, context)
+    if refusals.isEmpty, !message.leftOut.isEmpty {
+      let arguments = ["keys": message.leftOut.joined(separator: ", "), "limit": String(message.limit)]
+      refusals.append(
+        Finding(severity: .hint, problem: Problem("notification", FCMMessageProblem.noRoom, arguments)))
+    }
     guard message.isEmpty else { return refusals + delay(draft) }
     return refusals + [finding(draft.platforms == [.android] ? .error : .warning, "notification", .androidEmpty)]
   }
@@ -151,6 +156,13 @@ extension Lint {
       return []
     }
     return [finding(.hint, "options.priority", .androidPriority, fix: changing(draft) { $0.options.priority = .high })]
+  }
+
+  /// What FCM does not carry to iPhones: its token stands for that of the notifications alone.
+  static func appleByFCM(_ draft: PushDraft, _ payload: APNsPayload, _ context: Context) -> [Finding] {
+    guard context.fcm.contains(.ios), ![.alert, .background].contains(payload.pushType) else { return [] }
+    let problem = Problem("options.push_type", FCMMessageProblem.pushType, ["type": payload.pushType.rawValue])
+    return [Finding(severity: .warning, problem: problem)]
   }
 
   /// What JPush would refuse, and what it cannot carry.

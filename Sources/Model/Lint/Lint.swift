@@ -54,6 +54,8 @@ package enum Lint {
     package var channel: KnownChannel?
     /// The platforms of the audience that JPush reaches. The draft is checked for JPush on these only.
     package var jpush: Set<Platform>
+    /// The platforms of the audience that FCM reaches: iPhones, if they are registered with FCM.
+    package var fcm: Set<Platform> = []
     package init(
       aliasRule: AliasRule = .none, now: Date? = nil, uid: String? = nil, signature: String? = nil,
       credential: CredentialScope? = nil, services: Set<ProviderKind> = Set(ProviderKind.allCases),
@@ -85,7 +87,7 @@ package enum Lint {
       findings += content(draft, payload)
       // Each key's fix is a draft of its own: with the keys of a payload of any size they would fill the memory.
       if payload.size <= payload.limit { findings += keys(draft) }
-      findings += delivery(draft, payload) + size(payload)
+      findings += delivery(draft, payload) + size(payload) + appleByFCM(draft, payload, context)
       findings += credential(draft, payload, context) + ownTokens(draft, payload, context)
     }
     if context.checksAndroid(draft) {

@@ -112,6 +112,20 @@ package struct APNsPayload: Sendable, Hashable {
     return APNsHeader.all.compactMap { name in (values[name] ?? nil).map { (name, $0) } }
   }
 
+  /// As FCM takes it for an iPhone that is registered with FCM, and passes it on to APNs: the same payload and headers in
+  /// the block `apns` (docs/protocols.md §3.1). FCM knows the topic by the token, and sends to no channel.
+  package func fcmBlock(sentAt date: Date) -> JSONValue {
+    let ours = [APNsHeader.topic, APNsHeader.channelID]
+    let headers = headers(sentAt: date).filter { !ours.contains($0.name) }
+    var block: [String: JSONValue] = [
+      "headers": .object(Dictionary(uniqueKeysWithValues: headers.map { ($0.name, .string($0.value)) })),
+      "payload": json,
+    ]
+    // Firebase's service extension finds the picture there.
+    if !isRaw, let image = json[Self.imageKey]?.string { block["fcm_options"] = ["image": .string(image)] }
+    return .object(block)
+  }
+
   /// Why APNs would refuse every request of the push; paths are the draft's.
   package var problems: [Problem] {
     var problems: [Problem] = []

@@ -16,6 +16,8 @@ package struct FCMMessage: Sendable, Hashable {
   package let limit: Int
   /// The message without its target.
   package let json: JSONValue
+  /// Those of ``APNsPayload/ownKeys`` that found no room: the app's own data come first.
+  package private(set) var leftOut: [String] = []
   private let extras: [String: JSONValue]
   private let own: [String: JSONValue]
 
@@ -24,6 +26,15 @@ package struct FCMMessage: Sendable, Hashable {
   ///   - signature: of the push, for the key `sbsig`; nil omits the key.
   ///   - timeToLive: seconds left to deliver it; nil: the draft's.
   package init(_ draft: PushDraft, uid: String? = nil, signature: String? = nil, timeToLive: Int? = nil) {
+    self.init(draft, uid, signature, timeToLive)
+    guard size > limit, uid ?? signature != nil else { return }
+    let unsigned = FCMMessage(draft, uid, nil, timeToLive)
+    let isEnough = signature != nil && unsigned.size <= limit
+    self = isEnough ? unsigned : FCMMessage(draft, nil, nil, timeToLive)
+    leftOut = zip(APNsPayload.ownKeys, [isEnough ? nil : uid, signature]).filter { $0.1 != nil }.map(\.0)
+  }
+
+  private init(_ draft: PushDraft, _ uid: String?, _ signature: String?, _ timeToLive: Int?) {
     let notification = draft.notification
     limit = draft.audience.topicTarget == nil ? Self.deviceLimit : Self.topicLimit
     extras = notification.extras
@@ -163,6 +174,8 @@ enum FCMAndroid {
 
 package enum FCMMessageProblem: String, MessageSet {
   case tooLarge = "fcm.too_large"
+  case noRoom = "fcm.no_room"
+  case pushType = "fcm.push_type"
   case reservedKey = "fcm.reserved_key"
   case dataText = "fcm.data_text"
   case value = "fcm.value"
@@ -174,6 +187,11 @@ package enum FCMMessageProblem: String, MessageSet {
       The message for Android has {size} bytes, but FCM allows at most {limit} (FCM: INVALID_ARGUMENT). Shorten it by \
       {excess}.
       """
+    case .noRoom:
+      "The message for Android is sent without {keys}, for which it has no room: apps can report nothing of it, and drop "
+        + "no repetitions. It may have {limit} bytes with them."
+    case .pushType:
+      "FCM does not send the push type {type}. iPhones that are registered with FCM do not get the push."
     case .reservedKey: "“{key}” is reserved by FCM (FCM: INVALID_ARGUMENT). Use another name for the app's own data."
     case .dataText: "FCM accepts only text here, not a JSON {found}."
     case .value: "FCM would refuse this (FCM: INVALID_ARGUMENT): {text}"

@@ -63,7 +63,7 @@ package struct Localization: Sendable, Hashable {
       let line = TextLimit.characters(PushLimits.title)
       title = fields.string("title", limit: line, lines: true)
       subtitle = fields.string("subtitle", limit: line, lines: true)
-      body = fields.string("body", limit: .bytes(PushLimits.body), lines: true)
+      body = fields.string("body", limit: .characters(PushLimits.body), lines: true)
     }
   }
 }

@@ -25,16 +25,16 @@ extension Notification {
   static func read(_ fields: JSONFields) -> Self {
     var notification = Self()
     let title = TextLimit.characters(PushLimits.title)
-    let word = TextLimit.bytes(PushLimits.word)
+    let word = TextLimit.characters(PushLimits.word)
     notification.title = fields.string("title", limit: title, lines: true)
     notification.subtitle = fields.string("subtitle", limit: title, lines: true)
-    notification.body = fields.string("body", limit: .bytes(PushLimits.body), lines: true)
+    notification.body = fields.string("body", limit: .characters(PushLimits.body), lines: true)
     notification.badge = readBadge(fields)
     notification.sound = fields.string("sound", limit: word)
     notification.category = fields.string("category", limit: word)
     notification.threadID = fields.string("thread_id", limit: word)
     notification.interruptionLevel = fields.choice("interruption_level")
-    notification.image = fields.address("image", limit: .bytes(PushLimits.address))
+    notification.image = fields.address("image", limit: .characters(PushLimits.address))
     notification.link = fields.string("link", limit: word)
     notification.contentAvailable = fields.bool("content_available") ?? false
     notification.mutableContent = fields.bool("mutable_content") ?? false

@@ -39,16 +39,16 @@ package enum FieldMessage: String, MessageSet {
 
 /// How long a text may be.
 package enum TextLimit: Sendable, Hashable {
-  /// Visible characters.
+  /// Unicode's code points, as JSON Schema counts for `maxLength`.
   case characters(Int)
   /// In UTF-8.
   case bytes(Int)
 
-  func problem(with text: String) -> Problem? {
+  package func problem(with text: String) -> Problem? {
     switch self {
     // No text has more characters than bytes, and bytes are cheaper to count.
-    case .characters(let limit) where text.utf8.count > limit && text.count > limit:
-      Problem("", FieldMessage.tooManyCharacters, ["limit": String(limit), "count": String(text.count)])
+    case .characters(let limit) where text.utf8.count > limit && text.unicodeScalars.count > limit:
+      Problem("", FieldMessage.tooManyCharacters, ["limit": String(limit), "count": String(text.unicodeScalars.count)])
     case .bytes(let limit) where text.utf8.count > limit:
       Problem("", FieldMessage.tooManyBytes, ["limit": String(limit), "count": String(text.utf8.count)])
     default: nil

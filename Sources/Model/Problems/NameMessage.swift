@@ -11,7 +11,6 @@ package enum NameMessage: String, MessageSet {
   case topic = "topic.form"
   case blankEdge = "name.blank_edge"
   case empty = "name.empty"
-  case tooLong = "name.too_long"
   case controlCharacter = "name.control_character"
 
   package var english: String {
@@ -37,7 +36,6 @@ package enum NameMessage: String, MessageSet {
       "A topic must be a bundle ID, with a suffix such as “.voip” for some push types; at most {limit} characters."
     case .blankEdge: "Must not begin or end with a space."
     case .empty: "Must not be empty."
-    case .tooLong: "Must have at most {limit} bytes of UTF-8, but has {count}."
     case .controlCharacter: "Must not contain the control character {character}."
     }
   }

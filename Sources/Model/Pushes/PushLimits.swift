@@ -1,11 +1,11 @@
 package enum PushLimits {
   /// Characters of title and subtitle.
   package static let title = 256
-  /// Bytes; no payload allows more.
+  /// Characters; no payload allows more bytes.
   package static let body = 5120
-  /// Bytes of `sound`, `category`, `thread_id` and `link`.
+  /// Characters of `sound`, `category`, `thread_id` and `link`.
   package static let word = 255
-  /// Bytes of an image's address.
+  /// Characters of an image's address.
   package static let address = 2048
   /// Badge (JPush's Java client: 0…99999).
   package static let badge = 0...99_999

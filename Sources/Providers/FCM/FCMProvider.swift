@@ -42,7 +42,7 @@ package final class FCMProvider: LinkedProvider {
     guard let target else { return 0 }
     let variants = push.draft.audience.topicTarget == nil ? push.draft.variants : [push.draft]
     for variant in variants {
-      let message = FCMMessage(variant, uid: push.uid, signature: push.signature).json.object ?? [:]
+      let message = FCMVariant(variant, push).json(devices.first?.platform ?? .android).object ?? [:]
       let body: JSONValue = ["validate_only": true, "message": .object(message.merging(target) { $1 })]
       link.ask(path: path, json: body.bytes)
     }
@@ -50,15 +50,14 @@ package final class FCMProvider: LinkedProvider {
   }
 
   fileprivate func send(
-    _ message: FCMMessage, _ badge: Badge?, push: Int64, to devices: [ProviderDevice], named: Int,
-    noting notes: (any DepartureNotes)?
+    _ message: JSONValue, counting badge: Badge?, _ counted: (Int) -> JSONValue, push: Int64,
+    to devices: [ProviderDevice], named: Int, noting notes: (any DepartureNotes)?
   ) {
-    guard message.isCounted, let badge else {
-      return send(message, push: push, to: devices, named: named, noting: notes)
-    }
-    // The gap reaches from the token to the badge: the members of a message are sorted, and `android` is the first.
-    let body = CountedBody { Self.body(message.json(count: $0)).bytes }
-    let (token, count) = (Self.body(message.json).gap, body.gap ?? 0)
+    guard let badge else { return send(message, push: push, to: devices, named: named, noting: notes) }
+    // The gap reaches from the token to the badge: the members of a message are sorted, and `android` or `apns` is the
+    // first.
+    let body = CountedBody { Self.body(counted($0)).bytes }
+    let (token, count) = (Self.body(message).gap, body.gap ?? 0)
     let between = body.bytes[token..<count]
     var batch = RequestBatchBuilder(
       template: .json, tag: push, body: Array(body.bytes[..<token] + body.bytes[count...]), gap: token,
@@ -71,9 +70,9 @@ package final class FCMProvider: LinkedProvider {
   }
 
   private func send(
-    _ message: FCMMessage, push: Int64, to devices: [ProviderDevice], named: Int, noting notes: (any DepartureNotes)?
+    _ message: JSONValue, push: Int64, to devices: [ProviderDevice], named: Int, noting notes: (any DepartureNotes)?
   ) {
-    let (body, gap) = Self.body(message.json)
+    let (body, gap) = Self.body(message)
     var batch = RequestBatchBuilder(
       template: .json, tag: push, body: body, gap: gap, capacity: devices.count, notes: notes,
       keptAnswers: named)
@@ -83,10 +82,10 @@ package final class FCMProvider: LinkedProvider {
 
   /// One message to a topic or a condition, for the one member that stands for the subscribers.
   fileprivate func send(
-    _ message: FCMMessage, target: [String: JSONValue], push: Int64, to members: [ProviderDevice], named: Int,
+    _ message: JSONValue, target: [String: JSONValue], push: Int64, to members: [ProviderDevice], named: Int,
     noting notes: (any DepartureNotes)?
   ) {
-    let body = JSONValue.object(["message": .object((message.json.object ?? [:]).merging(target) { $1 })])
+    let body = JSONValue.object(["message": .object((message.object ?? [:]).merging(target) { $1 })])
     var batch = RequestBatchBuilder(
       template: .json, tag: push, body: body.bytes, capacity: members.count, notes: notes,
       keptAnswers: named)
@@ -139,31 +138,76 @@ private final class NameBudget: Sendable {
   }
 }
 
-/// A push for FCM. Its time to live is counted from the moment of each batch, because FCM takes seconds.
+/// One text of a push as FCM takes it. iPhones get what APNs would get.
+private struct FCMVariant: Sendable {
+  private let draft: PushDraft
+  private let push: ProviderPush
+  private let message: FCMMessage
+  private let payload: APNsPayload
+
+  init(_ draft: PushDraft, _ push: ProviderPush) {
+    (self.draft, self.push) = (draft, push)
+    message = FCMMessage(draft, uid: push.uid, signature: push.signature)
+    payload = APNsPayload(draft, uid: push.uid, signature: push.signature)
+  }
+
+  func json(_ platform: Platform) -> JSONValue {
+    platform == .ios ? ["apns": payload.fcmBlock(sentAt: push.sentAt)] : message.json
+  }
+
+  /// The badge that each device of a platform has its own number of; nil: all get the same message.
+  func badge(_ platform: Platform) -> Badge? {
+    if platform == .ios { return payload.badge?.isRelative == true ? payload.badge : nil }
+    return message.isCounted ? draft.notification.badge : nil
+  }
+
+  /// The message with a number in place of a counted badge.
+  ///
+  /// - Parameter left: seconds of the time to live for Android; nil: the draft's.
+  func json(_ platform: Platform, left: Int?, count: Int? = nil) -> JSONValue {
+    if platform == .ios {
+      guard let count, var block = payload.fcmBlock(sentAt: push.sentAt).object else { return json(platform) }
+      block["payload"] = APNsPayload.counted(payload.json, count)
+      return ["apns": .object(block)]
+    }
+    let message =
+      left.map { FCMMessage(draft, uid: push.uid, signature: push.signature, timeToLive: $0) } ?? message
+    return count.map { message.json(count: $0) } ?? message.json
+  }
+}
+
+/// A push for FCM. Android's time to live is counted from the moment of each batch, because FCM takes seconds; APNs
+/// takes a moment.
 private struct FCMPush: PreparedPush {
   let provider: FCMProvider
   let push: ProviderPush
   private let names = NameBudget()
-  private let messages: Variants<(draft: PushDraft, message: FCMMessage)>
+  private let messages: Variants<FCMVariant>
 
   init(provider: FCMProvider, push: ProviderPush) {
     (self.provider, self.push) = (provider, push)
-    messages = Variants(push.draft.variants.map { ($0, FCMMessage($0, uid: push.uid, signature: push.signature)) })
+    messages = Variants(push.draft.variants.map { FCMVariant($0, push) })
   }
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
     let left = push.timeLeft(at: provider.now())
     messages.send(to: devices, noting: notes) { variant, devices, notes in
-      let message = left.map { FCMMessage(variant.draft, uid: push.uid, signature: push.signature, timeToLive: $0) }
-      send(message ?? variant.message, to: devices, noting: notes)
+      Variants<FCMVariant>.byPlatform(devices, noting: notes) { platform, devices, notes in
+        send(variant, platform, left: left, to: devices, noting: notes)
+      }
     }
   }
 
-  private func send(_ message: FCMMessage, to devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
-    let named = names.take(atMost: devices.count)
+  private func send(
+    _ variant: FCMVariant, _ platform: Platform, left: Int?, to devices: [ProviderDevice],
+    noting notes: (any DepartureNotes)?
+  ) {
+    let (named, message) = (names.take(atMost: devices.count), variant.json(platform, left: left))
     if let target = push.draft.audience.topicTarget {
       return provider.send(message, target: target, push: push.id, to: devices, named: named, noting: notes)
     }
-    provider.send(message, push.draft.notification.badge, push: push.id, to: devices, named: named, noting: notes)
+    provider.send(
+      message, counting: variant.badge(platform), { variant.json(platform, left: left, count: $0) }, push: push.id,
+      to: devices, named: named, noting: notes)
   }
 }

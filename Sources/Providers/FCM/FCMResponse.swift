@@ -24,7 +24,7 @@ struct FCMRules: ServiceRules {
     let outcome = SendResult.outcome(.rejected(status: status, reason: reason, tokenInvalidSince: nil))
     switch FCMCode(rawValue: response.code) {
     case .unauthenticated: return AnswerReading(consequence: .renews, result: outcome, reason: reason)
-    case .permissionDenied, .thirdPartyAuthError:
+    case .permissionDenied:
       return AnswerReading(consequence: .stops, result: outcome, reason: reason)
     default: break
     }

@@ -180,6 +180,23 @@ extension FCMService {
     // The legacy protocol turns all values into text.
     let data = (json["data"]?.object ?? [:]).mapValues { JSONValue.string($0.string ?? $0.text()) }
     if !data.isEmpty { message["data"] = .object(data) }
+    message["apns"] = apns(json, given)
     return .object(message)
+  }
+
+  /// What iPhones get of it.
+  private static func apns(_ json: JSONValue, _ given: [String: JSONValue]) -> JSONValue {
+    var aps: [String: JSONValue] = [:]
+    let alert = given.filter { ["title", "subtitle", "body"].contains($0.key) }
+    if !alert.isEmpty { aps["alert"] = .object(alert) }
+    aps["badge"] = given["badge"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }.map { .integer($0) }
+    (aps["sound"], aps["category"]) = (given["sound"], given["click_action"])
+    if json["content_available"] == true { aps["content-available"] = 1 }
+    if json["mutable_content"] == true { aps["mutable-content"] = 1 }
+    var headers: [String: JSONValue] = [
+      APNsHeader.priority: json["priority"]?.string == "high" || !given.isEmpty ? "10" : "5"
+    ]
+    headers[APNsHeader.collapseID] = json["collapse_key"].flatMap { $0.string.map { .string($0) } }
+    return ["headers": .object(headers), "payload": ["aps": .object(aps)]]
   }
 }

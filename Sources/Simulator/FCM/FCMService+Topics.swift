@@ -116,9 +116,9 @@ extension FCMService {
 
   private func information(of device: String) -> SimulatedReply {
     guard let phone = phones.phone(registered: device) else { return single("NOT_FOUND") }
-    let topics = phone.android?.topics ?? [:]
+    let topics = phone.topics
     return SimulatedReply([
-      "application": .string(phone.topic), "platform": "ANDROID",
+      "application": .string(phone.topic), "platform": phone.platform == .ios ? "IOS" : "ANDROID",
       "rel": [
         "topics": .object(
           topics.mapValues { since in ["addDate": .string(String(Timestamp.text(since).prefix(10)))] })

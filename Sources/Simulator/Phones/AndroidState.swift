@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import JSON
 import Model
 import OpenSSL
@@ -9,8 +9,6 @@ package struct AndroidState: Sendable, Hashable {
   package var isDozing = false
   /// Notification channels that the person switched off.
   package var mutedChannels: Set<String> = []
-  /// The app's topics, with the times of its subscriptions.
-  package var topics: [String: Date] = [:]
   /// Whether FCM dropped waiting messages because there were too many, and the app's `onDeletedMessages` was called.
   package var hasLostMessages = false
 
@@ -23,7 +21,7 @@ package struct AndroidState: Sendable, Hashable {
 }
 
 extension SimulatedPhone {
-  /// The Firebase installation ID, with which an FCM token begins; nil for an iPhone.
+  /// The Firebase installation ID, with which an FCM token begins; nil for a phone of another service.
   package var installationID: String? { provider == .fcm ? Self.installationID(of: token) : nil }
 
   private static func installationID(of token: DeviceToken) -> String {
@@ -89,14 +87,13 @@ extension AndroidState {
   var kept: JSONValue {
     [
       "dozing": .bool(isDozing), "muted_channels": .array(mutedChannels.sorted().map { .string($0) }),
-      "topics": .object(topics.mapValues { .milliseconds($0) }), "lost": .bool(hasLostMessages),
+      "lost": .bool(hasLostMessages),
     ]
   }
 
   init(kept: JSONValue?) {
     isDozing = kept?["dozing"]?.bool ?? false
     mutedChannels = Set((kept?["muted_channels"]?.array ?? []).compactMap(\.string))
-    topics = (kept?["topics"]?.object ?? [:]).compactMapValues(\.date)
     hasLostMessages = kept?["lost"]?.bool ?? false
   }
 }

@@ -76,7 +76,9 @@ extension PhoneBook {
   @discardableResult
   package func refreshToken(_ id: Int64, now: Date = Date()) throws(PhoneBookError) -> DeviceToken {
     try change { (state: inout State) throws(PhoneBookError) in
-      let phone = state.records.values[try state.androidPhone(id)].phone
+      guard let index = state.records.index(forKey: id) else { throw .noSuchPhone(id) }
+      let phone = state.records.values[index].phone
+      guard phone.android != nil || phone.provider == .fcm else { throw .notAndroid(phone: phone.name) }
       guard phone.state == .installed else { throw .appNotInstalled(phone: phone.name) }
       return state.replaceToken(of: phone, keeping: phone.installationID, since: now)
     }
@@ -130,7 +132,7 @@ extension PhoneBook {
       phone.state = .installed
       phone.appState = .notRunning
       phone.waiting = []
-      phone.android?.topics = [:]
+      phone.topics = [:]
       // The new installation asks for permission again.
       phone.notifications = .allowed
       phone.badge = 0

@@ -11,6 +11,8 @@ enum FCMRefusal: Error, Sendable, Hashable {
   case unregistered
   /// The message is for another app.
   case otherPackage
+  /// APNs refuses what FCM passes on to it.
+  case apns(reason: String)
   /// It is subscribed already.
   case exists
   case tooManyTopics
@@ -22,6 +24,9 @@ enum FCMRefusal: Error, Sendable, Hashable {
     case .unregistered: .unregistered
     case .otherPackage:
       .badField("message.android.restricted_package_name", "The package name does not match the registration token's.")
+    case .apns(let reason):
+      FCMError(
+        status: 400, message: "Request contains an invalid argument.", details: [.apns(status: 400, reason: reason)])
     case .exists: FCMError(status: 409, message: "Requested entity already exists.")
     case .tooManyTopics: FCMError(status: 400, message: "The app instance is subscribed to too many topics.")
     }
@@ -30,7 +35,7 @@ enum FCMRefusal: Error, Sendable, Hashable {
   /// As the older topic interface says it.
   var instanceIDWord: String {
     switch self {
-    case .badToken: "INVALID_ARGUMENT"
+    case .badToken, .apns: "INVALID_ARGUMENT"
     case .unregistered, .otherPackage: "NOT_FOUND"
     case .exists: "ALREADY_EXISTS"
     case .tooManyTopics: "TOO_MANY_TOPICS"
@@ -62,7 +67,7 @@ extension PhoneBook {
         case .failure(let refusal): return .failure(refusal)
         case .success(let index):
           let phone = state.records.values[index].phone
-          if let package = message.packageName, package != phone.topic { return .failure(.otherPackage) }
+          if let refusal = message.refusal(by: phone) { return .failure(refusal) }
           if !isDry { state.deliver(message, name, index, now, &landing) }
           let isCanonical = phone.token.text == text || phone.installationID == text
           landing.successor = isCanonical ? nil : phone.token.text
@@ -88,7 +93,7 @@ extension PhoneBook {
 
   /// The topics of an app instance, with the times of the subscriptions.
   func subscriptions(of text: String) -> Result<[String: Date], FCMRefusal> {
-    state.withLock { state in state.registered(text).map { state.records.values[$0].phone.android?.topics ?? [:] } }
+    state.withLock { state in state.registered(text).map { state.records.values[$0].phone.topics } }
   }
 
   /// - Returns: the time of the subscription.
@@ -113,10 +118,10 @@ extension PhoneBook {
       switch state.registered(text) {
       case .failure(let refusal): return .failure(refusal)
       case .success(let index):
-        var topics = state.records.values[index].phone.android?.topics ?? [:]
+        var topics = state.records.values[index].phone.topics
         let result = body(&topics)
         guard case .success = result else { return result }
-        state.records.values[index].phone.android?.topics = topics
+        state.records.values[index].phone.topics = topics
         state.noteChange(index)
         return result
       }
@@ -156,10 +161,10 @@ extension PhoneBook.State {
     where matches: ([String: Date]) -> Bool
   ) {
     for id in records.keys.sorted() {
-      guard let index = records.index(forKey: id), let android = records.values[index].phone.android,
-        records.values[index].phone.state == .installed, matches(android.topics)
+      guard let index = records.index(forKey: id), records.values[index].phone.provider == .fcm,
+        records.values[index].phone.state == .installed, matches(records.values[index].phone.topics),
+        message.refusal(by: records.values[index].phone) == nil
       else { continue }
-      if let package = message.packageName, package != records.values[index].phone.topic { continue }
       deliver(message, name, index, now, &landing)
     }
   }
@@ -169,6 +174,16 @@ extension PhoneBook.State {
   ) {
     let phone = records.values[index].phone
     lastNotificationID += 1
+    if phone.platform == .ios {
+      let push = AppleMessage(message)
+      // As APNs: 0 means one attempt at once, any other past time none.
+      if let expiration = push.expiration, !push.isOnceOnly, expiration <= now { return }
+      let notification = ReceivedNotification(
+        id: lastNotificationID, apnsID: name, topic: phone.topic, pushType: push.pushType, priority: push.priority,
+        payload: push.payload.text(), receivedAt: now, expiration: push.isOnceOnly ? nil : push.expiration,
+        collapseID: push.collapseID, uniqueID: push.payload[APNsPayload.idKey]?.string, appState: phone.appState)
+      return landing.add(phone.id, hand(notification, index, waits: !push.isOnceOnly))
+    }
     let notification = ReceivedNotification(
       id: lastNotificationID, apnsID: name, topic: phone.topic, pushType: nil, priority: message.isHigh ? 10 : 5,
       payload: message.json.text(), receivedAt: now, expiration: now.addingTimeInterval(message.timeToLive),

@@ -167,6 +167,7 @@ extension SimulatedPhone {
     if !tags.isEmpty { members["tags"] = .array(tags.sorted().map(JSONValue.string)) }
     if case .uninstalled(let since) = state { members["uninstalled_at"] = .milliseconds(since) }
     members["android"] = android.map(\.kept)
+    if !topics.isEmpty { members["topics"] = .object(topics.mapValues { .milliseconds($0) }) }
     if !waiting.isEmpty { members["waiting"] = .array(waiting.map(\.keptWhole)) }
     if !formerTokens.isEmpty {
       members["former_tokens"] = .array(
@@ -203,6 +204,9 @@ extension SimulatedPhone {
     notifications = (keptState["notifications"]?.string).flatMap(Notifications.init) ?? .allowed
     tags = Set((keptState["tags"]?.array ?? []).compactMap(\.string))
     (mobile, badge) = (keptState["mobile"]?.string, Int(clamping: keptState["badge"]?.integer ?? 0))
+    // Earlier versions kept them with what only Android phones have.
+    let topics = keptState["topics"] ?? keptState["android"]?["topics"]
+    self.topics = (topics?.object ?? [:]).compactMapValues(\.date)
   }
 }
 

@@ -38,6 +38,8 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   package internal(set) var formerTokens: [FormerToken]
   /// Nil for an iPhone.
   package internal(set) var android: AndroidState?
+  /// The app's topics at FCM, with the times of its subscriptions.
+  package internal(set) var topics: [String: Date] = [:]
 
   /// How many notifications a phone keeps.
   package static let receivedLimit = 200
@@ -45,7 +47,10 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   package static let formerTokenLimit = 20
 
   /// The service that it is registered with. A registration ID of JPush is shorter than every other token.
-  package var provider: ProviderKind { token.isRegistrationID ? .jpush : platform.ownProvider }
+  package var provider: ProviderKind {
+    if token.isRegistrationID { return .jpush }
+    return platform == .ios && token.isFirebase ? .fcm : platform.ownProvider
+  }
 
   /// As senders write it: FCM's or JPush's text, or hexadecimal digits.
   package var tokenText: String { provider == .apns ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self) }

@@ -23,6 +23,12 @@ package struct AppOverview: Sendable, Hashable, Identifiable {
     }
   }
 
+  /// The devices that a service reaches in an environment, in a word. With iPhones, FCM's have no platform's name.
+  package func reachName(_ provider: ProviderKind, _ environment: Environment) -> String {
+    let hasOthers = count(environment: environment, platform: .ios, provider: .fcm) > 0
+    return provider == .fcm && hasOthers ? provider.name : provider.reachName
+  }
+
   package static func all(_ database: Database) throws -> [AppOverview] {
     let devices = Dictionary(grouping: try DeviceCount.all(database), by: \.appID)
     let credentials = Dictionary(grouping: try Credential.all(database), by: \.appID)

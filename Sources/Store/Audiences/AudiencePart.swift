@@ -91,9 +91,8 @@ extension AudiencePart {
       condition.add(column, in: values)
       parts.append(AudiencePart(kind: kind, names: names, condition: condition, walk: walk))
     }
-    listed(
-      .deviceToken, "token", rule.deviceToken.map { .blob($0.bytes) }, rule.deviceToken.map(\.abbreviated),
-      .tokens(rule.deviceToken))
+    let tokens = try ReplacedToken.current(database, rule.deviceToken, app: query.app)
+    listed(.deviceToken, "token", tokens.map { .blob($0.bytes) }, tokens.map(\.abbreviated), .tokens(tokens))
     listed(
       .registrationID, "registration_id", rule.registrationID.map { .text($0) }, rule.registrationID,
       .registrationIDs(rule.registrationID))

@@ -91,7 +91,7 @@ package struct AudienceQuery: Sendable, Hashable {
       ?? .kinds(
         apps: [app], environments: [environment],
         platforms: platforms.filter { platform in parts.allSatisfy { $0.platforms?.contains(platform) ?? true } },
-        provider: provider.flatMap { $0 == .jpush ? $0 : nil }, states: states, range)
+        provider: provider, states: states, range)
     return walked.map { Plan(source: $0, condition: condition) }
   }
 }

@@ -43,7 +43,7 @@ package struct TopicChange: Sendable, Hashable, Identifiable {
     (id, appID) = (row.int64(0), row.int64(1))
     (environment, topic, joins) = (try Environment(code: row.int(2)), row.text(3), row.bool(4))
     let fields = JSONFields(["audience": try json(row.text(5), "topic_changes.audience") ?? .null])
-    guard let audience = Audience.read(fields, platforms: [.android]) else {
+    guard let audience = Audience.read(fields, platforms: Set(ProviderKind.fcm.platforms)) else {
       throw StoreError.unreadable(column: "topic_changes.audience", value: row.text(5))
     }
     self.audience = audience
@@ -144,7 +144,8 @@ package struct TopicChange: Sendable, Hashable, Identifiable {
   private static func query(
     _ app: Int64, _ environment: Environment, _ audience: Audience, now: Date
   ) -> AudienceQuery {
-    var query = AudienceQuery(app: app, environment: environment, platforms: [.android], audience: audience, now: now)
+    var query = AudienceQuery(
+      app: app, environment: environment, platforms: Set(ProviderKind.fcm.platforms), audience: audience, now: now)
     query.provider = .fcm
     return query
   }
@@ -260,7 +261,7 @@ package enum TopicChangeProblem: String, MessageSet {
   package var english: String {
     switch self {
     case .devices: "Choose devices: by tag, alias, registration ID, token, or all."
-    case .nobody: "No active Android device that FCM reaches matches this audience."
+    case .nobody: "No active device that FCM reaches matches this audience."
     }
   }
 }

@@ -243,8 +243,10 @@ extension TopicSubscription {
     ) { (app: $0.int64(0), from: $0.int64(1), to: $0.int64(2)) }
     guard let (app, from, to) = next else { return }
     let devices = try database.fetchAll(
-      "SELECT id FROM devices WHERE id > ? AND id <= ? AND app_id = ? AND platform = ? ORDER BY id LIMIT \(checkLimit)",
-      from, to, app, Platform.android.code
+      """
+      SELECT id FROM devices WHERE id > ? AND id <= ? AND app_id = ? AND coalesce(provider, platform) = ?
+      ORDER BY id LIMIT \(checkLimit)
+      """, from, to, app, ProviderKind.fcm.code
     ) { $0.int64(0) }
     for device in devices { try check(database, device: device, now: now) }
     let reached = devices.count < checkLimit ? to : devices.last ?? to

@@ -62,20 +62,18 @@ extension DeviceWriter {
       if previous?.id != found.deviceID { previous = nil }
       if let own = found.deviceID, (known ?? previous)?.id != own { return .invalidKey }
     }
-    let present = known ?? previous
-    let tags = try tags(input, [known, previous].compactMap { $0 })
+    let devices = [known, previous].compactMap { $0 }
+    let tags = try tags(input, devices)
     if let tags {
       guard tags.count <= input.limits.tagsPerDevice else { return .deviceTags }
       registration.tags = .set(tags.sorted())
     }
     // A device counts once for its alias, whichever of its tokens has it.
-    if registration.alias.changes(from: present?.alias), registration.alias.changes(from: previous?.alias),
-      try problem(input.limits, app: input.app, alias: registration.alias, before: present, tags: 0) != nil
-    {
+    if try problem(input.limits, app: input.app, alias: registration.alias, before: devices, tags: 0) != nil {
       return .aliasFull
     }
     if case .set(let id?) = registration.registrationID,
-      try isTaken(id, app: input.app, by: [known, previous].compactMap { $0?.id })
+      try isTaken(id, app: input.app, by: devices.map(\.id))
     {
       // Whoever knows an ID must not get the pushes of its device, nor learn that there is one.
       registration.registrationID = .keep
@@ -86,6 +84,7 @@ extension DeviceWriter {
         if case .keep = registration.registrationID, new.registrationID == nil, let id = old.registrationID {
           registration.registrationID = .set(id)
         }
+        try noteReplaced(input.previousToken, by: new.id, app: input.app, former: old.id)
         try remove(old)
         try note(
           new.id, .tokenChanged,
@@ -95,6 +94,7 @@ extension DeviceWriter {
         tellMove(new, "token", from: input.previousToken?.text ?? "", to: registration.token.text)
       } else {
         try database.run("UPDATE devices SET token = ? WHERE id = ?", registration.token.bytes, old.id)
+        try noteReplaced(input.previousToken, by: old.id, app: input.app)
         try note(
           old.id, .tokenChanged, ["from": shown(input.previousToken), "to": shown(registration.token)])
         tellMove(old, "token", from: input.previousToken?.text ?? "", to: registration.token.text)
@@ -142,14 +142,4 @@ extension DeviceWriter {
   }
 
   private func shown(_ token: DeviceToken?) -> JSONValue { .string(token?.abbreviated ?? "") }
-}
-
-extension Change<String?> {
-  /// Whether it changes the value.
-  fileprivate func changes(from old: String?) -> Bool {
-    switch self {
-    case .keep: false
-    case .set(let new): new != old
-    }
-  }
 }

@@ -34,7 +34,9 @@ extension Device {
     try DeviceWriter.run(database, now: now, actor: actor) { writer in
       guard let before = try writer.find(id) else { throw StoreError.notFound(noun: "device", id: "\(id)") }
       let count = try writer.tagCount(id, after: tags)
-      if let problem = try writer.problem(limits, app: before.app, alias: alias, before: before, tags: count) {
+      // One that stays as it is counts as before.
+      let alias = alias == .set(before.alias) ? .keep : alias
+      if let problem = try writer.problem(limits, app: before.app, alias: alias, before: [before], tags: count) {
         throw problem
       }
       try writer.change(
@@ -80,13 +82,11 @@ extension Device {
   /// try a push.
   package static func unknown(_ database: Database, of draft: PushDraft, app: Int64) throws -> [Registration] {
     guard case .rule(let rule) = draft.audience else { return [] }
-    return try rule.deviceToken.filter { try find(database, app: app, token: $0) == nil }.map { token in
-      // Firebase tokens contain a colon, APNs tokens are binary; see DeviceToken's notations.
-      let isFirebase = !draft.platforms.contains(.ios) || token.bytes.contains(UInt8(ascii: ":"))
-      return Registration(
-        token: token, environment: draft.environment,
-        platform: isFirebase && draft.platforms.contains(.android) ? .android : .ios)
+    let new = try rule.deviceToken.filter { token in
+      try find(database, app: app, token: token) == nil
+        && ReplacedToken.successor(database, of: token, app: app) == nil
     }
+    return new.map { Registration(unregistered: $0, platforms: draft.platforms, environment: draft.environment) }
   }
 
   /// Registers them, so that the push reaches them and their outcomes can be recorded. Belongs into the transaction that

@@ -20,13 +20,14 @@ extension Device {
       guard let before = try writer.find(id), let removed = try writer.find(other) else { return }
       let tags = Set(kept.tags).union(gone.tags).sorted()
       let limits = DeviceLimits()
-      if let problem = try writer.problem(limits, app: before.app, alias: .keep, before: before, tags: tags.count) {
+      if let problem = try writer.problem(limits, app: before.app, alias: .keep, before: [before], tags: tags.count) {
         throw problem
       }
       try writer.moveTimeline(from: other, to: id)
       try database.run(
         "INSERT OR IGNORE INTO own_devices(user_id, device_id) SELECT user_id, ? FROM own_devices WHERE device_id = ?",
         id, other)
+      try writer.noteReplaced(gone.token, by: id, app: before.app, former: other)
       // First, because a registration ID belongs to one device of an app.
       try writer.remove(removed)
       try database.run("UPDATE devices SET created_at = min(created_at, ?) WHERE id = ?", gone.createdAt, id)

@@ -145,9 +145,10 @@ extension Device {
     } else {
       source = .kinds(
         apps: apps, environments: filter.environment.map { [$0] } ?? Environment.allCases,
-        platforms: filter.platform.map { [$0] } ?? Platform.allCases,
-        // The index of JPush's devices; APNs' and FCM's are those of their platform, without JPush's.
-        provider: filter.provider == .jpush ? .jpush : nil,
+        platforms: (filter.platform.map { [$0] } ?? Platform.allCases).filter { platform in
+          filter.provider.map(platform.providers.contains) ?? true
+        },
+        provider: filter.provider,
         states: filter.state.map { [$0] } ?? DeviceState.allCases, range)
     }
     guard let source else { return nil }

@@ -28,18 +28,19 @@ struct DeviceSource {
 
   /// Devices by kind. Every combination is one arm; there are few.
   ///
-  /// - Parameter provider: one that no platform has by itself; nil: any.
+  /// - Parameter provider: nil: any. A platform's own one has no index of its own: the caller checks it.
   static func kinds(
     apps: [Int64], environments: [Environment], platforms: [Platform], provider: ProviderKind? = nil,
     states: [DeviceState], _ range: Range
   ) -> DeviceSource? {
-    let index = provider == nil ? "devices_kind" : "devices_provider"
-    let ofProvider = provider.map { " AND provider = \($0.code)" } ?? ""
     var arms: [String] = []
     var arguments: [SQLiteValue] = []
     for app in apps {
       for environment in environments {
         for platform in platforms {
+          let other = provider == platform.ownProvider ? nil : provider
+          let index = other == nil ? "devices_kind" : "devices_provider"
+          let ofProvider = other.map { " AND provider = \($0.code)" } ?? ""
           for state in states {
             arms.append(
               """

@@ -21,8 +21,13 @@ extension DeviceWriter {
   }
 
   /// Why a change exceeds a limit, nil if it does not.
+  ///
+  /// Only devices that can be reached count for an alias: those that a service gave up, or that are parked, would keep
+  /// the user's next phone out for ever.
+  ///
+  /// - Parameter before: the devices that the changed one was until now.
   func problem(
-    _ limits: DeviceLimits, app: Int64, alias: Change<String?>, before: Before?, tags: Int
+    _ limits: DeviceLimits, app: Int64, alias: Change<String?>, before: [Before], tags: Int
   ) throws -> Problem? {
     if tags > limits.tagsPerDevice {
       return Problem(
@@ -31,9 +36,13 @@ extension DeviceWriter {
           + "{count}.",
         ["limit": "\(limits.tagsPerDevice)", "count": "\(tags)"])
     }
-    guard let limit = limits.devicesPerAlias, case .set(let new?) = alias, new != before?.alias else { return nil }
+    let active = DeviceState.active.rawValue
+    guard let limit = limits.devicesPerAlias, case .set(let new?) = alias,
+      !before.contains(where: { $0.alias == new && $0.kind.state == active })
+    else { return nil }
     let count = try database.int(
-      "SELECT count(*) FROM (SELECT 1 FROM devices WHERE alias = ? AND app_id = ? LIMIT ?)", new, app, limit)
+      "SELECT count(*) FROM (SELECT 1 FROM devices WHERE alias = ? AND app_id = ? AND state = ? LIMIT ?)", new, app,
+      active, limit)
     guard count >= limit else { return nil }
     return Problem("alias", AliasMessage.full, ["limit": "\(limit)"])
   }

@@ -31,7 +31,7 @@ extension DeviceWriter {
     }
     if let known = try find(registration.token, app: app, registrar) {
       let count = try tagCount(known.id, after: registration.tags)
-      if let problem = try problem(limits, app: app, alias: registration.alias, before: known, tags: count) {
+      if let problem = try problem(limits, app: app, alias: registration.alias, before: [known], tags: count) {
         return .rejected(problem)
       }
       do {
@@ -46,7 +46,7 @@ extension DeviceWriter {
           name: registration.name, details: registration.details, isRegistration: true))
       return .updated(known.id)
     }
-    if let problem = try problem(limits, app: app, alias: registration.alias, before: nil, tags: tags.count) {
+    if let problem = try problem(limits, app: app, alias: registration.alias, before: [], tags: tags.count) {
       return .rejected(problem)
     }
     guard let id = try insert(registration, app: app, kind, tags, registrar) else {

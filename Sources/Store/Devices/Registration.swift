@@ -19,6 +19,20 @@ package struct Registration: Sendable, Hashable {
   package init(token: DeviceToken, environment: Environment, platform: Platform) {
     (self.token, self.environment, self.platform) = (token, environment, platform)
   }
+
+  /// A token that nobody registered, as a device that a push for these platforms may go to.
+  package init(unregistered token: DeviceToken, platforms: Set<Platform>, environment: Environment) {
+    let isAndroid =
+      platforms.contains(.android) && (token.isFirebase || token.isRegistrationID || !platforms.contains(.ios))
+    self.init(token: token, environment: environment, platform: isAndroid ? .android : .ios)
+    if token.isRegistrationID {
+      (provider, registrationID) = (.jpush, .set(token.text))
+    } else if token.isFirebase {
+      provider = .fcm
+    }
+  }
+
+  package var reach: Reach { Reach(platform, provider ?? platform.ownProvider) }
 }
 
 package enum RegistrationResult: Sendable, Hashable {

@@ -50,6 +50,13 @@ package struct SentJPushMessage: Sendable, Hashable {
     ) { try SentJPushMessage($0) }
   }
 
+  /// The pushes with a message that JPush gave this `msg_id`.
+  package static func pushes(_ database: Database, messageID id: String) throws -> [Int64] {
+    try database.fetchAll(
+      "SELECT DISTINCT push_id FROM jpush_messages INDEXED BY jpush_messages_id WHERE msg_id = ?", id
+    ) { $0.int64(0) }
+  }
+
   /// The message that a device was in; of several whose ranges contain it the latest.
   package static func find(_ database: Database, push: Int64, device: Int64) throws -> SentJPushMessage? {
     try database.fetchOne(

@@ -20,7 +20,9 @@ package struct Idempotency: Sendable {
   }
 
   /// The same key was used for another request.
-  package struct Mismatch: Error, Hashable {}
+  package struct Mismatch: Error, Hashable {
+    package init() {}
+  }
 
   /// As sent; nil: the client gave none, and nothing is kept.
   package let key: String?

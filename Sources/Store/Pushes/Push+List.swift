@@ -79,6 +79,14 @@ extension Push {
       arguments += filter.states.map { $0.rawValue as any SQLiteBindable }
     }
     let also = conditions.map { " AND " + $0 }.joined()
+    if let ids = filter.ids {
+      return (
+        """
+        SELECT \(columns) FROM pushes p WHERE p.id IN \(placeholders(ids.count)) AND p.id < ?\(also)
+        ORDER BY p.id DESC LIMIT ?
+        """, ids.map { $0 as any SQLiteBindable } + [before] + arguments + [limit], false
+      )
+    }
     for (column, value) in [("parent", filter.parent), ("schedule", filter.schedule)] {
       guard let value else { continue }
       return (
@@ -138,6 +146,8 @@ package struct PushFilter: Sendable, Hashable {
   package var schedule: Int64?
   /// Retries of this push.
   package var parent: Int64?
+  /// Only these.
+  package var ids: [Int64]?
 
   package init(app: Int64? = nil) { self.app = app }
 }

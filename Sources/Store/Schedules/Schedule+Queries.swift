@@ -16,10 +16,12 @@ extension Schedule {
 
   /// A page of matching schedules, newest first; nil: any.
   ///
+  /// - Parameter jpushID: the `schedule_id` of JPush's clients.
   /// - Parameter cursor: `next` of the previous page; nil: the first page.
   /// - Throws: `StoreError.badCursor`.
   package static func list(
-    _ database: Database, app: Int64? = nil, state: ScheduleState? = nil, cursor: String? = nil, limit: Int
+    _ database: Database, app: Int64? = nil, state: ScheduleState? = nil, jpushID: String? = nil,
+    cursor: String? = nil, limit: Int
   ) throws -> Page<Schedule> {
     var conditions = ["s.id < ?"]
     var arguments: [any SQLiteBindable] = [try position(cursor) ?? .max]
@@ -30,6 +32,10 @@ extension Schedule {
     if let state {
       conditions.append("s.state = ?")
       arguments.append(state.rawValue)
+    }
+    if let jpushID {
+      conditions.append("s.id IN (SELECT schedule_id FROM jpush_schedules WHERE uid = lower(?))")
+      arguments.append(jpushID)
     }
     let found = try database.fetchAll(
       "SELECT \(columns) FROM schedules s WHERE \(conditions.joined(separator: " AND ")) ORDER BY s.id DESC LIMIT ?",

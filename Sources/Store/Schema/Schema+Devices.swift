@@ -166,4 +166,18 @@ extension Schema {
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX jpush_messages_ask ON jpush_messages(ask_at) WHERE ask_at IS NOT NULL;
       """)
+
+  /// Who sends to a token that an app replaced means the device that has another one now.
+  static let replacedTokens = Migration(
+    id: "2026-11-29 replaced tokens",
+    sql: """
+      CREATE TABLE replaced_tokens(
+        token BLOB NOT NULL,
+        app_id INTEGER NOT NULL,             -- of the device
+        device_id INTEGER NOT NULL REFERENCES devices(id) ON DELETE CASCADE,
+        replaced_at INTEGER NOT NULL,
+        PRIMARY KEY(token, app_id)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX replaced_tokens_device ON replaced_tokens(device_id, replaced_at);
+      """)
 }

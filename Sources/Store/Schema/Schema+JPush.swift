@@ -29,4 +29,9 @@ extension Schema {
   static let removedSchedules = Migration(
     id: "2026-11-28 removed schedules",
     sql: "ALTER TABLE jpush_schedules ADD COLUMN is_removed INTEGER NOT NULL DEFAULT 0;")
+
+  /// Pushes are found by the `msg_id` that JPush gave them.
+  static let jpushMessageIDs = Migration(
+    id: "2026-11-29 jpush message ids",
+    sql: "CREATE INDEX jpush_messages_id ON jpush_messages(msg_id);")
 }

@@ -23,7 +23,7 @@ enum TopicsCommand {
   private static let aliases = Option(repeated: "alias", "name", "Devices with this alias, in the background.")
   private static let registrationIDs = Option(
     repeated: "registration-id", "id", "The device with this registration ID, in the background.")
-  private static let all = Flag("all", "Every active Android device that FCM reaches, in the background.")
+  private static let all = Flag("all", "Every active device that FCM reaches, in the background.")
   private static let number = Argument("change", "The change's number, as shown by subscribe or changes.") {
     text throws(BadValue) in
     guard let number = Int64(text), number > 0 else { throw BadValue("is not a number of at least 1") }
@@ -91,7 +91,7 @@ enum TopicsCommand {
     let members = kinds.map { ($0.0, JSONValue.array($0.1.map(JSONValue.string))) }
     let json: JSONValue = values[all] ? "all" : .object(Dictionary(uniqueKeysWithValues: members))
     let fields = JSONFields(["audience": json])
-    let audience = Audience.read(fields, platforms: [.android])
+    let audience = Audience.read(fields, platforms: Set(ProviderKind.fcm.platforms))
     guard let audience, fields.problems.isEmpty else {
       let names = [
         "audience.tag": "--tag", "audience.alias": "--alias", "audience.registration_id": "--registration-id",

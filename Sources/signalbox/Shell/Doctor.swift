@@ -282,12 +282,13 @@ struct Doctor {
       return routes.compactMap { environment, provider -> Finding? in
         let count = app.count(environment: environment, provider: provider, state: .active)
         let credential = app.credentials.first { $0.provider == provider && $0.environment == environment }
+        let reach = app.reachName(provider, environment)
         if let credential, credential.health == .refused {
           let last: Message = credential.lastRefusal.map { " (\($0))" } ?? ""
           return Finding(
             subject: "app", level: .error,
             message: """
-              \(id) \(PageWord(environment)) (\(provider.reachName)): the credential was refused at its last use\(last)
+              \(id) \(PageWord(environment)) (\(reach)): the credential was refused at its last use\(last)
               """,
             remedy: "\(Remedy(Reason.of(credential.lastRefusal ?? "")))")
         }
@@ -295,8 +296,8 @@ struct Doctor {
         return Finding(
           subject: "app", level: .warning,
           message: Message(
-            count: count, one: "\(id) has 1 \(PageWord(environment)) \(provider.reachName) device but no credential",
-            other: "\(id) has \(count) \(PageWord(environment)) \(provider.reachName) devices but no credential"),
+            count: count, one: "\(id) has 1 \(PageWord(environment)) \(reach) device but no credential",
+            other: "\(id) has \(count) \(PageWord(environment)) \(reach) devices but no credential"),
           remedy: "Run signalbox certificates add <file> --app \(id) --use-for \(environment.rawValue).")
       }
     }

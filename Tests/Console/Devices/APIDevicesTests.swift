@@ -35,6 +35,35 @@ struct APIDevicesTests {
     }
   }
 
+  @Test("an iPhone with a Firebase token is FCM's, by API and by import, unless APNs is asked for")
+  func appleByFCM() async throws {
+    let token: JSONValue = "fWx9:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8vSsdtQ"
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      func put(_ change: JSONValue) async throws -> SceneAnswer {
+        try await scene.call(.put, "/api/v1/devices", as: .operator, json: device(1, change).with("token", token))
+      }
+      let added = try await put([:])
+      #expect(added.status == 201 && added.json?["provider"] == "fcm" && added.json?["platform"] == "ios")
+      #expect(added.json?["token"] == token)
+      #expect(try await put(["provider": "fcm"]).status == 200)
+      let wrong = try await put(["provider": "apns"])
+      #expect(wrong.status == 422 && wrong.codes == ["token.looks_like_fcm"], "\(wrong.text)")
+      let found = try await scene.call(
+        .get, "/api/v1/devices?provider=fcm&platform=ios&token=\(token.string ?? "")", as: .viewer)
+      #expect(found.json?["items"]?.array?.count == 1, "\(found.text)")
+      let line = device(2).with("token", "dXyz:APA91bHun4MxP5egoKMwt2KZFBaFUH").text()
+      let csv = "app,environment,platform,token\n\(ConsoleScene.bundleID),development,ios,eXyz:APA91bHun4MxP5egoKMwt\n"
+      for (type, body) in [("application/x-ndjson", line), ("text/csv", csv)] {
+        let answer = try await scene.call(
+          .post, "/api/v1/devices/import", as: .operator, headers: ["Content-Type": type], body: Array(body.utf8))
+        #expect(answer.status == 200, "\(answer.text)")
+      }
+      let all = try await scene.store.read { try Device.list($0, DeviceFilter(), limit: 9).items }
+      #expect(all.map(\.provider) == [.fcm, .fcm, .fcm] && all.allSatisfy { $0.platform == .ios })
+    }
+  }
+
   @Test(
     "an address whose ID is no number says so",
     arguments: ["devices/abc", "certificates/1.5", "incidents/x", "devices/01"])

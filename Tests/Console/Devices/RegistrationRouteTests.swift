@@ -192,6 +192,74 @@ struct RegistrationRouteTests {
     #expect(limits.wait(.registrations("fresh"), now: ConsoleScene.noon + 61) == nil)
   }
 
+  @Test("an app removes its device with the registration's own body, with a form, or with a query")
+  func removal() async throws {
+    try await ClientApp.with { client in
+      func remove(_ query: String, _ body: JSONValue?, key: String? = nil) async throws -> SceneAnswer {
+        var headers: Headers = key.map { ["Authorization": "Bearer \($0)"] } ?? [:]
+        if body != nil { headers.append("Content-Type", "application/json") }
+        let request = try Request(
+          .delete, ClientApp.path + query, headers: headers, body: body.map { Array($0.data()) } ?? [])
+        return SceneAnswer(response: await client.scene.router.respond(to: request))
+      }
+      let whole = ClientApp.fields().with("user", "usr_1").with("tags", ["a"]).with("app_version", "1")
+      let query =
+        "?token=\(ConsoleScene.token(1).hexadecimal)&platform=ios&environment=development&client_key=\(client.key)"
+      for (query, body, key) in [
+        ("", whole, client.key), (query, nil, nil), (query, [:], nil), (query, ClientApp.fields(), nil),
+        ("?client_key=\(client.key)", ClientApp.fields(), nil),
+      ] as [(String, JSONValue?, String?)] {
+        #expect(try await client.upload(whole).status == 200)
+        let answer = try await remove(query, body, key: key)
+        #expect(answer.status == 200 && answer.json?["code"] == 0, "\(query) \(answer.text)")
+        #expect(try await client.device() == nil, "\(query)")
+      }
+      #expect(try await client.upload(whole).status == 200)
+      for (query, body) in [
+        (query, ClientApp.fields(2)), (query + "&colour=blue", nil), (query.replacing("ios", with: "windows"), nil),
+        ("?client_key=\(client.key)&token=x", nil),
+      ] as [(String, JSONValue?)] {
+        #expect(try await remove(query, body).json?["code"] == 6017, "\(query)")
+      }
+      #expect(try await client.device() != nil)
+      let post = try Request(.post, ClientApp.path + query, headers: ["Content-Type": "application/json"], body: [])
+      #expect(await client.scene.router.respond(to: post).status.code == 400, "a registration stands in the body")
+    }
+  }
+
+  @Test(
+    "an iPhone with a Firebase token is registered with FCM, whether the app says so or not",
+    arguments: [nil, "fcm"])
+  func firebase(provider: String?) async throws {
+    let token = "fWx9:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8vSsdtQ"
+    try await ClientApp.with { client in
+      let fields: JSONValue = [
+        "token": .string(token), "platform": "ios", "environment": "production", "user": "usr_1",
+      ]
+      let named = provider.map { fields.with("provider", .string($0)) } ?? fields
+      #expect(try await client.upload(named).status == 200)
+      func device(_ token: DeviceToken) async throws -> Device? {
+        try await client.scene.store.read { [app = client.app] in try Device.find($0, app: app.id, token: token) }
+      }
+      let known = try await device(DeviceToken(bytes: Array(token.utf8)))
+      #expect(known?.platform == .ios && known?.provider == .fcm && known?.tokenText == token)
+      let document = try OpenAPIDocument("app.json")
+      #expect(try document.requestErrors(named, of: .init(method: "POST", path: ClientApp.path)) == [])
+      // The app is built anew without Flutter: the same phone, by its APNs token.
+      let moved = ClientApp.fields().with("environment", "production").with("previous_token", .string(token))
+      #expect(try await client.upload(moved).status == 200)
+      let now = try await client.device()
+      #expect(now?.id == known?.id && now?.provider == .apns && now?.alias == "usr_1")
+      for wrong in [
+        named.with("provider", "apns"), named.with("provider", "jpush"),
+        ClientApp.fields().with("platform", "android").with("provider", "apns"),
+      ] {
+        #expect(try await client.upload(wrong).json?["code"] == 6017, "\(wrong.text())")
+      }
+      #expect(try await client.upload(named, method: .delete).status == 200)
+    }
+  }
+
   @Test("answers fit the document")
   func document() async throws {
     let document = try OpenAPIDocument("app.json")
@@ -207,7 +275,8 @@ struct RegistrationRouteTests {
       for (fields, key) in [(full, client.key), (full.with("token", "x"), client.key), (full, "wrong")] {
         let registered = try document.errors(try await client.upload(fields, key: key), to: post)
         #expect(registered == [])
-        let removal = fields.without("user").without("tags").without("registration_id").without("environment")
+        let removal = fields.without("tags").without("registration_id")
+        #expect(try document.requestErrors(removal, of: delete) == [])
         let removed = try document.errors(try await client.upload(removal, method: .delete, key: key), to: delete)
         #expect(removed == [])
       }

@@ -83,7 +83,7 @@ struct FCMInteropTests {
       #expect(data.sorted() == ["condition", "topic"])
       let one = try #require(received.first { $0.alert.title == "one" }?.androidNotification)
       #expect(one.channel == "orders" && one.tag == "t-one" && one.priority == "high")
-      #expect(try #require(scene.simulator.phones.phone(scene.good.id)?.android).topics.isEmpty)
+      #expect(try #require(scene.simulator.phones.phone(scene.good.id)).topics.isEmpty)
     }
   }
 

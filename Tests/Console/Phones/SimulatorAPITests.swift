@@ -27,6 +27,27 @@ struct SimulatorAPITests {
     return answer
   }
 
+  @Test("an iPhone is added with a Firebase token, its own or a new one")
+  func appleByFCM() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let text = SimulatedPhone.newToken(.fcm).text
+      let phone: JSONValue = ["app": "com.example.other", "environment": "production", "platform": "ios"]
+      for (input, status) in [
+        (phone.with("token", .string(text)), 201), (phone.with("provider", "fcm"), 201),
+        (phone.with("token", .string(text)), 409),
+      ] {
+        let added = try await Self.call(scene, .post, "/phones", json: input)
+        #expect(added.status == status, "\(added.text)")
+        guard status == 201 else { continue }
+        #expect(added.json?["provider"] == "fcm" && added.json?["platform"] == "ios" && added.json?["android"] == .null)
+      }
+      let android = try await Self.call(
+        scene, .post, "/phones",
+        json: phone.without("platform").with("token", .string(SimulatedPhone.newToken(.fcm).text)))
+      #expect(android.json?["platform"] == "android")
+    }
+  }
+
   @Test("a phone's life: added, uninstalled, installed anew, switched off, removed")
   func life() async throws {
     try await ConsoleScene.with(simulator: true) { scene in

@@ -42,6 +42,44 @@ struct APIPushesTests {
     }
   }
 
+  @Test("a push is found by the msg_id that JPush's clients got for it, and by those that JPush gave its messages")
+  func messageIDs() async throws {
+    try await JPushScene.with { jpush in
+      let scene = jpush.scene
+      try await jpush.addDevices([])
+      let sent = try await jpush.call(.post, "/v3/push", JPushScene.push)
+      let id = try #require(sent.json?["msg_id"]?.string, "\(sent.text)")
+      let other = try await scene.store.read { try Push.list($0, PushFilter(), limit: 1).items[0] }
+      let mine = try await scene.send(
+        Self.draft.with("audience", "all").with("environment", "production").with("app", .string(jpush.app.bundleID)))
+      let push = try await scene.store.read { try #require(try Push.find($0, uid: mine)) }
+      try await scene.store.write { database in
+        for message in ["18100287", "18100288"] {
+          try SentJPushMessage.add(
+            database,
+            SentJPushMessage(
+              push: push.id, id: message, firstDevice: 1, lastDevice: 1, devices: 1, sentAt: ConsoleScene.noon))
+        }
+      }
+      func found(_ id: String) async throws -> [String?] {
+        let answer = try await scene.call(.get, "/api/v1/pushes?msg_id=\(id)", as: .viewer)
+        #expect(answer.status == 200, "\(answer.text)")
+        return (answer.json?["items"]?.array ?? []).map { $0["id"]?.string }
+      }
+      #expect(try await found(id) == [other.uid] && found("18100288") == [mine])
+      // The row ID of a push that JPush's clients know nothing of is no msg_id.
+      #expect(try await found("\(push.id)") == [] && found("x") == [] && found("+\(id)") == [])
+      let one = try await scene.call(.get, "/api/v1/pushes/\(other.uid)", as: .viewer)
+      #expect(one.json?["msg_id"] == .string(id))
+      #expect(try await scene.call(.get, "/api/v1/pushes/\(mine)", as: .viewer).json?["msg_id"] == .null)
+      var viewer = try await scene.signIn(.viewer)
+      for text in [id, "18100287"] {
+        let uid = text == id ? other.uid : mine
+        #expect(try await viewer.get("/search?q=\(text)").text.contains("/pushes/\(uid)"), "\(text)")
+      }
+    }
+  }
+
   @Test("what the checks find stands in the answer and on the push's page; a later answer has the push alone")
   func findings() async throws {
     try await ConsoleScene.with { scene in

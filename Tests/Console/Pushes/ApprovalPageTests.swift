@@ -233,6 +233,23 @@ struct ApprovalPageTests {
     }
   }
 
+  @Test("a decision needs no body: none, an empty one of any type, and {} are the same", arguments: [nil, "", "{}"])
+  func emptyBody(body: String?) async throws {
+    try await ConsoleScene.with { scene in
+      try await Self.prepare(scene)
+      _ = try await scene.signIn(.operator, name: "ben@example.com")
+      let headers = try await Self.token(scene, of: "ben@example.com")
+      let asked = try await scene.call(.post, "/api/v1/pushes", as: nil, json: Self.draft, headers: headers)
+      let uid = try #require(asked.json?["id"]?.string, "\(asked.text)")
+      _ = try await scene.signIn(.operator, name: "cleo@example.com")
+      var other = try await Self.token(scene, of: "cleo@example.com")
+      if body != nil { other["Content-Type"] = "application/json" }
+      let answer = try await scene.call(
+        .post, "/api/v1/pushes/\(uid)/approve", as: nil, headers: other, body: Array((body ?? "").utf8))
+      #expect(answer.status == 200 && answer.json?["approval_decision"] == "approved", "\(answer.text)")
+    }
+  }
+
   @Test("a repeated request gets the same push; it waits once, and is sent once")
   func idempotency() async throws {
     try await ConsoleScene.with { scene in

@@ -142,6 +142,103 @@ struct LegacyMessageTests {
     }
   }
 
+  @Test("whatever stands in the names of a request, what was sent is answered as sent")
+  func strangeNames() async throws {
+    try await JPushScene.with { jpush in
+      let device = try await jpush.addDevices([])[0]
+      let request: JSONValue = ["to": .string(device.tokenText), "notification": ["body": "x"]]
+      let split = try await Self.send(jpush, request.with("a\r\nSet-Cookie: b=c", 1).with("ключ", 1))
+      #expect(split.status == 200 && split.json?["success"] == 1, "\(split.text)")
+      #expect(split.response.headers["X-Signalbox-Unused"] == "a  Set-Cookie: b=c, ключ")
+      let many = Dictionary(uniqueKeysWithValues: (10_000..<70_000).map { ("k\($0)", JSONValue.integer(1)) })
+      let long = try await Self.send(jpush, .object((request.object ?? [:]).merging(many) { $1 }))
+      #expect(long.status == 200 && long.json?["success"] == 1)
+      let unused = try #require(long.response.headers["X-Signalbox-Unused"])
+      #expect(unused.hasPrefix("k10000, k10001, ") && unused.hasSuffix(" more") && unused.utf8.count < 1100)
+      #expect(jpush.scene.provider.sent == [device.id, device.id])
+    }
+  }
+
+  @Test("a token that the app replaced reaches its device, and the answer names the new one")
+  func canonical() async throws {
+    try await JPushScene.with { jpush in
+      let devices = try await jpush.addDevices([], [])
+      let (old, new) = (devices[0].token, ConsoleScene.token(77))
+      var registration = Registration(token: new, environment: .production, platform: .ios)
+      registration.alias = .set("anna")
+      var input = AppRegistration(app: jpush.app.id, registration)
+      input.previousToken = old
+      let moved = input
+      _ = try await jpush.store.write { try AppRegistration.register($0, [moved], now: ConsoleScene.noon) }
+      let ids: JSONValue = ["registration_ids": [.string(old.text), .string(devices[1].tokenText)]]
+      for isDry in [true, false] {
+        let answer = try await Self.send(jpush, ids.with("data", ["a": "b"]).with("dry_run", .bool(isDry)))
+        #expect(answer.json?["success"] == 2 && answer.json?["canonical_ids"] == 1, "\(answer.text)")
+        let results = answer.json?["results"]?.array ?? []
+        #expect(results.map { $0["registration_id"]?.string } == [new.text, nil])
+      }
+      #expect(jpush.scene.provider.sent.sorted() == devices.map(\.id))
+      #expect(try await jpush.scene.count("devices") == 2, "the old token is no device without a user")
+      let plain = try await jpush.call(
+        .post, "/gcm/send", body: Array("registration_id=\(old.text)&data.a=b".utf8),
+        type: "application/x-www-form-urlencoded", authorization: "key=\(jpush.appKey):\(jpush.secret)")
+      #expect(plain.text.hasSuffix("\nregistration_id=\(new.text)\n"), "\(plain.text)")
+      // The same by Signalbox's own API.
+      let push = try await jpush.scene.send([
+        "app": .string(jpush.app.bundleID), "environment": "production", "platforms": ["ios"],
+        "audience": ["device_token": [.string(old.text)]], "notification": ["body": "x"],
+      ])
+      #expect(try await jpush.scene.finished(push).counts.accepted == 1)
+      #expect(jpush.scene.provider.sent.last == devices[0].id)
+    }
+  }
+
+  @Test(
+    "the limits of each token's own service decide: what APNs refuses, an Android device gets",
+    arguments: [3998, 3999, 4096])
+  func limits(bytes: Int) async throws {
+    try await JPushScene.with { jpush in
+      let iPhone = try await jpush.addDevices([])[0].tokenText
+      let android = "fWx9:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8vSsdtQ"
+      // The key takes one byte.
+      let data: JSONValue = ["k": .string(String(repeating: "x", count: bytes - 1))]
+      let alone = try await Self.send(jpush, ["to": .string(android), "data": data])
+      #expect(alone.json?["success"] == 1 && alone.json?["signalbox"]?["pushes"]?.array?.count == 1, "\(alone.text)")
+      let both = try await Self.send(
+        jpush, ["registration_ids": [.string(iPhone), .string(android), "x"], "data": data])
+      #expect(Self.words(both) == [bytes > 3998 ? "MessageTooBig" : nil, nil, "InvalidRegistration"], "\(both.text)")
+      #expect(both.json?["signalbox"]?["pushes"]?.array?.count == 1)
+      let over = try await Self.send(
+        jpush, ["to": .string(android), "data": ["k": .string(String(repeating: "x", count: 4096))]])
+      #expect(Self.words(over) == ["MessageTooBig"])
+    }
+  }
+
+  @Test("an iPhone that is registered with FCM is sent to through FCM")
+  func iPhoneOfFCM() async throws {
+    try await JPushScene.with { jpush in
+      let text = "fWx9:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8vSsdtQ"
+      var phone = Registration(
+        token: DeviceToken(bytes: Array(text.utf8)), environment: .production, platform: .ios)
+      phone.provider = .fcm
+      let registration = phone
+      _ = try await jpush.store.write { [app = jpush.app] database in
+        _ = try Credential.bind(
+          database, app: app.id, provider: .fcm, environment: .production, certificate: nil, endpoint: "simulator",
+          now: ConsoleScene.noon)
+        return try Device.register(database, app: app.id, [registration], now: ConsoleScene.noon)
+      }
+      let answer = try await Self.send(
+        jpush, ["to": .string(text), "notification": ["title": "t"], "priority": "high"])
+      #expect(answer.json?["success"] == 1 && answer.json?["signalbox"]?["pending"] == 0, "\(answer.text)")
+      let uid = try #require(answer.json?["signalbox"]?["pushes"]?.array?.first?.string)
+      let push = try await jpush.scene.finished(uid)
+      #expect(push.draft?.platforms == [.ios] && push.counts.accepted == 1)
+      let targets = try await jpush.store.read { try Push.targets($0, id: push.id) }
+      #expect(targets == [Reach(.ios, .fcm): 1])
+    }
+  }
+
   @Test(
     "topics are tags: a topic, a condition, and what no tag rule says",
     arguments: [

@@ -200,6 +200,47 @@ struct PushPageTests {
     }
   }
 
+  @Test("an iPhone of FCM's: registered by form, previewed, sent and shown as what FCM gets for APNs")
+  func appleByFCM() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      let token = "cXyz:APA91bHun4MxP5egoKMwt2KZFBaFUH"
+      _ = try await scene.store.write { database in
+        try Credential.bind(
+          database, app: app.id, provider: .fcm, environment: .development, certificate: nil, endpoint: "simulator",
+          now: ConsoleScene.noon)
+      }
+      var lin = try await scene.signIn(.operator)
+      #expect(try await lin.get("/devices/new").text.contains("value=\"fcm\""))
+      let fields = [
+        ("app", app.bundleID), ("environment", "development"), ("platform", "ios"), ("provider", ""),
+        ("token", token), ("name", "Flutter phone"),
+      ]
+      #expect(try await lin.post("/devices", fields).status == 303)
+      let device = try await scene.store.read { try Device.list($0, DeviceFilter(), limit: 9).items[0] }
+      #expect(device.platform == .ios && device.provider == .fcm && device.tokenText == token)
+      let page = ScenePage(try await lin.get("/devices?provider=fcm")).text
+      #expect(page.contains("Flutter phone") && page.contains("iOS and FCM"), "\(page)")
+      var draft = Self.draft("Hello")
+      draft.options.timeToLive = 60
+      let dry = try await scene.call(
+        .post, "/api/v1/pushes", as: .operator, json: draft.json.with("options", ["dry_run": true]))
+      #expect(dry.status == 200 && dry.json?["reachable"] == 1, "\(dry.text)")
+      let push = try await scene.send(draft)
+      #expect(scene.provider.sent == [device.id])
+      let delivery = ScenePage(try await lin.get("/pushes/\(push.uid)/deliveries/\(device.id)")).text
+      for text in [
+        "POST /v1/projects/$PROJECT/messages:send HTTP/2", "\"apns-push-type\": \"alert\"", "\"aps\"", token, push.uid,
+      ] { #expect(delivery.contains(text), "\(text)") }
+      #expect(!delivery.contains("apns-topic") && !delivery.contains("\"android\""))
+      let result = ScenePage(try await lin.get("/pushes/\(push.uid)")).text
+      #expect(result.contains("\"apns\"") && result.contains("\"aps\""), "\(result)")
+      let listed = try await scene.call(.get, "/api/v1/pushes/\(push.uid)/deliveries?provider=fcm", as: .viewer)
+      let item = listed.json?["items"]?.array?.first
+      #expect(item?["token"] == .string(token) && item?["platform"] == "ios" && item?["apns_id"] == .null)
+    }
+  }
+
   @Test("the delivery to an Android device names the project, and the message as FCM called it")
   func messageName() async throws {
     let document = try OpenAPIDocument()

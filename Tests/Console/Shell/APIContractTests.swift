@@ -5,6 +5,8 @@ import Model
 import Store
 import Testing
 
+@testable import Simulator
+
 /// The document against the routes: nothing undescribed is served, nothing described is missing.
 @Suite("API: the document and the routes")
 struct APIContractTests {
@@ -122,7 +124,7 @@ struct APIContractTests {
       "provider": "apns",
       "state": "failed", "alias": "anna", "tag": "odd", "token": ConsoleScene.token(1).hexadecimal,
       "registration_id": "1a2b3c", "outcome": "failed", "reason": "Unregistered", "q": "hello", "within": "30d",
-      "schedule": "none",
+      "schedule": "none", "msg_id": "1", "schedule_id": "none",
       "band": "soon", "kind": "host", "wait": "1ms", "format": "junit", "count": "1", "phone": "1", "title": "Hello",
       "body": "World",
       "apns_id": "A1", "message": "m1", "push": "p1", "after": "1",
@@ -153,6 +155,103 @@ struct APIContractTests {
           #expect(twice.status == 422 && twice.codes == ["query.twice"], "\(operation) with \(name)")
         }
       }
+    }
+  }
+
+  @Test("a text of the query is as long as the document says, in characters, and no longer")
+  func longest() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      var count = 0
+      for operation in document.operations where operation.method == "GET" {
+        let role = try document.role(operation)
+        for parameter in try document.description(operation)["parameters"]?.array ?? [] {
+          guard parameter["in"] == "query", let limit = parameter["schema"]?["maxLength"]?.integer else { continue }
+          count += 1
+          let name = try #require(parameter["name"]?.string)
+          // As long as the document allows, it is refused for anything else at most.
+          for (length, isTooLong) in [(Int(limit), false), (Int(limit) + 1, true)] {
+            let text = String(repeating: "a", count: length)
+            let answer = try await scene.call(.get, "\(Self.target(operation))?\(name)=\(text)", as: role)
+            let isTold = answer.status == 422 && answer.text.contains("Must have at most \(limit) characters")
+            #expect(isTold == isTooLong, "\(operation) with \(name) of \(length): \(answer.text)")
+          }
+        }
+      }
+      #expect(count > 30)
+    }
+  }
+
+  @Test("names are as long as the document says, in characters of any script")
+  func names() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with(simulator: true) { scene in
+      let app = try await scene.addApp()
+      let device = try await scene.addDevices(1, of: app)[0]
+      let (bundleID, role) = (app.bundleID, User.Role.admin)
+      let calls: [(HTTPServer.Method, String, String, String, JSONValue)] = [
+        (.post, "/api/v1/apps", "AppInput", "name", ["bundle_id": "com.example.new"]),
+        (.patch, "/api/v1/apps/\(bundleID)", "AppPatch", "name", [:]),
+        (.patch, "/api/v1/devices/\(device.id)", "DevicePatch", "name", [:]),
+        (.patch, "/api/v1/devices/\(device.id)", "DevicePatch", "alias", [:]),
+        (
+          .put, "/api/v1/devices", "DeviceInput", "name",
+          [
+            "app": .string(bundleID), "environment": "development", "platform": "ios",
+            "token": .string(device.tokenText),
+          ]
+        ),
+        (.post, "/api/v1/apps/\(bundleID)/segments", "SegmentInput", "name", ["rule": ["tag": ["a"]]]),
+        (.post, "/api/v1/tokens", "TokenInput", "name", ["scopes": ["read"]]),
+        (
+          .post, "/api/v1/webhooks", "NewWebhook", "name",
+          ["url": "https://example.com/x", "events": ["push.finished"]]
+        ),
+        (
+          .post, "/api/v1/receivers", "NewReceiver", "name",
+          ["channel": "webhook", "address": "https://example.com/x"]
+        ),
+        (.post, "/api/v1/templates", "TemplateInput", "name", ["content": ["notification": ["title": "x"]]]),
+      ]
+      for (method, path, schema, member, base) in calls {
+        let described = document.json["components"]?["schemas"]?[schema]?["properties"]?[member]
+        let limit = Int(try #require(described?["maxLength"]?.integer, "\(schema)"))
+        for (count, fits) in [(limit, true), (limit + 1, false)] {
+          let body = base.with(member, .string(String(repeating: "名", count: count)))
+          let answer = try await scene.call(method, path, as: role, json: body)
+          let isTold = answer.status == 422 && answer.text.contains("at most \(limit) characters")
+          #expect(isTold != fits && (answer.status < 300) == fits, "\(path) \(member) \(count): \(answer.text)")
+        }
+      }
+    }
+  }
+
+  @Test("generated clients get a class for every body: no variant fits everything before others are tried")
+  func shapes() throws {
+    let document = try OpenAPIDocument()
+    let schemas = try #require(document.json["components"]?["schemas"]?.object)
+    func isLoose(_ schema: JSONValue) -> Bool {
+      let schema = document.schema.resolved(schema)
+      return schema["properties"] != nil && schema["required"]?.array?.isEmpty ?? true
+    }
+    for (name, schema) in schemas {
+      #expect(schema["properties"] == nil || schema["anyOf"] == nil && schema["oneOf"] == nil, "\(name)")
+      let variants = (schema["oneOf"] ?? schema["anyOf"])?.array ?? []
+      #expect(!variants.dropLast().contains(where: isLoose), "\(name)")
+    }
+    let input = OpenAPIDocument.Operation(method: "PUT", path: "/api/v1/devices")
+    let device: JSONValue = ["app": "com.example.shop", "environment": "production", "platform": "ios"]
+    let token = device.with("token", "13165ffa4e0b5fb6ba3")
+    for body in [token, device.with("provider", "jpush").with("registration_id", "13165ffa4e0b5fb6ba3")] {
+      #expect(try document.requestErrors(body, of: input) == [], "\(body.text())")
+    }
+    let pattern = document.json["paths"]?["/simulator/v1/notifications"]?["get"]?["parameters"]?.array?
+      .first { $0["name"] == "token" }?["schema"]?["pattern"]?.string
+    let filter = try Regex(try #require(pattern))
+    for provider in ProviderKind.allCases {
+      let text = SimulatedPhone.newToken(provider).text
+      #expect(try filter.wholeMatch(in: text) != nil, "\(text)")
     }
   }
 

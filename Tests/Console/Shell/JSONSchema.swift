@@ -8,7 +8,7 @@ struct JSONSchema {
   private static let words: Set<String> = [
     "$ref", "type", "enum", "const", "required", "properties", "additionalProperties", "items", "oneOf", "anyOf",
     "minItems", "maxItems", "minLength", "maxLength", "minimum", "maximum", "minProperties", "maxProperties", "format",
-    "pattern",
+    "pattern", "if", "then", "else",
     "contentMediaType", "contentSchema", "description", "discriminator",
   ]
 
@@ -40,6 +40,10 @@ struct JSONSchema {
     }
     if let choices = schema["anyOf"]?.array, !choices.contains(where: { self.errors(value, $0, at: path).isEmpty }) {
       errors.append("\(path): fits none of anyOf: \(value.text().prefix(120))")
+    }
+    if let condition = schema["if"] {
+      let branch = schema[self.errors(value, condition, at: path).isEmpty ? "then" : "else"]
+      errors += branch.map { self.errors(value, $0, at: path) } ?? []
     }
     switch value {
     case .object(let object): errors += check(object, schema, path)

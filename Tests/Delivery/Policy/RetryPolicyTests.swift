@@ -41,6 +41,8 @@ struct RetryPolicyTests {
     case .perDevice: #expect((seconds(decision) ?? 0) >= 60)
     case .newConnection: #expect(decision == .newConnection)
     case .resignOnce: #expect(decision == .resign)
+    // The key at Firebase, of iPhones alone.
+    case .afterCredential where reason.code == "THIRD_PARTY_AUTH_ERROR": #expect(isFinal(decision))
     case .afterCredential: #expect(stops(decision))
     }
     // Whatever the advice: tries come to an end, each with an outcome that names the reason.

@@ -39,7 +39,29 @@ struct ValueTests {
       ("X", "a\r\nb"), ("X", "a\nb"), ("X", "\0"), ("X", "\u{7F}"), ("X Y", "a"), ("", "a"), ("X:", "a"), ("é", "a"),
     ])
   func invalidFields(name: String, value: String) {
-    #expect(Headers([.init(name: "Good", value: "é\t "), .init(name: name, value: value)]).firstInvalidName == name)
+    var headers = Headers([.init(name: "Good", value: "é\t "), .init(name: name, value: value)])
+    #expect(headers.firstInvalidName == name)
+    headers.clean()
+    #expect(headers["Good"] == "é\t " && (headers.firstInvalidName == nil) == (name == "X"))
+  }
+
+  @Test(
+    "a list in a field ends with how many were left out",
+    arguments: [
+      ([], nil), (["a"], "a"), (["a\r\nb", "c"], "a  b, c"),
+      ([String(repeating: "x", count: 300), "b"], String(repeating: "x", count: 197) + "..., b"),
+      (Array(repeating: "1234567890", count: 100), nil),
+    ] as [([String], String?)])
+  func lists(items: [String], value: String?) throws {
+    var headers = Headers()
+    headers.append("X", list: items)
+    guard items.count > 2 else {
+      #expect(headers["X"] == value)
+      return
+    }
+    let text = try #require(headers["X"])
+    let shown = text.components(separatedBy: ", ").dropLast().count
+    #expect(text.utf8.count < 1050 && text.hasSuffix(", and \(items.count - shown) more"))
   }
 
   @Test("a cookie is written with its attributes, and refused with bytes that would add some")

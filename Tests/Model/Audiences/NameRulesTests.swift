@@ -43,10 +43,13 @@ struct NameRulesTests {
     "without a rule an alias is any text",
     arguments: [
       ("user-1", nil), ("a b é 😀", nil), (String(repeating: "a", count: 255), nil), ("", NameMessage.empty),
-      (String(repeating: "a", count: 256), .tooLong), ("a\u{7}", .controlCharacter), (" a", .blankEdge),
-      ("a ", .blankEdge), (" é", .blankEdge), ("é ", .blankEdge), ("é\u{a0}", .blankEdge), ("\u{3000}张", .blankEdge),
-    ] as [(String, NameMessage?)])
-  func plainAlias(alias: String, message: NameMessage?) {
+      (String(repeating: "张", count: 255), nil), (String(repeating: "a", count: 256), FieldMessage.tooManyCharacters),
+      (String(repeating: "张", count: 256), FieldMessage.tooManyCharacters),
+      ("a\u{7}", NameMessage.controlCharacter), (" a", NameMessage.blankEdge), ("a ", NameMessage.blankEdge),
+      (" é", NameMessage.blankEdge), ("é ", NameMessage.blankEdge), ("é\u{a0}", NameMessage.blankEdge),
+      ("\u{3000}张", NameMessage.blankEdge),
+    ] as [(String, (any MessageSet)?)])
+  func plainAlias(alias: String, message: (any MessageSet)?) {
     #expect(AliasRule.none.problem(with: alias)?.code == message?.code)
     expectFilled(AliasRule.none.problem(with: alias))
   }
@@ -55,11 +58,13 @@ struct NameRulesTests {
     "tags",
     arguments: [
       ("vip", AliasRule.jpush, nil), ("北京", .jpush, nil), ("", .jpush, NameMessage.empty),
-      ("beta-1", .jpush, .tagCharacter), ("beta-1", .none, nil),
-      (String(repeating: "t", count: 40), .jpush, nil), (String(repeating: "t", count: 41), .jpush, .tagTooLong),
-      (String(repeating: "t", count: 41), .none, .tooLong),
-    ] as [(String, AliasRule, NameMessage?)])
-  func tags(tag: String, rule: AliasRule, message: NameMessage?) {
+      ("beta-1", .jpush, NameMessage.tagCharacter), ("beta-1", .none, nil),
+      (String(repeating: "t", count: 40), .jpush, nil),
+      (String(repeating: "t", count: 41), .jpush, NameMessage.tagTooLong),
+      (String(repeating: "t", count: 41), .none, FieldMessage.tooManyBytes),
+      (String(repeating: "京", count: 14), .none, FieldMessage.tooManyBytes),
+    ] as [(String, AliasRule, (any MessageSet)?)])
+  func tags(tag: String, rule: AliasRule, message: (any MessageSet)?) {
     #expect(TagRule.problem(with: tag, rule: rule)?.code == message?.code)
     expectFilled(TagRule.problem(with: tag, rule: rule))
   }

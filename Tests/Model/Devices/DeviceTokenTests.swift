@@ -123,8 +123,7 @@ struct DeviceTokenTests {
     #expect(try DeviceToken(parsing: Self.firebase, platforms: both).text == Self.firebase)
     #expect(try DeviceToken(parsing: "1a0018970a8c1f3b2d7", platforms: [.android]).text == "1a0018970a8c1f3b2d7")
     #expect(throws: Problem.self) { try DeviceToken(parsing: "1a0018970a8c1f3b2d7", platforms: [.ios]) }
-    let ios = #expect(throws: Problem.self) { try DeviceToken(parsing: Self.firebase, platforms: [.ios]) }
-    #expect(ios?.code == TokenMessage.looksLikeFCM.code)
+    #expect(try DeviceToken(parsing: Self.firebase, platforms: [.ios]).text == Self.firebase, "of a Flutter app")
     let odd = #expect(throws: Problem.self) { try DeviceToken(parsing: "abc", platforms: both) }
     #expect(odd?.code == TokenMessage.oddLength.code)
     let android = #expect(throws: Problem.self) { try DeviceToken(parsing: "abc", platforms: [.android]) }
@@ -134,5 +133,20 @@ struct DeviceTokenTests {
   @Test("an APNs token is never shown as text, even if its bytes are letters")
   func textOfLetters() {
     #expect(DeviceToken(bytes: Array(repeating: 0x70, count: 32)).text == String(repeating: "70", count: 32))
+  }
+
+  @Test("an iPhone's service shows in its token: Firebase's is FCM's, unless another service is named")
+  func services() throws {
+    func service(_ text: String, _ provider: ProviderKind? = nil, _ platform: Platform = .ios) -> ProviderKind? {
+      (try? DeviceToken.reading(text, platform: platform, provider: provider))?.provider
+    }
+    let apns = String(repeating: "0f", count: 32)
+    #expect(service(apns) == .apns && service(Self.firebase) == .fcm && service(Self.firebase, .fcm) == .fcm)
+    #expect(service(Self.firebase, .apns) == nil && service(apns, .fcm) == nil && service(apns, nil, .android) == nil)
+    #expect(service(Self.firebase, nil, .android) == .fcm && service("13165ffa4e0b5fb6ba3", .jpush) == .jpush)
+    let token = try DeviceToken(parsing: Self.firebase, platforms: [.ios])
+    #expect(token.isFirebase && token.text == Self.firebase)
+    #expect(try !DeviceToken(parsing: apns, platforms: [.ios]).isFirebase)
+    #expect(!DeviceToken(bytes: []).isFirebase && !DeviceToken(bytes: Array(":APA9".utf8)).isFirebase)
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import Model
 import Testing
@@ -97,7 +98,67 @@ struct FCMMessageTests {
     let problem = try #require(FCMMessage(over).problems.first)
     #expect(problem.code == FCMMessageProblem.tooLarge.code)
     #expect(problem.text.contains("4097") && problem.text.contains("INVALID_ARGUMENT"))
-    #expect(FCMMessage(most, uid: "u").problems.map(\.code) == [FCMMessageProblem.tooLarge.code])
+  }
+
+  @Test("where the app's data leave no room for sbsig, or for sbid, these give way, and the checks say so")
+  func room() throws {
+    func draft(_ bytes: Int) -> PushDraft {
+      self.draft { $0.notification.extras = ["x": .string(String(repeating: "y", count: bytes - 11))] }
+    }
+    // "sbid" and "u1" take six bytes, "sbsig" and "s1" seven.
+    for (bytes, left, keys) in [
+      (4083, [], ["sbid", "sbsig", "x"]), (4084, ["sbsig"], ["sbid", "x"]), (4090, ["sbsig"], ["sbid", "x"]),
+      (4091, ["sbid", "sbsig"], ["x"]), (4096, ["sbid", "sbsig"], ["x"]),
+    ] as [(Int, [String], [String])] {
+      let message = FCMMessage(draft(bytes), uid: "u1", signature: "s1")
+      #expect(message.leftOut == left && message.problems.isEmpty, "\(bytes)")
+      #expect(message.json["data"]?.object?.keys.sorted() == keys && message.size <= 4096, "\(bytes)")
+      let context = Lint.Context(uid: "u1", signature: "s1")
+      let found = Lint.findings(in: draft(bytes), context).filter { $0.problem.code == FCMMessageProblem.noRoom.code }
+      #expect(found.map(\.severity) == (left.isEmpty ? [] : [.hint]), "\(bytes)")
+    }
+    let over = FCMMessage(draft(4097), uid: "u1", signature: "s1")
+    #expect(over.problems.map(\.arguments["excess"]) == ["1"], "what the app itself has too much")
+  }
+
+  @Test("an iPhone of FCM's gets APNs' headers and payload, without the topic that FCM knows")
+  func apple() {
+    let apple = draft {
+      $0.platforms = [.ios]
+      $0.notification.image = "https://example.com/a.png"
+      $0.notification.extras = ["order": 7]
+      $0.options.timeToLive = 60
+    }
+    let payload = APNsPayload(apple, uid: "u1", signature: "s1")
+    #expect(
+      payload.fcmBlock(sentAt: Date(timeIntervalSince1970: 1_800_000_000)) == [
+        "headers": ["apns-push-type": "alert", "apns-priority": "10", "apns-expiration": "1800000060"],
+        "payload": payload.json, "fcm_options": ["image": "https://example.com/a.png"],
+      ])
+    let silent = draft {
+      ($0.platforms, $0.apns.payload) = ([.ios], ["aps": ["content-available": 1], "image": "none of ours"])
+    }
+    #expect(
+      APNsPayload(silent).fcmBlock(sentAt: Date(timeIntervalSince1970: 0)) == [
+        "headers": ["apns-push-type": "background", "apns-priority": "5"],
+        "payload": ["aps": ["content-available": 1], "image": "none of ours"],
+      ])
+  }
+
+  @Test(
+    "what FCM does not carry to iPhones is a warning where it reaches some",
+    arguments: [PushType.alert, .background, .voip, .liveactivity, .widgets])
+  func pushTypes(type: PushType) {
+    let other = draft {
+      ($0.platforms, $0.options.pushType) = ([.ios], type)
+      if type == .background { ($0.notification.title, $0.notification.contentAvailable) = (nil, true) }
+    }
+    for (reached, isWarned) in [(Set<Platform>(), false), ([.android], false), ([.ios], true)] {
+      var context = Lint.Context()
+      context.fcm = reached
+      let found = Lint.findings(in: other, context).filter { $0.problem.code == FCMMessageProblem.pushType.code }
+      #expect(found.map(\.severity) == (isWarned && ![.alert, .background].contains(type) ? [.warning] : []))
+    }
   }
 
   @Test("data of the draft's own part is text")

@@ -83,14 +83,18 @@ extension TestProvider {
 
   /// Sends an Android push to devices and waits until each has a result.
   func sendFCM(
-    _ devices: Range<Int64>, badges: [Int64: Int] = [:], change: (inout PushDraft) -> Void = { _ in }
+    _ devices: Range<Int64>, badges: [Int64: Int] = [:],
+    platform: @escaping (Int64) -> Platform = { _ in .android }, change: (inout PushDraft) -> Void = { _ in }
   ) async -> Results {
-    startFCM(devices, badges: badges, change: change)
+    startFCM(devices, badges: badges, platform: platform, change: change)
     return await wait { results in devices.allSatisfy { results.results[$0] != nil } }
   }
 
-  /// Begins to send an Android push.
-  func startFCM(_ devices: Range<Int64>, badges: [Int64: Int] = [:], change: (inout PushDraft) -> Void = { _ in }) {
+  /// Begins to send a push, to Android devices unless others are said.
+  func startFCM(
+    _ devices: Range<Int64>, badges: [Int64: Int] = [:], platform: (Int64) -> Platform = { _ in .android },
+    change: (inout PushDraft) -> Void = { _ in }
+  ) {
     var draft = PushDraft(
       app: "com.example.app", environment: .production, platforms: [.android], audience: .all,
       notification: Notification())
@@ -100,13 +104,72 @@ extension TestProvider {
       id: 1, uid: "u1", seed: 7, draft: draft, sentAt: Date(timeIntervalSince1970: 1_800_000_000))
     provider.prepare(push).send(
       devices.map {
-        ProviderDevice(id: $0, token: DeviceToken(bytes: Array(Self.token($0).utf8)), badge: badges[$0] ?? 0)
+        ProviderDevice(
+          id: $0, token: DeviceToken(bytes: Array(Self.token($0).utf8)), platform: platform($0), badge: badges[$0] ?? 0)
       }, noting: nil)
   }
 }
 
 @Suite("FCM provider", .timeLimit(.minutes(1)))
 struct FCMProviderTests {
+  @Test("an iPhone gets APNs' payload and headers in the block apns, with its own counted badge; Android its own part")
+  func iPhones() async throws {
+    let fcm = ScriptedFCM()
+    try await withAPNs(fcm.script()) { running in
+      let client = try TestProvider(fcm: running)
+      let results = await client.sendFCM(0..<4, badges: [1: 8, 3: 4], platform: { $0 < 2 ? .ios : .android }) { draft in
+        draft.platforms = Set(Platform.allCases)
+        draft.notification.badge = .add(1)
+        draft.notification.extras = ["order": 7]
+        draft.options.collapseID = "lunch"
+        draft.options.timeToLive = 60
+      }
+      #expect(results.count(.outcome(.accepted)) == 4)
+      let messages = fcm.seen.withLock { $0.messages }
+      for (device, badge) in [(0, 1), (1, 9)] as [(Int64, Int64)] {
+        let token = JSONValue.string(TestProvider.token(device))
+        #expect(
+          messages.first { $0["message"]?["token"] == token } == [
+            "message": [
+              "token": token,
+              "apns": [
+                "headers": [
+                  "apns-push-type": "alert", "apns-priority": "10", "apns-expiration": "1800000060",
+                  "apns-collapse-id": "lunch",
+                ],
+                "payload": [
+                  "aps": ["alert": ["title": "Hello"], "badge": .integer(badge)], "order": 7, "sbid": "u1",
+                ],
+              ],
+            ]
+          ])
+      }
+      for (device, badge) in [(2, 1), (3, 5)] as [(Int64, Int64)] {
+        let message = messages.first { $0["message"]?["token"] == .string(TestProvider.token(device)) }?["message"]
+        #expect(message?["android"]?["notification"]?["notification_count"] == .integer(badge))
+        #expect(message?["apns"] == nil)
+      }
+    }
+  }
+
+  @Test("an APNs key that is wrong at Firebase concerns its iPhones alone: Android goes on")
+  func thirdParty() async throws {
+    let fcm = ScriptedFCM()
+    let refusal = ScriptedFCM.error(401, "THIRD_PARTY_AUTH_ERROR")
+    let script = fcm.script(answer: { token, _ in token == TestProvider.token(0) ? refusal : nil })
+    try await withAPNs(script) { running in
+      let client = try TestProvider(fcm: running)
+      let results = await client.sendFCM(0..<3, platform: { $0 == 0 ? .ios : .android }) {
+        $0.platforms = Set(Platform.allCases)
+      }
+      #expect(results.count(.outcome(.accepted)) == 2)
+      #expect(
+        results.results[0]
+          == .outcome(.rejected(status: 401, reason: "THIRD_PARTY_AUTH_ERROR", tokenInvalidSince: nil)))
+      #expect(fcm.seen.withLock { $0.assertions.count } == 1, "no new access token for it")
+    }
+  }
+
   @Test("a badge that is counted differs by device, beside its token")
   func badge() async throws {
     let fcm = ScriptedFCM()

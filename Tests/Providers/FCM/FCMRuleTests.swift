@@ -51,7 +51,7 @@ struct FCMRuleTests {
     AnswerRow(403, "", "PERMISSION_DENIED", "stops"),
     AnswerRow(
       401, error("UNAUTHENTICATED", "Auth error from APNS or Web Push Service", fcm("THIRD_PARTY_AUTH_ERROR")),
-      "THIRD_PARTY_AUTH_ERROR", "stops"),
+      "THIRD_PARTY_AUTH_ERROR", "final"),
     AnswerRow(
       401,
       error(

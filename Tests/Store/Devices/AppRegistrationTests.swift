@@ -163,6 +163,89 @@ struct AppRegistrationTests {
     }
   }
 
+  @Test(
+    "only devices that can be reached count for an alias: those that are retired or parked keep nobody out",
+    arguments: [DeviceState.quarantined, .dead])
+  func aliasOfTheGone(state: DeviceState) throws {
+    try withApp { database, app in
+      let limits = DeviceLimits(devicesPerAlias: 2)
+      func register(_ number: Int, _ change: (inout AppRegistration) -> Void = { _ in }) throws -> RegistrationCode {
+        try take(database, app, registration(number, alias: "anna")) {
+          $0.limits = limits
+          change(&$0)
+        }
+      }
+      func lose(_ number: Int) throws {
+        try DeviceWriter.run(database, now: noon) { writer in
+          let device = try #require(try Device.find(database, app: app.id, token: token(number)))
+          let before = try #require(try writer.find(device.id))
+          var kind = before.kind
+          kind.state = state.rawValue
+          try writer.change(before, to: DeviceWriter.Target(kind: kind))
+        }
+      }
+      for number in 1...2 { #expect(try register(number) == .success) }
+      for number in 1...2 { try lose(number) }
+      for number in 3...4 { #expect(try register(number) == .success, "two phones can be reached") }
+      #expect(try register(5) == .aliasFull)
+      // One that comes back counts again.
+      #expect(try register(1) == .aliasFull && register(5) { $0.previousToken = token(1) } == .aliasFull)
+      #expect(try register(3) == .success, "it has the alias already")
+      try lose(3)
+      #expect(try register(1) == .success && register(3) == .aliasFull)
+      let imported = try Device.register(
+        database, app: app.id, [registration(6, alias: "anna")], limits: limits, now: noon)
+      #expect(imported[0].deviceID == nil)
+      let parked = try #require(try Device.find(database, app: app.id, token: token(2)))
+      try Device.update(database, id: parked.id, alias: .set("anna"), limits: limits, by: "x", now: noon)
+      #expect(try DeviceCounters.faults(database) == 0)
+    }
+  }
+
+  @Test("who sends to a token that was replaced means the device that has another one now")
+  func replaced() throws {
+    try withApp { database, app in
+      func successor(_ number: Int) throws -> DeviceToken? {
+        try ReplacedToken.successor(database, of: token(number), app: app.id)
+      }
+      try take(database, app, registration(1, alias: "anna"))
+      try take(database, app, registration(2)) { $0.previousToken = token(1) }
+      try take(database, app, registration(3)) { $0.previousToken = token(2) }
+      #expect(try (1...3).map(successor) == [token(3), token(3), nil])
+      var rule = Audience.Rule()
+      rule.deviceToken = [token(1), token(9)]
+      let draft = PushDraft(
+        app: app.bundleID, environment: .production, platforms: [.ios], audience: .rule(rule),
+        notification: Notification())
+      #expect(try Device.unknown(database, of: draft, app: app.id).map(\.token) == [token(9)])
+      let query = AudienceQuery(
+        app: app.id, environment: .production, platforms: [.ios], audience: .rule(rule), now: noon)
+      #expect(try query.page(database, after: 0, limit: 9).map(\.token) == [token(3)])
+      #expect(try query.count(database).reachable == 1)
+      // Another phone that goes up in it brings its tokens along.
+      try take(database, app, registration(4))
+      try take(database, app, registration(5)) { $0.previousToken = token(4) }
+      try take(database, app, registration(3)) { $0.previousToken = token(5) }
+      #expect(try [4, 5].map(successor) == [token(3), token(3)])
+      let other = try register(database, app, [registration(6)])[0]
+      let device = try #require(try Device.find(database, app: app.id, token: token(3)))
+      try Device.merge(database, other, into: device.id, by: "anna", now: noon)
+      #expect(try successor(6) == token(3))
+      // A token that an app registers again is its own.
+      try take(database, app, registration(1, alias: "ben"))
+      #expect(try successor(1) == nil)
+      for number in 10...40 {
+        try take(database, app, registration(number + 1), at: noon + Double(number)) {
+          $0.previousToken = number == 10 ? token(3) : token(number)
+        }
+      }
+      #expect(try database.int("SELECT count(*) FROM replaced_tokens") == ReplacedToken.perDevice)
+      #expect(try successor(40) == token(41) && successor(2) == nil, "the oldest are forgotten")
+      try Device.delete(database, id: device.id, now: noon)
+      #expect(try database.int("SELECT count(*) FROM replaced_tokens") == 0)
+    }
+  }
+
   @Test("several registrations of one transaction see each other, and a device is removed by its token")
   func together() throws {
     try withApp { database, app in

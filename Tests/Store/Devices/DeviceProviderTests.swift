@@ -60,6 +60,38 @@ struct DeviceProviderTests {
     }
   }
 
+  @Test("an iPhone can be FCM's; each service's own devices are found along an index, FCM's on both platforms")
+  func iPhonesOfFCM() throws {
+    try withApp { database, app in
+      var phone = Registration(
+        token: DeviceToken(bytes: Array("fWx9:APA91bHun4MxP5egoKMwt2KZ".utf8)), environment: .production, platform: .ios
+      )
+      phone.provider = .fcm
+      phone.tags = .set(["a"])
+      let ids = try register(database, app, devices() + [phone])
+      let device = try Device.get(database, id: ids[4])
+      #expect(device.provider == .fcm && device.platform == .ios && device.tokenText.hasPrefix("fWx9:"))
+      var rule = Audience.Rule()
+      rule.tag = ["a"]
+      for audience in [Audience.all, .rule(rule)] {
+        let count = try query(app, audience).count(database)
+        #expect(ProviderKind.allCases.map(count.reachable) == [1, 2, 2] && count.reachable(Reach(.ios, .fcm)) == 1)
+        #expect(try query(app, audience, .fcm).page(database, after: 0, limit: 9).map(\.id) == [ids[1], ids[4]])
+        #expect(try query(app, audience, .apns).page(database, after: 0, limit: 9).map(\.id) == [ids[0]])
+      }
+      var filter = DeviceFilter()
+      filter.provider = .fcm
+      #expect(try Device.list(database, filter, limit: 9).items.map(\.id) == [ids[4], ids[1]])
+      let paged = try query(app, .all, .fcm).pageQuery(database, after: 0, upTo: .max, limit: 10, nil)
+      let steps = try plan(database, try #require(paged))
+      #expect(steps.contains { $0.contains("devices_provider") } && steps.contains { $0.contains("devices_kind") })
+      phone.provider = nil
+      phone.token = token(9)
+      try register(database, app, [phone])
+      #expect(try DeviceCounters.faults(database) == 0)
+    }
+  }
+
   @Test("changes with a new registration, and the counters follow")
   func changes() throws {
     try withApp { database, app in

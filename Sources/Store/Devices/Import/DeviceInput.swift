@@ -32,7 +32,7 @@ package struct DeviceInput: Sendable, Hashable {
       "app", required: true, limit: .characters(AppName.bundleIDLimit), check: AppName.problem(withBundleID:))
     let environment = fields.choice("environment", required: true, as: Environment.self)
     let platform = fields.choice("platform", required: true, as: Platform.self)
-    let provider = Self.provider(fields, platform)
+    var provider = Self.provider(fields, platform)
     let isJPush = provider == .jpush
     var token: DeviceToken?
     // The token of JPush is the registration ID: either field is enough.
@@ -40,7 +40,9 @@ package struct DeviceInput: Sendable, Hashable {
     let field = isByID ? "registration_id" : "token"
     if let text = fields.string(field, required: true, limit: .characters(tokenLimit), lines: true), let platform {
       do throws(Problem) {
-        token = try DeviceToken(parsing: text, platform: platform, provider: provider)
+        let read = try DeviceToken.reading(text, platform: platform, provider: provider)
+        token = read.token
+        if read.provider != platform.ownProvider { provider = read.provider }
       } catch {
         fields.report(field, error)
       }
