@@ -161,8 +161,7 @@ enum SimulatorAPI {
           return nil
         }
         let read = try DeviceToken(parsing: text, platforms: Set(Platform.allCases))
-        // FCM's tokens are kept as their text.
-        platform = read.bytes == Array(text.utf8) ? .android : .ios
+        platform = read.isText ? .android : .ios
         token = read
         return nil
       } catch {

@@ -44,7 +44,7 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   package var provider: ProviderKind { token.isRegistrationID ? .jpush : platform.ownProvider }
 
   /// As senders write it: FCM's or JPush's text, or hexadecimal digits.
-  package var tokenText: String { provider == .apns ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self) }
+  package var tokenText: String { token.text }
 
   package enum State: Sendable, Hashable {
     case installed
@@ -81,7 +81,9 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
     waiting: [ReceivedNotification] = [], formerTokens: [FormerToken] = [], android: AndroidState? = nil
   ) {
     (self.id, self.name, self.model, self.platform) = (id, name, model, platform)
-    (self.environment, self.topic, self.token, self.registrationID) = (environment, topic, token, registrationID)
+    (self.environment, self.topic, self.registrationID) = (environment, topic, registrationID)
+    // Kept phones have its bytes alone.
+    self.token = DeviceToken(bytes: token.bytes, isText: token.isText || platform.ownProvider != .apns)
     (self.alias, self.state, self.appState, self.power) = (alias, state, appState, power)
     (self.received, self.waiting, self.formerTokens) = (received, waiting, formerTokens)
     self.android = platform == .android ? android ?? AndroidState() : nil

@@ -78,8 +78,7 @@ extension Device {
   package static func unknown(_ database: Database, of draft: PushDraft, app: Int64) throws -> [Registration] {
     guard case .rule(let rule) = draft.audience else { return [] }
     return try rule.deviceToken.filter { try find(database, app: app, token: $0) == nil }.map { token in
-      // Firebase tokens contain a colon, APNs tokens are binary; see DeviceToken's notations.
-      let isFirebase = !draft.platforms.contains(.ios) || token.bytes.contains(UInt8(ascii: ":"))
+      let isFirebase = !draft.platforms.contains(.ios) || token.isText
       return Registration(
         token: token, environment: draft.environment,
         platform: isFirebase && draft.platforms.contains(.android) ? .android : .ios)
