@@ -27,8 +27,33 @@ package struct NamedZone: Sendable, Hashable {
       self.init(name, zone)
       return
     }
+    if let minutes = Self.minutes(name) {
+      throw NamedZoneError(name: name, suggestion: Self.zone(aheadBy: minutes), isOffset: true)
+    }
     let suggestion = Suggestion.closest(to: name, among: Self.candidates) ?? Self.city(name)
     throw NamedZoneError(name: name, suggestion: suggestion)
+  }
+
+  /// The minutes ahead of UTC that `UTC+8`, `GMT-05:30` or `+0800` says; nil: another text.
+  private static func minutes(_ name: String) -> Int? {
+    guard let match = name.wholeMatch(of: #/(UTC|GMT)? *([+−-])? *(\d{1,2}):?(\d{2})?/#.ignoresCase()),
+      match.1 != nil || match.2 != nil, let hours = Int(match.3)
+    else { return nil }
+    let minutes = hours * 60 + (match.4.flatMap { Int($0) } ?? 0)
+    return match.2 == nil || match.2 == "+" ? minutes : -minutes
+  }
+
+  /// A zone that is always so far ahead of UTC. The names `Etc/GMT-8` count the other way round (POSIX).
+  private static func zone(aheadBy minutes: Int) -> String? {
+    let places = [
+      0: "UTC", 480: "Asia/Shanghai", 540: "Asia/Tokyo", 210: "Asia/Tehran", 270: "Asia/Kabul", 330: "Asia/Kolkata",
+      345: "Asia/Kathmandu", 390: "Asia/Yangon", 525: "Australia/Eucla", 570: "Australia/Darwin",
+      -570: "Pacific/Marquesas",
+    ]
+    if let place = places[minutes] { return place }
+    let hours = minutes / 60
+    guard minutes.isMultiple(of: 60), (-12...14).contains(hours) else { return nil }
+    return "Etc/GMT\(hours > 0 ? "-" : "+")\(abs(hours))"
   }
 
   /// The choices, in alphabetical order, UTC first.
@@ -109,6 +134,8 @@ package struct NamedZone: Sendable, Hashable {
 /// An unknown IANA time zone.
 package struct NamedZoneError: Error, Sendable, Hashable {
   package let name: String
-  /// The zone that was probably meant.
+  /// The zone that was probably meant; of an offset, one that has it.
   package let suggestion: String?
+  /// Whether the name is a distance from UTC, such as `UTC+8`.
+  package var isOffset = false
 }

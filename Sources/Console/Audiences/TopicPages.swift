@@ -48,7 +48,7 @@ enum TopicPages {
     if let problem = TopicCondition.problem(withTopic: topic) {
       return try await show(page, problem: texts.line(problem))
     }
-    let written = page.form.words("tokens")
+    let written = TokenList.texts(page.form.raw("tokens"))
     var tokens: [DeviceToken] = []
     for text in written {
       do throws(Problem) {

@@ -90,7 +90,8 @@ enum DeviceImportPages {
 
   private static func format(_ chosen: String, _ start: [UInt8]) -> DeviceImport.Format {
     if let format = DeviceImport.Format(rawValue: chosen) { return format }
-    return start.first { $0 > 0x20 } == UInt8(ascii: "{") ? .ndjson : .csv
+    let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+    return start.first { $0 > 0x20 && !mark.contains($0) } == UInt8(ascii: "{") ? .ndjson : .csv
   }
 
   private static func reportPage(_ page: PageContext, _ report: DeviceImportReport, app: String) -> Response {

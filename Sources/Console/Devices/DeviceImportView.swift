@@ -96,7 +96,7 @@ struct RejectedFile {
   private(set) var lines = 0
 
   init(_ rejected: [RejectedLine], _ texts: Texts) {
-    var csv = CSV.line(["line", "field", "message"])
+    var csv = CSV.byteOrderMark + CSV.line(["line", "field", "message"])
     for line in rejected where csv.utf8.count < Self.byteLimit {
       for problem in line.problems { csv += CSV.line([String(line.line), problem.field, texts.text(problem)]) }
       lines += 1

@@ -86,7 +86,7 @@ enum JPushRemotePages {
   private static func holders(_ ids: [String], _ app: App, _ page: PageContext) async throws -> [JPushHolderRow] {
     try await page.store.read { database in
       try ids.map { id in
-        let device = try Device.find(database, app: app.id, token: DeviceToken(bytes: Array(id.utf8)))
+        let device = try Device.find(database, app: app.id, token: DeviceToken(text: id))
         return JPushHolderRow(registrationID: id, device: device?.id)
       }
     }

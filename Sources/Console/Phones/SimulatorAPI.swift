@@ -162,7 +162,7 @@ enum SimulatorAPI {
         }
         let read = try DeviceToken(parsing: text, platforms: Set(Platform.allCases))
         // FCM's tokens are kept as their text; iPhones may have them, too.
-        platform = read.bytes == Array(text.utf8) && given != .ios ? .android : .ios
+        platform = read.isText && given != .ios ? .android : .ios
         token = read
         return nil
       } catch {

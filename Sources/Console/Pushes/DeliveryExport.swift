@@ -47,7 +47,7 @@ struct DeliveryExport: Sendable {
     let delivery = row.delivery
     json.object { json in
       json.member("device_id", subscribers == nil ? delivery.deviceID : nil)
-      json.member("token", row.device?.token.hexadecimal)
+      json.member("token", row.device?.token.text)
       json.member("alias", row.device?.alias)
       json.member("registration_id", row.device?.registrationID)
       json.member("outcome", delivery.outcome.name)
@@ -70,7 +70,7 @@ struct DeliveryExport: Sendable {
   private func cells(_ row: Delivery.WithDevice) -> [String] {
     let delivery = row.delivery
     return [
-      subscribers == nil ? String(delivery.deviceID) : "", row.device?.token.hexadecimal ?? "", row.device?.alias ?? "",
+      subscribers == nil ? String(delivery.deviceID) : "", row.device?.token.text ?? "", row.device?.alias ?? "",
       row.device?.registrationID ?? "", delivery.outcome.name, String(delivery.status), delivery.reason ?? "",
       Timestamp.text(delivery.at), String(delivery.durationMilliseconds), String(delivery.attempts),
       row.apnsID(push, draft) ?? "",

@@ -112,17 +112,9 @@ struct SendForm {
       ]
     case let name where ["channel", "topic", "condition"].contains(name): return .object([name: .string(form[name])])
     case "segment": return ["segment": list(form.parts("segment"))]
-    case "device_token": return ["device_token": list(tokens)]
+    case "device_token": return ["device_token": list(TokenList.texts(form.raw("device_token")))]
     case let name: return .object([name: list(form.words(name))])
     }
-  }
-
-  /// One token per line, or separated by commas. Spaces in `<77366f0d c4a4f2f4 …>` belong to the token, and so do the
-  /// commas of a truncated description (with `length`), which has its own error message.
-  private var tokens: [String] {
-    form.raw("device_token").split(separator: "\n").flatMap { line -> [String] in
-      line.contains("length") ? [String(line)] : line.split { ",;，".contains($0) }.map(String.init)
-    }.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 
   private func object(_ field: String, _ problems: inout [Problem]) -> JSONValue? {

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import JSON
 
 /// A submitted form, urlencoded or multipart.
 struct Form: Sendable {
@@ -47,7 +48,8 @@ struct Form: Sendable {
   /// All fields in their order.
   var all: [(name: String, value: String)] { fields }
 
-  /// Values separated by blanks, commas or line ends. A value that contains one of these is quoted.
+  /// Values separated by blanks, commas or line ends. A value that contains one of these is quoted. A JSON array, as it
+  /// is copied from a program, is read too.
   func words(_ name: String) -> [String] { Self.names(in: raw(name), separators: Self.wordSeparators) }
 
   /// Values separated by commas or line ends; blanks inside are kept. A value that contains a separator is quoted.
@@ -64,12 +66,13 @@ struct Form: Sendable {
 
   private static func list(_ names: [String], between: String, separators: String) -> String {
     names.map { name in
-      let isPlain = !name.hasPrefix("\"") && !name.contains { separators.contains($0) }
+      let isPlain = !name.hasPrefix("\"") && !name.hasPrefix("[") && !name.contains { separators.contains($0) }
       return isPlain ? name : "\"\(name.replacing("\"", with: "\"\""))\""
     }.joined(separator: between)
   }
 
   private static func names(in text: String, separators: String) -> [String] {
+    if let names = jsonArray(text) { return names }
     var names: [String] = []
     var rest = text[...]
     while true {
@@ -84,6 +87,15 @@ struct Form: Sendable {
         rest = rest[name.endIndex...]
       }
     }
+  }
+
+  /// The texts and numbers of a JSON array; nil: another text.
+  private static func jsonArray(_ text: String) -> [String]? {
+    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard text.hasPrefix("["), text.hasSuffix("]") else { return nil }
+    let items = (try? JSONValue(parsing: Array(text.utf8)))?.array  // nil: not JSON
+    let names = items?.compactMap { $0.string ?? $0.integer.map { String($0) } }
+    return names?.count == items?.count ? names?.filter { !$0.isEmpty } : nil
   }
 
   /// A quoted value, with doubled quotes inside, and its end; nil if the value is not quoted as a whole.

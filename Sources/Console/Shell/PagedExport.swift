@@ -24,11 +24,15 @@ struct PagedExport<Item: Sendable>: Sendable {
     csv(header: CSV.line(columns)) { CSV.line(cells($0)) }
   }
 
+  /// Begins with a byte order mark, without which Excel takes UTF-8 for the machine's old encoding. An import reads it.
+  ///
   /// - Parameters:
   ///   - header: the first line, with its end.
   ///   - line: the line of an item, with its end.
   func csv(header: String, line: @escaping @Sendable (Item) -> String) -> Response {
-    answer("text/csv; charset=utf-8", "csv", before: header, after: "") { items, _ in items.map(line).joined() }
+    answer("text/csv; charset=utf-8", "csv", before: CSV.byteOrderMark + header, after: "") { items, _ in
+      items.map(line).joined()
+    }
   }
 
   /// An array with an item on each line.
@@ -99,6 +103,8 @@ struct ExportLinks: View {
 
 /// Writes RFC 4180 lines; values that a spreadsheet would run as a formula are made harmless.
 enum CSV {
+  static let byteOrderMark = "\u{FEFF}"
+
   static func line(_ fields: [String]) -> String { line(cells: fields.map(field)) }
 
   /// Of cells that are harmless and quoted already.

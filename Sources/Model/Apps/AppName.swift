@@ -79,4 +79,9 @@ extension PushType {
     case .widgets: ".push-type.widgets"
     }
   }
+
+  /// The type that a topic's suffix tells; nil: it has none.
+  static func meant(byTopic topic: String) -> PushType? {
+    allCases.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }
+  }
 }

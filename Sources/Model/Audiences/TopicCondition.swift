@@ -30,7 +30,13 @@ package indirect enum TopicCondition: Sendable, Hashable {
 
   /// Why FCM would refuse a condition; nil if it would not.
   package static func problem(with text: String) -> Problem? {
-    guard let condition = parsed(text) else { return Problem("", TopicMessage.badCondition) }
+    guard let condition = parsed(text) else {
+      let plain = text.replacing("/topics/", with: "")
+      let isPrefixed = plain != text && parsed(plain) != nil
+      return isPrefixed
+        ? Problem("", TopicMessage.prefixed, ["condition": plain.count <= 200 ? plain : "'news' in topics"])
+        : Problem("", TopicMessage.badCondition)
+    }
     guard condition.topics.count > limit else { return nil }
     return Problem("", TopicMessage.tooMany, ["count": String(condition.topics.count), "limit": String(limit)])
   }
@@ -132,6 +138,7 @@ package indirect enum TopicCondition: Sendable, Hashable {
 package enum TopicMessage: String, MessageSet {
   case badName = "topic.bad_name"
   case badCondition = "topic.bad_condition"
+  case prefixed = "topic.prefixed"
   case tooMany = "topic.too_many"
   case alone = "topic.alone"
   case platforms = "topic.platforms"
@@ -144,6 +151,7 @@ package enum TopicMessage: String, MessageSet {
       The name of a topic has 1 to 900 letters (a–z, A–Z), digits and characters of - _ . ~ %. Leave out /topics/.
       """
     case .badCondition: "This is not a condition. Write it like 'news' in topics && ('en' in topics || 'de' in topics)."
+    case .prefixed: "A condition names topics without /topics/. Write: {condition}"
     case .tooMany: "This condition names {count} topics, but FCM allows at most {limit}."
     case .alone: "A push goes to a topic, to a condition, or to devices, not to several of them."
     case .platforms: "Only FCM knows who subscribed to a topic. Choose Android alone."

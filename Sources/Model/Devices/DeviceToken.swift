@@ -7,8 +7,23 @@ import Text
 /// assumptions about device token size". APNs tokens may have 32 to 200 bytes (docs/protocols.md §2).
 package struct DeviceToken: Sendable, Hashable {
   package let bytes: [UInt8]
+  /// Whether its service writes it as the text of its bytes, as FCM and JPush do; APNs writes hexadecimal digits. The
+  /// bytes alone do not say so: those of an APNs token may all be letters.
+  package let isText: Bool
 
-  package init(bytes: [UInt8]) { self.bytes = bytes }
+  /// A token of APNs.
+  package init(bytes: [UInt8]) { self.init(bytes: bytes, isText: false) }
+
+  /// A token of FCM, or a registration ID of JPush.
+  package init(text: String) { self.init(bytes: Array(text.utf8), isText: true) }
+
+  /// A stored token of a device that a service reaches.
+  package init(bytes: [UInt8], provider: ProviderKind) { self.init(bytes: bytes, isText: provider != .apns) }
+
+  package init(bytes: [UInt8], isText: Bool) { (self.bytes, self.isText) = (bytes, isText) }
+
+  package static func == (one: Self, other: Self) -> Bool { one.bytes == other.bytes }
+  package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
   /// Lower case, as in APNs' path.
   package var hexadecimal: String {
@@ -22,23 +37,32 @@ package struct DeviceToken: Sendable, Hashable {
     }
   }
 
+  /// As its service writes it, and as it was registered: FCM's and JPush's text, otherwise hexadecimal digits.
+  /// ``init(parsing:platforms:)`` reads both.
+  package var text: String { isText || isRegistrationID ? String(decoding: bytes, as: UTF8.self) : hexadecimal }
+
   /// Recognisable, but not enough to send to: `77366f0d…832c0113`.
   package var abbreviated: String {
     let text = text
     return text.count <= 20 ? text : "\(text.prefix(8))…\(text.suffix(8))"
+  }
+
+  /// Whether it is a registration ID of JPush: every other token is longer.
+  package var isRegistrationID: Bool {
+    (1...Self.jpushCharacters).contains(bytes.count) && bytes.allSatisfy(ASCII.isAlphanumeric)
   }
 }
 
 extension DeviceToken {
   /// The notation of a given token.
   package enum Notation: String, Sendable, CaseIterable {
-    /// In any case, with blanks, colons, or `0x` before them.
+    /// In any case, with blanks, colons, or dashes between, or `0x` before them.
     case hexadecimal
     /// `<77366f0d c4a4f2f4 …>`, as NSData printed it up to iOS 12.
     case description
-    /// The 32 bytes in Base64 or Base64URL.
+    /// The bytes in Base64 or Base64URL.
     case base64
-    /// `[119, 54, 111, …]`, as Swift prints the bytes.
+    /// `[119, 54, 111, …]`, as Swift prints the bytes, or `{"type":"Buffer","data":[119, …]}`, as Node.js does.
     case list
     /// A Firebase registration token, or a registration ID of JPush.
     case text
@@ -59,23 +83,24 @@ extension DeviceToken {
       self = try Self.reading(text, platform: provider == .fcm ? .android : platform).token
       return
     }
-    let id = Self.unwrapped(text)
+    let id = TokenText.unwrapped(text)
     guard !id.isEmpty else { throw Problem("", TokenMessage.empty) }
+    if let problem = ForeignToken.problem(with: id) { throw problem }
     if let problem = RegistrationID.problem(with: id) { throw problem }
     guard id.utf8.count <= Self.jpushCharacters else {
       throw Problem("", TokenMessage.notJPush, ["limit": String(Self.jpushCharacters)])
     }
-    bytes = Array(id.utf8)
+    self.init(text: id)
   }
 
   /// JPush's registration IDs have 11 or 19 characters. What is longer is most likely a token of Apple's or Firebase's.
   private static let jpushCharacters = 31
-  private static let jpushLengths = [11, 19]
 
   /// Parses a token of a device of one of `platforms`. For Android it may be a registration ID of JPush.
   package init(parsing text: String, platforms: Set<Platform>) throws(Problem) {
     do {
-      self = try Self.reading(text, platform: .ios).token
+      let (token, notation) = try Self.reading(text, platform: .ios)
+      self = platforms.contains(.android) ? Self.firebase(text, readAs: token, notation) ?? token : token
     } catch {
       // An iPhone may have one, too.
       if error.code == TokenMessage.looksLikeFCM.code {
@@ -83,9 +108,9 @@ extension DeviceToken {
         return
       }
       guard platforms.contains(.android) else { throw error }
-      let id = DeviceToken(bytes: Array(Self.unwrapped(text).utf8))
-      if id.isRegistrationID, Self.jpushLengths.contains(id.bytes.count) {
-        self = id
+      let id = TokenText.unwrapped(text)
+      if RegistrationID.isJPush(id) {
+        self.init(text: id)
         return
       }
       do {
@@ -96,12 +121,24 @@ extension DeviceToken {
     }
   }
 
+  /// A token of Firebase that can be read as one of APNs as well: its characters as digits, or, without a colon, all of
+  /// them characters of Base64.
+  private static func firebase(_ text: String, readAs token: DeviceToken, _ notation: Notation) -> DeviceToken? {
+    switch notation {
+    case .hexadecimal: return TokenText.letters(token.bytes).map { DeviceToken(text: $0) }
+    case .base64 where token.bytes.count > 32:
+      let text = TokenText.unwrapped(text)
+      return text.allSatisfy(TokenText.isFirebase) ? DeviceToken(text: text) : nil
+    default: return nil
+    }
+  }
+
   /// Like ``init(parsing:platform:)``, and also returns the notation, for a form that confirms it.
   package static func reading(
     _ text: String, platform: Platform
   ) throws(Problem) -> (token: DeviceToken, notation: Notation) {
     if platform == .ios, let bytes = plainDigits(text) { return (DeviceToken(bytes: bytes), .hexadecimal) }
-    let text = unwrapped(text)
+    let text = TokenText.unwrapped(text)
     guard !text.isEmpty else { throw Problem("", TokenMessage.empty) }
     return switch platform {
     case .ios: try readingAPNs(text)
@@ -110,15 +147,25 @@ extension DeviceToken {
   }
 
   private static func readingAPNs(_ text: String) throws(Problem) -> (DeviceToken, Notation) {
-    if let bytes = list(text) { return (DeviceToken(bytes: bytes), .list) }
-    if text.hasPrefix("{") || text.contains("length") { return (try readingData(text), .description) }
+    if let bytes = TokenText.list(text) { return (DeviceToken(bytes: bytes), .list) }
+    if text.contains("length") { return (try readingData(text), .description) }
     if text.hasSuffix(" bytes"), Int(text.dropLast(6)) != nil {
       throw Problem("", TokenMessage.noBytes, ["remedy": TokenMessage.remedy])
     }
-    if text.contains(":APA91") { throw Problem("", TokenMessage.looksLikeFCM) }
-    if let bytes = base64(text) { return (DeviceToken(bytes: bytes), .base64) }
+    if let problem = ForeignToken.problem(with: text) { throw problem }
+    if text.contains(":APA91") || text.hasPrefix("APA91") { throw Problem("", TokenMessage.looksLikeFCM) }
+    if let bytes = TokenText.base64(text) { return (DeviceToken(bytes: bytes), .base64) }
+    try refuseSeveral(text)
+    if RegistrationID.isJPush(text) { throw Problem("", TokenMessage.looksLikeJPush) }
     let bytes = try hexadecimal(text)
     return (DeviceToken(bytes: bytes), text.hasPrefix("<") ? .description : .hexadecimal)
+  }
+
+  /// Blanks may stand within a token, so that two tokens would become one that no device has.
+  private static func refuseSeveral(_ text: String) throws(Problem) {
+    let texts = TokenList.texts(text)
+    guard texts.count > 1, texts.allSatisfy(TokenList.isWhole) else { return }
+    throw Problem("", TokenMessage.several, ["count": String(texts.count)])
   }
 
   /// Plain digits, as programs write them: read byte by byte, because imports contain millions.
@@ -158,31 +205,15 @@ extension DeviceToken {
     return DeviceToken(bytes: bytes)
   }
 
-  /// Nil for anything but as many bytes as a token has, in brackets.
-  private static func list(_ text: String) -> [UInt8]? {
-    guard text.hasPrefix("["), text.hasSuffix("]") else { return nil }
-    let numbers = text.dropFirst().dropLast().split(separator: ",", omittingEmptySubsequences: false)
-    let bytes = numbers.compactMap { UInt8($0.trimmingCharacters(in: .whitespaces)) }
-    return bytes.count == numbers.count && hexadecimalDigits.contains(bytes.count * 2) ? bytes : nil
-  }
-
   private static func hexadecimal(_ text: String) throws(Problem) -> [UInt8] {
-    var text = text[...]
-    var position = 0
-    if text.hasPrefix("<"), text.hasSuffix(">") {
-      text = text.dropFirst().dropLast()
-      position = 1
-    } else if text.hasPrefix("0x") || text.hasPrefix("0X") {
-      text = text.dropFirst(2)
-      position = 2
-    }
+    var (text, position) = TokenText.digits(text)
     var digits: [UInt8] = []
     for character in text {
       position += 1
-      if character.isWhitespace || character == ":" { continue }
+      if character.isWhitespace || ":-".contains(character) { continue }
       guard character.isASCII, let digit = character.hexDigitValue else {
         if character == "…" || character == "." { throw Problem("", TokenMessage.abbreviated) }
-        let arguments = ["character": String(character), "position": String(position)]
+        let arguments = ["character": TokenText.shown(character), "position": String(position)]
         throw Problem("", TokenMessage.notHexadecimal, arguments)
       }
       digits.append(UInt8(digit))
@@ -198,23 +229,19 @@ extension DeviceToken {
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 
-  /// 32 bytes in Base64: 43 characters with or without `=`. Not for mistyped hexadecimal text: of 43 random Base64
-  /// characters some 28 are no hexadecimal digits, and eight are required.
-  private static func base64(_ text: String) -> [UInt8]? {
-    let bare = text.hasSuffix("=") ? text.dropLast() : text[...]
-    guard bare.utf8.count == 43, bare.filter({ !$0.isHexDigit }).count >= 8 else { return nil }
-    let standard = bare.replacing("-", with: "+").replacing("_", with: "/")
-    guard let data = Data(base64Encoded: standard + "="), data.count == 32 else { return nil }
-    return [UInt8](data)
-  }
-
   private static func readingFirebase(_ text: String) throws(Problem) -> DeviceToken {
     if text.contains("...") || text.contains("…") { throw Problem("", TokenMessage.abbreviated) }
-    if text.hasPrefix("<") || (text.utf8.count == 64 && text.allSatisfy(\.isHexDigit)) {
+    if let problem = ForeignToken.problem(with: text) { throw problem }
+    if RegistrationID.isJPush(text) { throw Problem("", TokenMessage.looksLikeJPush) }
+    if let bytes = TokenText.list(text) ?? plainDigits(text), let letters = TokenText.letters(bytes) {
+      return DeviceToken(text: letters)
+    }
+    if text.hasPrefix("<") || TokenText.list(text) != nil || (text.utf8.count == 64 && text.allSatisfy(\.isHexDigit)) {
       throw Problem("", TokenMessage.looksLikeAPNs)
     }
-    for (index, character) in text.enumerated() where !isFirebase(character) {
-      let arguments = ["character": String(character), "position": String(index + 1)]
+    for (index, character) in text.enumerated() where !TokenText.isFirebase(character) {
+      try refuseSeveral(text)
+      let arguments = ["character": TokenText.shown(character), "position": String(index + 1)]
       throw Problem("", TokenMessage.notFCM, arguments)
     }
     guard firebaseCharacters.contains(text.utf8.count) else {
@@ -225,61 +252,6 @@ extension DeviceToken {
           "count": String(text.utf8.count),
         ])
     }
-    return DeviceToken(bytes: Array(text.utf8))
-  }
-
-  private static func isFirebase(_ character: Character) -> Bool {
-    character.isASCII && (character.isLetter || character.isNumber || "_-:.%~".contains(character))
-  }
-
-  /// Removes blanks and quotation marks around, and `deviceToken=`, `token: ` or `Optional(…)` from logs.
-  private static func unwrapped(_ text: String) -> String {
-    var text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    if let value = value(labeled: text) { text = String(value) }
-    if text.hasPrefix("Optional("), text.hasSuffix(")") { text = String(text.dropFirst(9).dropLast()) }
-    if let open = text.firstIndex(of: "<"), let close = text[open...].firstIndex(of: ">") {
-      return String(text[open...close])
-    }
-    return text.trimmingCharacters(in: quotationMarks)
-  }
-
-  private static let quotationMarks = CharacterSet(charactersIn: "\"'“”")
-
-  /// What stands behind `token:`, `deviceToken =` and the like; nil without such a label. Imports contain millions of
-  /// tokens, and a `Regex` costs more than all the rest of one.
-  private static func value(labeled text: String) -> Substring? {
-    var rest = text.utf8[...]
-    func skip(_ word: StaticString) -> Bool {
-      let isThere = word.withUTF8Buffer { word in
-        rest.count >= word.count && zip(rest, word).allSatisfy { $0 | 0x20 == $1 }
-      }
-      if isThere { rest = rest.dropFirst(word.utf8CodeUnitCount) }
-      return isThere
-    }
-    if skip("device"), let next = rest.first, next == UInt8(ascii: " ") || next == UInt8(ascii: "_") {
-      rest = rest.dropFirst()
-    }
-    guard skip("token") else { return nil }
-    rest = rest.drop { $0 == UInt8(ascii: " ") }
-    guard let sign = rest.first, sign == UInt8(ascii: ":") || sign == UInt8(ascii: "=") else { return nil }
-    return Substring(rest.dropFirst().drop { $0 == UInt8(ascii: " ") })
-  }
-}
-
-extension DeviceToken {
-  /// Whether it is a registration ID of JPush: every other token is longer.
-  package var isRegistrationID: Bool {
-    (1...Self.jpushCharacters).contains(bytes.count) && bytes.allSatisfy(ASCII.isAlphanumeric)
-  }
-
-  /// The notation for people: Firebase's and JPush's text, otherwise hexadecimal digits. ``init(parsing:platforms:)``
-  /// reads both.
-  package var text: String {
-    if isRegistrationID { return String(decoding: bytes, as: UTF8.self) }
-    // 32 random bytes of an APNs token never contain this word by chance.
-    guard let text = String(validating: bytes, as: UTF8.self), text.contains(":APA91"),
-      text.allSatisfy(Self.isFirebase)
-    else { return hexadecimal }
-    return text
+    return DeviceToken(text: text)
   }
 }

@@ -48,7 +48,10 @@ package enum Redaction {
     if ["bearer", "basic"].contains(before.lowercased()) { return "…" }
     // A JSON Web Token is {"…"} in Base64URL, twice, and a signature.
     if word.hasPrefix("eyJ"), word.filter({ $0 == "." }).count == 2 { return "eyJ…" }
-    if word.contains(":APA91") { return abbreviated(word) }
+    // Those of GCM had no colon.
+    if word.contains(":APA91") || (word.contains("APA91") && word.utf8.count >= hexadecimalDigits) {
+      return abbreviated(word)
+    }
     // Paths and assignments end with their token.
     let parts = word.split(omittingEmptySubsequences: false) { "/=:.".contains($0) }
     guard parts.contains(where: isToken) else { return String(word) }

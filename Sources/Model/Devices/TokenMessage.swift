@@ -15,6 +15,15 @@ package enum TokenMessage: String, MessageSet {
   case notFCM = "token.not_fcm"
   case lengthFCM = "token.length_fcm"
   case notJPush = "token.not_jpush"
+  case looksLikeJPush = "token.looks_like_jpush"
+  case several = "token.several"
+  case expo = "token.expo"
+  case webPush = "token.web_push"
+  case windows = "token.windows"
+  case amazonEndpoint = "token.amazon_endpoint"
+  case maker = "token.maker"
+  case topic = "token.topic"
+  case uuid = "token.uuid"
 
   package var english: String {
     switch self {
@@ -46,6 +55,29 @@ package enum TokenMessage: String, MessageSet {
     case .lengthFCM: "A Firebase registration token must have {low} to {high} characters, but this one has {count}."
     case .notJPush:
       "A JPush registration ID has at most {limit} characters. This looks like the token of another push service."
+    case .looksLikeJPush:
+      "This looks like a registration ID of JPush. Set the provider to jpush, or enter it as the registration ID."
+    case .several: "This text contains {count} tokens. Enter each one on its own."
+    case .expo:
+      """
+      This is a token of Expo's push service, which Apple and Google do not know. The app gets its own token from \
+      getDevicePushTokenAsync instead of getExpoPushTokenAsync.
+      """
+    case .webPush: "This is the address of a browser's subscription (Web Push). Signalbox sends to apps only."
+    case .windows: "This is the address of a Windows app (WNS). Signalbox sends to iOS and Android only."
+    case .amazonEndpoint:
+      "This is the name of an endpoint at Amazon SNS. The device's own token is the endpoint's attribute Token."
+    case .maker:
+      """
+      This is a token of {maker}'s push service, which Signalbox does not send through. Register the device with its \
+      Firebase registration token, or with its registration ID of JPush.
+      """
+    case .topic: "This is a topic, not a token. Choose the topic as the audience, without /topics/."
+    case .uuid:
+      """
+      This is a UUID, such as OneSignal and others give a device, not a push token. Register the device with the token \
+      that the app gets from Apple or Firebase.
+      """
     }
   }
 
@@ -61,5 +93,10 @@ package enum RegistrationID {
   package static func problem(with id: String) -> Problem? {
     let fits = (1...limit).contains(id.utf8.count) && id.utf8.allSatisfy { ASCII.isAlphanumeric($0) }
     return fits ? nil : Problem("", NameMessage.registrationID, ["limit": String(limit)])
+  }
+
+  /// Whether a text has the form of JPush's own.
+  package static func isJPush(_ text: String) -> Bool {
+    (text.utf8.count == 11 || text.utf8.count == 19) && text.utf8.allSatisfy { ASCII.isAlphanumeric($0) }
   }
 }

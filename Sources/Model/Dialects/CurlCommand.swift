@@ -26,7 +26,14 @@ struct CurlCommand: Sendable {
   }
 
   /// Whether a text is meant to be a command.
-  static func isCommand(_ text: Substring) -> Bool { text.hasPrefix("curl ") || text.hasPrefix("$ curl ") }
+  static func isCommand(_ text: Substring) -> Bool { afterPrompt(text) != nil }
+
+  /// What stands behind `curl`, without a shell's prompt that was copied along, such as `$ ` or `PS C:\>`.
+  private static func afterPrompt(_ text: Substring) -> Substring? {
+    let line = text.prefix { !$0.isNewline }
+    let prompt = #/(\S{0,80}[$%#>] ?|(PS )?[A-Za-z]:[^>"']{0,200}> ?)?curl(\.exe)?(?=\s|$)/#
+    return line.prefixMatch(of: prompt).map { text[$0.range.upperBound...] }
+  }
 
   /// Short options with a value, and the long names of those that matter here.
   private static let short: [Character: String] = [
@@ -43,9 +50,8 @@ struct CurlCommand: Sendable {
 
   /// - Throws: a problem with the command.
   init(_ text: String) throws(Problem) {
-    var words = try Self.words(text)[...]
-    if words.first == "$" { words.removeFirst() }
-    words = words.dropFirst()
+    let shell = Shell(of: text)
+    var words = try shell.words(Self.afterPrompt(text[...]) ?? text[...])[...]
     var parts: [String] = []
     func value(_ name: String) throws(Problem) -> String {
       guard let value = words.popFirst() else { throw Problem("", DialectMessage.curlValue, ["option": name]) }
@@ -68,6 +74,11 @@ struct CurlCommand: Sendable {
       }
     }
     body = parts.joined(separator: "&")
+    // In whatever quotes of a shell the data stand, a Windows program gets its own as `\"`.
+    if body.hasPrefix("{"), body.dropFirst().drop(while: \.isWhitespace).hasPrefix("\\\"") {
+      var rest = (body + "\"")[...]
+      body = try Shell.windows.doubleQuoted(&rest)
+    }
   }
 
   /// Whether a text is a request as HTTP/1.1 writes it. The page of a delivery shows requests so, and many logs do.
@@ -100,57 +111,5 @@ struct CurlCommand: Sendable {
     } else if ["user", "cert", "key", "oauth2-bearer"].contains(name) {
       hasCredential = true
     }
-  }
-
-  /// The words of the first command, as a POSIX shell splits them. Variables stay as they are written.
-  private static func words(_ text: String) throws(Problem) -> [String] {
-    var words: [String] = []
-    var word: String?
-    // In place: a command of many characters would be copied for each of them.
-    func append(_ part: some StringProtocol) {
-      word = word ?? ""
-      word?.append(contentsOf: part)
-    }
-    var rest = text[...]
-    while let next = rest.popFirst() {
-      switch next {
-      case "'":
-        guard let end = rest.firstIndex(of: "'") else { throw Problem("", DialectMessage.curlQuote) }
-        append(rest[..<end])
-        rest = rest[rest.index(after: end)...]
-      case "\"": append(try doubleQuoted(&rest))
-      case "\\":
-        // A backslash at the end of a line joins it with the next one.
-        guard let escaped = rest.popFirst(), !escaped.isNewline else { continue }
-        append(String(escaped))
-      case "|", ";", "&", ">", "<", "\n", "\r\n":
-        if let word { words.append(word) }
-        // What follows is another command, or where the answer goes.
-        if !words.isEmpty { return words }
-        word = nil
-      case _ where next.isWhitespace:
-        if let word { words.append(word) }
-        word = nil
-      default: append(String(next))
-      }
-    }
-    if let word { words.append(word) }
-    return words
-  }
-
-  private static func doubleQuoted(_ rest: inout Substring) throws(Problem) -> String {
-    var text = ""
-    while let next = rest.popFirst() {
-      switch next {
-      case "\"": return text
-      case "\\":
-        guard let escaped = rest.popFirst() else { break }
-        // Elsewhere a backslash in double quotes stands for itself (POSIX shell, 2.2.3).
-        if escaped.isNewline { continue }
-        text += "\"\\$`".contains(escaped) ? String(escaped) : "\\" + String(escaped)
-      default: text.append(next)
-      }
-    }
-    throw Problem("", DialectMessage.curlQuote)
   }
 }

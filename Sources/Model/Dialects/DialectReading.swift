@@ -169,8 +169,15 @@ struct DialectReader {
     let type = headers[APNsHeader.pushType].flatMap(PushType.init)
     if draft.options.pushType == nil, let type, type != derived { draft.options.pushType = type }
     if let topic = headers[APNsHeader.topic] {
-      let suffix = (type ?? derived).topicSuffix
-      take(app: topic.hasSuffix(suffix) ? String(topic.dropLast(suffix.count)) : topic)
+      let meant = PushType.meant(byTopic: topic)
+      take(app: String(topic.dropLast(meant?.topicSuffix.count ?? 0)))
+      if let type {
+        // A command that contradicts itself stays as it is: the checks say so.
+        let isOther = type != .mdm && type.topicSuffix != meant?.topicSuffix ?? ""
+        if isOther { draft.apns.headers[APNsHeader.topic] = topic }
+      } else if let meant, meant != derived {
+        draft.options.pushType = meant
+      }
     }
     // These options change what Android gets, too: beside Android, a header of its own says the same.
     let isAlone = draft.platforms == [.ios]

@@ -11,7 +11,7 @@ extension Lint {
       findings += background(draft, payload, facts)
     } else if let other = otherType(draft, payload) {
       findings.append(other)
-    } else if payload.pushType == .alert, !facts.isVisible {
+    } else if payload.pushType == .alert, !facts.isVisible, draft.apns.payload == nil || violations(payload).isEmpty {
       findings.append(nothingToSee(draft))
     }
     if draft.apns.payload != nil {

@@ -2,14 +2,6 @@ import JSON
 import Text
 
 extension Lint {
-  /// Apple's keys of `aps` (Apple, Generating a remote notification; ActivityKit push notifications).
-  static let appleKeys: Set<String> = [
-    "alert", "badge", "sound", "thread-id", "category", "content-available", "mutable-content", "target-content-id",
-    "interruption-level", "relevance-score", "filter-criteria", "content-changed", "timestamp", "event",
-    "content-state", "stale-date", "dismissal-date", "attributes-type", "attributes", "input-push-channel",
-    "input-push-token", "url-args",
-  ]
-
   /// Misplaced, misspelt and ignored keys.
   static func keys(_ draft: PushDraft) -> [Finding] {
     if let payload = draft.apns.payload { return outside(draft, payload) + inside(draft, payload) }
@@ -61,7 +53,7 @@ extension Lint {
   /// Inside `aps` in a raw payload.
   private static func inside(_ draft: PushDraft, _ payload: JSONValue) -> [Finding] {
     (payload["aps"]?.object ?? [:]).keys.sorted().compactMap { key in
-      guard !appleKeys.contains(key) else { return nil }
+      guard APNsField.aps[key] == nil else { return nil }
       let field = "apns.payload.aps.\(key)"
       if let right = appleKey(meantBy: key) {
         let fix = changingPayload(draft) { payload, aps in
@@ -80,9 +72,9 @@ extension Lint {
 
   /// `content_available`, `contentAvailable`, `content-availible` … for `content-available`.
   static func appleKey(meantBy key: String) -> String? {
-    if appleKeys.contains(key) { return key }
+    if APNsField.aps[key] != nil { return key }
     let plain = Suggestion.plain(key)
-    return appleKeys.sorted().first { right in
+    return APNsField.aps.keys.sorted().first { right in
       let wanted = Suggestion.plain(right)
       return wanted == plain || (wanted.count >= 12 && Suggestion.distance(wanted, plain) <= 2)
     }

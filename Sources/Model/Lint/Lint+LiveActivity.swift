@@ -1,9 +1,8 @@
+import Calendar
+import Foundation
 import JSON
-import Text
 
 extension Lint {
-  private static let events = ["start", "update", "end"]
-  private static let dates = ["timestamp", "stale-date", "dismissal-date"]
   /// Seconds since 1970 stay below it for 3,000 years; milliseconds have been above it since 1973.
   static let milliseconds: Double = 100_000_000_000
 
@@ -24,15 +23,6 @@ extension Lint {
     } else if event == "end", aps?["content-state"] == nil {
       findings.append(finding(.hint, "apns.payload", .liveActivityEnd))
     }
-    if let value = aps?["event"], event.map(events.contains) != true {
-      findings.append(finding(.error, "apns.payload", .liveActivityEvent, ["value": short(value)]))
-    }
-    for key in ["content-state", "attributes"] {
-      guard let value = aps?[key], value.object == nil else { continue }
-      findings.append(
-        finding(.error, "apns.payload", .liveActivityObject, ["key": key, "found": value.typeName]))
-    }
-    findings += dates.compactMap { key in aps?[key].flatMap { date(key, $0, draft) } }
     if payload.priority == 1 {
       let fix = changing(draft) {
         $0.options.priority = .normal
@@ -43,24 +33,41 @@ extension Lint {
     return findings
   }
 
-  /// A time in another form, or in milliseconds: the phone takes the latter for a year far ahead, and ignores every
-  /// later update with an earlier timestamp.
-  private static func date(_ key: String, _ value: JSONValue, _ draft: PushDraft) -> Finding? {
-    let seconds: Double? =
-      switch value {
-      case .integer(let number): Double(number)
-      case .double(let number): number
-      default: nil
+  /// Times that stand in the payload, and are over when it is sent: iOS ignores an update that is not newer than the
+  /// last one, and marks content as stale at once.
+  static func liveActivityTimes(_ draft: PushDraft, _ payload: APNsPayload, _ context: Context) -> [Finding] {
+    guard payload.pushType == .liveactivity, draft.apns.payload != nil, let now = context.now else { return [] }
+    func moment(_ key: String) -> Date? {
+      let seconds = payload.json["aps"]?[key]?.integer.map { Double($0) }
+      return seconds.flatMap { $0 < milliseconds ? Date(timeIntervalSince1970: $0) : nil }
+    }
+    let recurrence = draft.recurrence.map { Recurrence($0, from: draft.sendAt ?? now) }
+    let sent = recurrence.flatMap { $0.first(from: now) } ?? max(now, draft.sendAt ?? now)
+    var findings: [Finding] = []
+    func add(_ key: String, _ date: Date, _ message: LintMessage, fix: PushDraft? = nil) {
+      let arguments = ["key": key, "date": Timestamp.text(date), "sent": Timestamp.text(sent)]
+      findings.append(finding(.warning, "apns.payload.aps.\(key)", message, arguments, fix: fix))
+    }
+    if let date = moment("timestamp") {
+      if recurrence != nil {
+        add("timestamp", date, .liveActivityRepeats)
+      } else if date < sent.addingTimeInterval(-patience) {
+        let seconds = Int64(sent.timeIntervalSince1970)
+        add("timestamp", date, .liveActivityPast, fix: changingPayload(draft) { $1["timestamp"] = .integer(seconds) })
       }
-    let arguments = ["key": key, "value": short(value)]
-    guard let seconds, seconds >= milliseconds else {
-      return seconds == nil ? finding(.error, "apns.payload", .liveActivityDate, arguments) : nil
     }
-    let fix = Int64(exactly: (seconds / 1000).rounded()).map { whole in
-      changingPayload(draft) { _, aps in aps[key] = .integer(whole) }
+    // A dismissal that is over removes an ended activity at once, which may be meant: not if it was ahead.
+    for key in ["stale-date", "dismissal-date"] {
+      guard let date = moment(key), key == "stale-date" || date > now else { continue }
+      if let recurrence, date > sent {
+        if recurrence.first(from: date) != nil { add(key, date, .liveActivityRunsPast) }
+      } else if date <= sent {
+        add(key, date, .liveActivityOver, fix: changingPayload(draft) { $1[key] = nil })
+      }
     }
-    return finding(.error, "apns.payload", .liveActivityDate, arguments, fix: fix)
+    return findings
   }
 
-  private static func short(_ value: JSONValue) -> String { (value.string ?? value.text()).abbreviated(to: 40) }
+  /// Seconds that a person or a script may take from writing a timestamp to sending it.
+  private static let patience: TimeInterval = 600
 }

@@ -45,10 +45,20 @@ extension Lint {
       let fix = changing(draft) { $0.apns.headers[APNsHeader.expiration] = String(moment / 1000) }
       return finding(.error, field, .expirationMilliseconds, ["value": text], fix: fix)
     }
-    guard let now = context.now, draft.recurrence == nil else { return nil }
+    guard let now = context.now else { return nil }
+    if let rule = draft.recurrence { return expiration(moment, rule, draft, now) }
     guard Double(moment) <= max(now, draft.sendAt ?? now).timeIntervalSince1970 else { return nil }
     return finding(
       .error, field, .expirationPast, fix: changing(draft) { $0.apns.headers[APNsHeader.expiration] = nil })
+  }
+
+  /// A fixed expiration that is over at a run of a schedule: nothing is sent then.
+  private static func expiration(_ moment: Int64, _ rule: RepeatRule, _ draft: PushDraft, _ now: Date) -> Finding? {
+    let date = Date(timeIntervalSince1970: Double(moment))
+    guard Recurrence(rule, from: draft.sendAt ?? now).first(from: max(now, date)) != nil else { return nil }
+    let fix = changing(draft) { $0.apns.headers[APNsHeader.expiration] = nil }
+    return finding(
+      .warning, "apns.headers.\(APNsHeader.expiration)", .expirationRepeats, ["date": Timestamp.text(date)], fix: fix)
   }
 
   /// A send time after the end of the iOS credential.

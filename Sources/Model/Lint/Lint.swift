@@ -86,9 +86,10 @@ package enum Lint {
       findings += payload.problems.map { refusal($0, draft) }
       findings += content(draft, payload)
       // Each key's fix is a draft of its own: with the keys of a payload of any size they would fill the memory.
-      if payload.size <= payload.limit { findings += keys(draft) }
+      if payload.size <= payload.limit { findings += keys(draft) + types(draft, payload) }
       findings += delivery(draft, payload) + size(payload) + appleByFCM(draft, payload, context)
       findings += credential(draft, payload, context) + ownTokens(draft, payload, context)
+      findings += liveActivityTimes(draft, payload, context)
     }
     if context.checksAndroid(draft) {
       findings += android(draft, context)

@@ -8,6 +8,16 @@ package enum LintMessage: String, MessageSet {
   case misspeltKey = "lint.misspelt_key"
   case keyOutsideAps = "lint.key_outside_aps"
   case keyInsideAps = "lint.key_inside_aps"
+  case keyText = "lint.key_text"
+  case keyTexts = "lint.key_texts"
+  case keyOne = "lint.key_one"
+  case keyRange = "lint.key_range"
+  case keyNumber = "lint.key_number"
+  case keyBadge = "lint.key_badge"
+  case keyChoice = "lint.key_choice"
+  case keyTextOrObject = "lint.key_text_or_object"
+  case memberUnknown = "lint.member_unknown"
+  case memberMisspelt = "lint.member_misspelt"
   case keyShadowed = "lint.key_shadowed"
   case jsonAsText = "lint.json_as_text"
   case empty = "lint.empty"
@@ -24,6 +34,10 @@ package enum LintMessage: String, MessageSet {
   case liveActivityEvent = "lint.live_activity_event"
   case liveActivityObject = "lint.live_activity_object"
   case liveActivityDate = "lint.live_activity_date"
+  case liveActivityRepeats = "lint.live_activity_repeats"
+  case liveActivityPast = "lint.live_activity_past"
+  case liveActivityOver = "lint.live_activity_over"
+  case liveActivityRunsPast = "lint.live_activity_runs_past"
   case liveActivityPriority = "lint.live_activity_priority"
   case otherType = "lint.other_type"
   case contentChanged = "lint.content_changed"
@@ -31,6 +45,7 @@ package enum LintMessage: String, MessageSet {
   case aliasForm = "lint.alias_form"
   case scheduledOnce = "lint.scheduled_without_storage"
   case expirationPast = "lint.expiration_past"
+  case expirationRepeats = "lint.expiration_repeats"
   case expirationMilliseconds = "lint.expiration_milliseconds"
   case voipLate = "lint.voip_late"
   case sendAtPast = "lint.send_at_past"
@@ -72,6 +87,21 @@ package enum LintMessage: String, MessageSet {
     case .misspeltKey: "“{key}” is misspelled or misplaced. Use “{right}” inside aps."
     case .keyOutsideAps: "“{key}” is only custom data here. To work as Apple's key, it must be inside aps."
     case .keyInsideAps: "Apple ignores “{key}” inside aps. Put the app's own data next to aps."
+    case .keyText: "“{key}” must be a text in quotation marks, not {value}. iOS ignores anything else."
+    case .keyTexts: "“{key}” must be a list of texts such as [\"Anna\", \"5\"], not {value}. iOS ignores anything else."
+    case .keyOne: "“{key}” must be the number 1, not {value}. Leave it out if it is not meant."
+    case .keyRange: "“{key}” must be a number from {low} to {high}, not {value}. iOS ignores anything else."
+    case .keyNumber: "“{key}” must be a number, not {value}. iOS ignores anything else."
+    case .keyBadge:
+      """
+      “{key}” must be a whole number from 0 up without quotation marks, not {value}; 0 removes the badge. With anything \
+      else, iOS leaves the badge as it is.
+      """
+    case .keyChoice: "“{key}” must be one of {choices}, not {value}. iOS ignores anything else."
+    case .keyTextOrObject:
+      "“{key}” must be a text, or an object such as {example}, not {value}. iOS ignores anything else."
+    case .memberUnknown: "iOS ignores “{member}” in {parent}. Its members are: {known}."
+    case .memberMisspelt: "iOS ignores “{member}” in {parent}. Write “{right}”."
     case .keyShadowed: "The extra data key “{key}” is overwritten by Signalbox's own key with that name."
     case .jsonAsText: "This text is JSON and would be shown to people as is."
     case .empty: "This push is empty: it has no text, badge, sound, or content-available."
@@ -90,6 +120,18 @@ package enum LintMessage: String, MessageSet {
     case .liveActivityEvent: "The event of a Live Activity must be start, update, or end, not “{value}”."
     case .liveActivityObject: "“{key}” must be a JSON object, not {found}. Otherwise the app cannot decode it."
     case .liveActivityDate: "“{key}” must be a number of seconds since 1970, not “{value}”."
+    case .liveActivityRepeats:
+      """
+      Every run of this schedule has the same timestamp, {date}. iOS ignores an update that is not newer than the last \
+      one: send each with a timestamp of its own.
+      """
+    case .liveActivityPast:
+      """
+      The timestamp {date} is over when this is sent ({sent}). iOS ignores it if the Live Activity has got a later one: \
+      use the time of sending.
+      """
+    case .liveActivityOver: "“{key}” ({date}) is over when this is sent ({sent}). Choose a later time, or leave it out."
+    case .liveActivityRunsPast: "“{key}” ({date}) is over at later runs of this schedule. Leave it out."
     case .liveActivityPriority: "Apple defines priority 10 and 5 for Live Activities, not 1. Choose high or normal."
     case .otherType: "This payload is for the push type {types}, but the push is sent as {type}. Choose the push type."
     case .contentChanged: "A push of the type {type} needs “content-changed”: true in aps. Without it, nothing reloads."
@@ -98,6 +140,8 @@ package enum LintMessage: String, MessageSet {
       "JPush refuses the alias “{alias}” (code {result}): use at most 40 bytes and no “-”. The app's form of it is “{form}”."
     case .scheduledOnce: "With time_to_live 0, a scheduled push is lost on every device that is off at that moment."
     case .expirationPast: "This expiration is before the time of sending, so nothing would be sent. Leave it out."
+    case .expirationRepeats:
+      "This expiration is over on {date}, so later runs of this schedule send nothing. Use a time to live instead."
     case .expirationMilliseconds: "apns-expiration is in seconds since 1970. “{value}” looks like milliseconds."
     case .voipLate:
       """

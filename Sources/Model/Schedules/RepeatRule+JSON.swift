@@ -99,7 +99,8 @@ extension Problem {
   package init(_ error: NamedZoneError) {
     let shown = error.name.abbreviated(to: 40)
     if let suggestion = error.suggestion {
-      self.init("", RepeatMessage.zoneSimilar, ["value": shown, "suggestion": suggestion])
+      let message: RepeatMessage = error.isOffset ? .zoneOffset : .zoneSimilar
+      self.init("", message, ["value": shown, "suggestion": suggestion])
     } else {
       self.init("", RepeatMessage.zone, ["value": shown])
     }
@@ -109,6 +110,7 @@ extension Problem {
 package enum RepeatMessage: String, MessageSet {
   case zone = "repeat.zone"
   case zoneSimilar = "repeat.zone_similar"
+  case zoneOffset = "repeat.zone_offset"
   case time = "repeat.time"
   case weekdaysMissing = "repeat.weekdays_missing"
   case weekdaysUnused = "repeat.weekdays_unused"
@@ -121,6 +123,11 @@ package enum RepeatMessage: String, MessageSet {
     switch self {
     case .zone: "“{value}” is not a time zone. Use an IANA name, e.g. Europe/Berlin, or UTC."
     case .zoneSimilar: "“{value}” is not a time zone. Did you mean “{suggestion}”?"
+    case .zoneOffset:
+      """
+      “{value}” is a distance from UTC, not a time zone. Use the IANA name of a place, e.g. Europe/Berlin, or \
+      “{suggestion}”, which is always that far from UTC.
+      """
     case .time: "Must be a time of day from 00:00 to 23:59, e.g. 09:00, not “{value}”."
     case .weekdaysMissing: "Choose at least one weekday: {weekdays}."
     case .weekdaysUnused: "Weekdays apply only to “every week”, but this repeats every {unit}. Leave them out."

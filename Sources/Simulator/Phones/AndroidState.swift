@@ -36,7 +36,7 @@ extension SimulatedPhone {
   /// Every address that reaches the phone by one of its tokens: an installation ID works as well.
   func addresses(_ token: DeviceToken) -> [PhoneBook.Address] {
     guard provider == .fcm else { return [address(token)] }
-    return [address(token), address(DeviceToken(bytes: Array(Self.installationID(of: token).utf8)))]
+    return [address(token), address(DeviceToken(text: Self.installationID(of: token)))]
   }
 
   /// A new token of the phone's kind.
@@ -46,7 +46,7 @@ extension SimulatedPhone {
     switch provider {
     case .apns: return DeviceToken(bytes: Random.bytes(32))
     // 19 hexadecimal digits, the first of them 1 (docs/protocols.md §2).
-    case .jpush: return DeviceToken(bytes: Array("1\(DeviceToken(bytes: Random.bytes(9)).hexadecimal)".utf8))
+    case .jpush: return DeviceToken(text: "1\(DeviceToken(bytes: Random.bytes(9)).hexadecimal)")
     case .fcm: break
     }
     // 17 random bytes, of which the first begins with 0111: 22 characters, the first of them c, d, e or f (Firebase
@@ -54,7 +54,7 @@ extension SimulatedPhone {
     var bytes = Random.bytes(17)
     bytes[0] = bytes[0] & 0x0f | 0x70
     let id = installation ?? String(Base64URL.encode(bytes).prefix(22))
-    return DeviceToken(bytes: Array("\(id):APA91b\(Base64URL.encode(Random.bytes(100)))".utf8))
+    return DeviceToken(text: "\(id):APA91b\(Base64URL.encode(Random.bytes(100)))")
   }
 
   /// Whether a message arrives now; otherwise it waits.

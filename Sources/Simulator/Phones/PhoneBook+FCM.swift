@@ -136,7 +136,7 @@ extension PhoneBook.State {
   fileprivate func knows(_ text: String) -> Bool { owner(text) != nil }
 
   private func owner(_ text: String) -> PhoneBook.Owner? {
-    let token = DeviceToken(bytes: Array(text.utf8))
+    let token = DeviceToken(text: text)
     return Environment.allCases.lazy.compactMap { owners[PhoneBook.Address(token: token, environment: $0)] }.first
   }
 

@@ -138,7 +138,7 @@ extension JSONValue {
 
 extension PhoneBook.State {
   fileprivate func jpushPhone(_ id: String) -> PhoneIndex? {
-    let token = DeviceToken(bytes: Array(id.utf8))
+    let token = DeviceToken(text: id)
     for environment in Environment.allCases {
       guard case .present(let owner)? = owners[PhoneBook.Address(token: token, environment: environment)],
         let index = records.index(forKey: owner), records.values[index].phone.provider == .jpush,

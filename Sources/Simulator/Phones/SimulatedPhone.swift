@@ -53,7 +53,7 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
   }
 
   /// As senders write it: FCM's or JPush's text, or hexadecimal digits.
-  package var tokenText: String { provider == .apns ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self) }
+  package var tokenText: String { token.text }
 
   /// Push types for which an app gets a token of their own, from PushKit, ActivityKit and the like: APNs refuses the one
   /// for notifications.
@@ -110,7 +110,9 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
     waiting: [ReceivedNotification] = [], formerTokens: [FormerToken] = [], android: AndroidState? = nil
   ) {
     (self.id, self.name, self.model, self.platform) = (id, name, model, platform)
-    (self.environment, self.topic, self.token, self.registrationID) = (environment, topic, token, registrationID)
+    (self.environment, self.topic, self.registrationID) = (environment, topic, registrationID)
+    // Kept phones have its bytes alone.
+    self.token = DeviceToken(bytes: token.bytes, isText: token.isText || platform.ownProvider != .apns)
     (self.alias, self.state, self.appState, self.power) = (alias, state, appState, power)
     (self.received, self.waiting, self.formerTokens) = (received, waiting, formerTokens)
     self.android = platform == .android ? android ?? AndroidState() : nil

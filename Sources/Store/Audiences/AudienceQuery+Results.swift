@@ -45,9 +45,10 @@ extension AudienceQuery {
     }
     var last = after
     return try database.fetchAll(sql, arguments: arguments) { row in
+      let provider = try ProviderKind(code: row.int(3))
       let member = AudienceMember(
-        id: row.int64(0), platform: try Platform(code: row.int(1)), token: DeviceToken(bytes: row.blob(2)),
-        provider: try ProviderKind(code: row.int(3)))
+        id: row.int64(0), platform: try Platform(code: row.int(1)),
+        token: DeviceToken(bytes: row.blob(2), provider: provider), provider: provider)
       // The source determines the order, because an ORDER BY of the whole query would sort millions of rows for each
       // page. A page in another order would lose devices, so it is an error.
       guard member.id > last else { throw StoreError.outOfOrder(after: last, found: member.id) }

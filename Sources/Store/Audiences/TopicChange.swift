@@ -100,7 +100,7 @@ package struct TopicChange: Sendable, Hashable, Identifiable {
       state?.rawValue, limit + 1
     ) { row in
       Member(
-        deviceID: row.int64(0), token: row.isNull(1) ? nil : DeviceToken(bytes: row.blob(1)),
+        deviceID: row.int64(0), token: row.isNull(1) ? nil : DeviceToken(bytes: row.blob(1), provider: .fcm),
         alias: row.optionalText(2),
         state: try row.value(3, as: State.self), reason: row.optionalText(4), nextAt: row.optionalDate(5))
     }

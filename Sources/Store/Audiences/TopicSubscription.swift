@@ -49,8 +49,8 @@ package struct TopicSubscription: Sendable, Hashable {
       (
         topic: row.text(0),
         line: TopicSubscription(
-          topicID: row.int64(1), deviceID: row.int64(2), token: DeviceToken(bytes: row.blob(3)), joins: row.bool(4),
-          attempts: row.int(5))
+          topicID: row.int64(1), deviceID: row.int64(2), token: DeviceToken(bytes: row.blob(3), provider: .fcm),
+          joins: row.bool(4), attempts: row.int(5))
       )
     }
     var batches: [(topic: String, lines: [TopicSubscription])] = []
@@ -273,7 +273,8 @@ extension TopicSubscription {
     ) { row in
       Kept(
         topic: row.int64(0), environment: try Environment(code: row.int(1)), name: row.text(2),
-        token: DeviceToken(bytes: row.blob(3)), isByRule: row.bool(4), joins: row.bool(5), state: row.int(6))
+        token: DeviceToken(bytes: row.blob(3), provider: .fcm), isByRule: row.bool(4), joins: row.bool(5),
+        state: row.int(6))
     }
     let device = try Device.find(database, id: id)
     // FCM has forgotten the subscriptions of a dead token; of one in doubt they stay as they are.

@@ -46,7 +46,6 @@ package struct Device: Sendable, Hashable, Identifiable, StoredRecord {
     state = try row.value(4, as: DeviceState.self)
     stateReason = row.optionalText(5)
     stateAt = row.optionalDate(6)
-    token = DeviceToken(bytes: row.blob(7))
     alias = row.optionalText(8)
     registrationID = row.optionalText(9)
     name = row.optionalText(10)
@@ -54,6 +53,7 @@ package struct Device: Sendable, Hashable, Identifiable, StoredRecord {
     registeredAt = row.date(12)
     seenAt = row.date(13)
     provider = try ProviderKind(code: row.int(14))
+    token = DeviceToken(bytes: row.blob(7), provider: provider)
   }
 
   /// Loads the tags and details of devices.

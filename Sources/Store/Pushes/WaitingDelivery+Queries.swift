@@ -157,11 +157,12 @@ extension WaitingDelivery {
       let waiting = try WaitingDelivery(row)
       if let member = AudienceMember.subscribers(id: waiting.deviceID) { return Due(waiting: waiting, member: member) }
       guard row.optionalInt64(7) != nil else { return Due(waiting: waiting, member: nil) }
+      let provider = try ProviderKind(code: row.int(10))
       return Due(
         waiting: waiting,
         member: AudienceMember(
-          id: row.int64(7), platform: try Platform(code: row.int(8)), token: DeviceToken(bytes: row.blob(9)),
-          provider: try ProviderKind(code: row.int(10))))
+          id: row.int64(7), platform: try Platform(code: row.int(8)),
+          token: DeviceToken(bytes: row.blob(9), provider: provider), provider: provider))
     }
   }
 }

@@ -1,4 +1,5 @@
 package import JSON
+internal import Model
 package import SQLite
 
 /// What somebody who helps with an installation needs of its database: settings, states and counts. Without secrets,
@@ -88,9 +89,13 @@ package enum SupportBundle {
     "push_templates", "smoke_tests", "incidents", "users", "pushes", "drafts",
   ]
 
-  /// The ends of a token, and its length in bytes.
-  private static let masked =
-    "substr(lower(hex(d.token)), 1, 4) || '…' || substr(lower(hex(d.token)), -4) || ' (' || length(d.token) || ')'"
+  /// The ends of a token, as its service writes it, and its length in bytes.
+  private static let masked = """
+    CASE WHEN coalesce(d.provider, d.platform) = \(ProviderKind.apns.code)
+      THEN substr(lower(hex(d.token)), 1, 4) || '…' || substr(lower(hex(d.token)), -4)
+      ELSE substr(CAST(d.token AS TEXT), 1, 4) || '…' || substr(CAST(d.token AS TEXT), -4) END
+      || ' (' || length(d.token) || ')'
+    """
 
   private static func time(_ column: String) -> String {
     "strftime('%Y-%m-%dT%H:%M:%SZ', \(column) / 1000, 'unixepoch')"

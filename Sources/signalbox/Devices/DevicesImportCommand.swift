@@ -27,9 +27,9 @@ enum DevicesImportCommand {
     discussion: """
       NDJSON: one device per line, like the body of PUT /api/v1/devices. CSV: a header line with the same names (app, \
       environment, platform, token, alias, tags, registration_id, name, provider, app_version, time_zone, language), tags \
-      separated by spaces. Columns of an export that cannot be set (id, state, state_reason, registered_at, seen_at) are \
-      ignored. Invalid lines are reported on standard error and skipped; the others are imported. The exit code is 0 only \
-      if all lines are valid.
+      separated by spaces or commas; NULL and \\N are empty. Columns of an export that cannot be set (id, state, \
+      state_reason, registered_at, seen_at) are ignored. Invalid lines are reported on standard error and skipped; the \
+      others are imported. The exit code is 0 only if all lines are valid.
       """,
     parameters: [
       file.parameter, format.parameter, app.parameter, environment.parameter, platform.parameter, dryRun.parameter,

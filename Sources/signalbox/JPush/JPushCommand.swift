@@ -58,7 +58,7 @@ enum JPushCommand {
   private static let showDevice: Action = { values, io in
     let (id, environment) = (values[registrationID], values[environment])
     let known = try await asking(values, io) { keeper, app, store in
-      let found = try store.readSync { try Device.find($0, app: app.id, token: DeviceToken(bytes: Array(id.utf8))) }
+      let found = try store.readSync { try Device.find($0, app: app.id, token: DeviceToken(text: id)) }
       guard let device = found, device.provider == .jpush, device.environment == environment else {
         throw CommandFailure("No device is registered with JPush as \(id) in \(io.word(environment)).")
       }

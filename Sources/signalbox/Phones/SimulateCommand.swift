@@ -83,7 +83,7 @@ enum SimulateCommand {
       + "with this registration ID of JPush."
   ) { text throws(BadValue) in
     do {
-      return (text, try DeviceToken(parsing: text, platforms: Set(Platform.allCases)))
+      return try DeviceToken(parsing: text, platforms: Set(Platform.allCases))
     } catch {
       throw BadValue("is not a device token: \(error)")
     }
@@ -198,10 +198,9 @@ enum SimulateCommand {
 
   /// Adds the phones of `--device`.
   private static func addPhones(_ values: Parsed, to phones: PhoneBook) throws {
-    for (index, device) in values[tokens].enumerated() {
-      let (text, token) = device
+    for (index, token) in values[tokens].enumerated() {
       // FCM and JPush have one server for all builds.
-      let platform: Platform = token.bytes == Array(text.utf8) ? .android : .ios
+      let platform: Platform = token.isText ? .android : .ios
       for environment in platform == .ios ? Environment.allCases : [.production] {
         try phones.add(
           NewPhone(

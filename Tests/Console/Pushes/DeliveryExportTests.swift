@@ -51,6 +51,37 @@ struct DeliveryExportTests {
     }
   }
 
+  @Test("a token is written as it was registered, in every export and answer, with a colon or without one")
+  func tokens() async throws {
+    try await ConsoleScene.with { scene in
+      let app = try await scene.addApp()
+      let texts = [
+        "APA91bHx7_" + String(repeating: "Hx7_w", count: 26), "cXyz:APA91bHun4MxP5egoKMwt2KZFBaFUH",
+        String(repeating: "a_short_token-", count: 3),
+      ]
+      let phones = texts.map {
+        Registration(token: DeviceToken(text: $0), environment: .development, platform: .android)
+      }
+      try await scene.store.write { _ = try Device.register($0, app: app.id, phones, now: ConsoleScene.noon) }
+      let uid = try await scene.send([
+        "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["android"],
+        "audience": ["device_token": .array(texts.map(JSONValue.string))], "notification": ["body": "World"],
+      ])
+      _ = try await scene.finished(uid)
+      let names = ["/pushes/\(uid)/deliveries.csv", "/pushes/\(uid)/deliveries.json", "/devices.csv", "/devices.json"]
+      try await scene.served(to: try await scene.signIn(.viewer)) { served in
+        for name in names {
+          let text = try await served.get(name)
+          for token in texts { #expect(text.contains(token), "\(name)") }
+          // Excel takes a CSV without a byte order mark for text in the machine's old encoding.
+          #expect(text.contains("\u{FEFF}") == name.hasSuffix(".csv"), "\(name)")
+        }
+      }
+      let push = try await scene.push(uid)
+      #expect(push.draft?.audience.json["device_token"] == .array(texts.map(JSONValue.string)))
+    }
+  }
+
   @Test("exports wait for their own reader, and nobody else waits for them")
   func ownReader() async throws {
     try await Self.withPush(1500) { scene, served, uid in

@@ -175,11 +175,31 @@ struct SendFormTests {
     #expect(try SendForm(form: Self.form([("audience", "all")] + all)).draft().audience == .all)
   }
 
+  @Test("a list copied from a program is taken apart in every field of names")
+  func pastedLists() throws {
+    func rule(_ kind: String, _ text: String) throws -> Audience.Rule {
+      guard case .rule(let rule) = try SendForm(form: Self.form([("audience", kind), (kind, text)])).draft().audience
+      else { return Audience.Rule() }
+      return rule
+    }
+    let (one, two) = (ConsoleScene.token(1), ConsoleScene.token(2))
+    for text in [
+      "[\"\(one.hexadecimal)\",\"\(two.hexadecimal)\"]", "\(one.hexadecimal) \(two.hexadecimal)",
+      "['\(one.hexadecimal)', '\(two.hexadecimal)']", "\(one.hexadecimal)\n\(two.hexadecimal)",
+    ] {
+      #expect(try rule("device_token", text).deviceToken == [one, two], "\(text)")
+    }
+    #expect(try rule("alias", #"["anna", "ben lee", 7]"#).alias == ["anna", "ben lee", "7"])
+    #expect(try rule("tag", "[\"a,b\",\n\"c\"]").tag == ["a,b", "c"])
+    #expect(try rule("registration_id", #"["1a","2b"]"#).registrationID == ["1a", "2b"])
+    #expect(try rule("alias", "[a] b").alias == ["[a]", "b"])
+  }
+
   @Test(
     "names with separators in them stand in quotes",
     arguments: [
       ["a"], ["a b"], ["a,b"], ["a, b", "c"], ["\"a\""], ["\"a"], ["a\"b"], ["a;b", "c、d", "e，f"], ["\", \""],
-      ["\"\"\""],
+      ["\"\"\""], ["[\"a\"]"], ["[1]", "b"],
       ["Anna Maria", "Ben"],
     ])
   func quotedNames(names: [String]) {

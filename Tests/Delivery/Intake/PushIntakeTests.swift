@@ -148,7 +148,7 @@ struct PushIntakeTests {
       #expect(try await severities(of: .credentialRefused) { _ in } == [])
       // A pasted token is for the service that its form belongs to.
       var pasted = Audience.Rule()
-      pasted.deviceToken = [DeviceToken(bytes: Array("cX1aB2c3:APA91b\(String(repeating: "x", count: 130))".utf8))]
+      pasted.deviceToken = [DeviceToken(text: "cX1aB2c3:APA91b\(String(repeating: "x", count: 130))")]
       let firebase = Audience.rule(pasted)
       try await scene.store.write { database in
         let apns = try #require(

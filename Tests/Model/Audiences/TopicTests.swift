@@ -36,7 +36,9 @@ struct TopicTests {
     arguments: [
       (["topic": "/topics/news"], "topic.bad_name"), (["topic": "a b"], "topic.bad_name"),
       (["topic": "Nachrichtenübersicht"], "topic.bad_name"),
-      (["condition": "news"], "topic.bad_condition"), (["condition": "'a' in topics &&"], "topic.bad_condition"),
+      (["condition": "'/topics/news' in topics && 'de' in topics"], "topic.prefixed"),
+      (["condition": "/topics/news"], "topic.bad_condition"), (["condition": "news"], "topic.bad_condition"),
+      (["condition": "'a' in topics &&"], "topic.bad_condition"),
       (
         ["condition": .string((1...6).map { "'t\($0)' in topics" }.joined(separator: " || "))], "topic.too_many"
       ),

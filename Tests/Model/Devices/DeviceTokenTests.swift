@@ -81,12 +81,12 @@ struct DeviceTokenTests {
     #expect(try DeviceToken(parsing: text, platform: .ios).bytes.count == count)
   }
 
-  @Test("of all bytes only hexadecimal digits, blanks and colons pass", arguments: 0...255)
+  @Test("of all bytes only hexadecimal digits, blanks, colons, dashes and the soft hyphen pass", arguments: 0...255)
   func bytes(byte: Int) {
     let scalar = Unicode.Scalar(UInt8(byte))
     let text = Self.hex.prefix(32) + String(Character(scalar)) + Self.hex.suffix(32)
     let parsed = try? DeviceToken(parsing: String(text), platform: .ios)
-    let harmless = Character(scalar).isWhitespace || scalar == ":"
+    let harmless = Character(scalar).isWhitespace || ":-\u{AD}".unicodeScalars.contains(scalar)
     #expect((parsed?.hexadecimal == Self.hex) == harmless)
     if !harmless { #expect(parsed == nil) }
   }

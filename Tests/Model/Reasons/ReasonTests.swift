@@ -184,6 +184,7 @@ struct RedactionTests {
       ("authorization: bearer eyJhbGci.eyJpc3Mi.c2ln", "authorization: bearer …"),
       ("Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic …"), ("jwt eyJhbGci.eyJpc3Mi.c2ln", "jwt eyJ…"),
       ("to \(DeviceTokenTests.firebase)", "to cX1aB2c3…_-9Hy_-9"),
+      ("to APA91bHx7_\(String(repeating: "Hx7_w", count: 26))", "to APA91bHx…7_wHx7_w"),
       ("apns-id eabeae54-14a8-11e5-b60b-1697f925ec7b", "apns-id eabeae54-14a8-11e5-b60b-1697f925ec7b"),
       ("SHA-1 0123456789abcdef0123456789abcdef01234567", "SHA-1 0123456789abcdef0123456789abcdef01234567"),
       ("a < b, c > d: <html>", "a < b, c > d: <html>"), ("", ""), ("张三 <", "张三 <"),

@@ -39,6 +39,31 @@ struct PushTimeTests {
     #expect(try PushDraft(json: draft.json) == draft)
   }
 
+  @Test(
+    "a distance from UTC is no zone, and the hint is one that has it",
+    arguments: [
+      ("UTC+8", "Asia/Shanghai"), ("GMT+8", "Asia/Shanghai"), ("UTC+08:00", "Asia/Shanghai"),
+      ("+0800", "Asia/Shanghai"),
+      ("utc + 8", "Asia/Shanghai"), ("UTC-5", "Etc/GMT+5"), ("GMT−5", "Etc/GMT+5"), ("UTC+5:30", "Asia/Kolkata"),
+      ("UTC+0", "UTC"),
+      ("UTC+3", "Etc/GMT-3"), ("UTC+9", "Asia/Tokyo"), ("UTC+25", nil), ("UTC-3:30", nil),
+    ])
+  func offsets(name: String, place: String?) throws {
+    let problems = #expect(throws: Problems.self) {
+      try rule(["every": "day", "at": "09:00", "time_zone": .string(name)])
+    }
+    let problem = try #require(problems?.all.first)
+    guard let place else {
+      #expect(problem.arguments["suggestion"] != "UTC")
+      return
+    }
+    #expect(problem.code == "repeat.zone_offset" && problem.arguments["suggestion"] == place)
+    let zone = try NamedZone(place)
+    let hours = try #require(name.firstMatch(of: /\d+/)).output
+    let wall = zone.wall(try date("2026-07-01T12:00:00Z")).second - 12 * 3600
+    #expect(abs(wall) / 3600 == Int(hours).map { $0 > 99 ? $0 / 100 : $0 })
+  }
+
   @Test("every mistake is said at its place")
   func mistakes() {
     let table: [(JSONValue, [String])] = [

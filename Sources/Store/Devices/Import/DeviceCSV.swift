@@ -23,25 +23,62 @@ enum DeviceCSV {
     var members = [String: JSONValue](minimumCapacity: header.count)
     for (name, written) in zip(header, cells) where !written.isEmpty {
       let cell = SpreadsheetText.unguarded(written)
-      if name != "tags" {
-        members[name] = .string(cell)
-      } else if cell.hasPrefix("[") {
-        do throws(Problem) {
-          members[name] = try JSONValue(checking: Array(cell.utf8))
-        } catch {
-          throw error.under("tags")
-        }
-      } else {
-        members[name] = .array(cell.split(separator: " ").map { .string(String($0)) })
-      }
+      members[name] = name == "tags" ? try tags(cell) : .string(cell)
     }
     return .object(members)
   }
 
-  /// Tags in one cell, separated by blanks; a JSON array if a tag contains a blank.
+  private static let separators = ",;，、\t\r\n"
+
+  /// The tags of a cell: separated by commas, semicolons or line ends, or, without one of these, by blanks; a JSON array;
+  /// or an array as PostgreSQL writes it, `{beta,"early bird"}`.
+  private static func tags(_ cell: String) throws(Problem) -> JSONValue {
+    let text = cell.trimmingCharacters(in: .whitespacesAndNewlines)
+    if text.hasPrefix("["), !EmptyValue.marks.contains(text) {
+      do throws(Problem) {
+        return try JSONValue(checking: Array(text.utf8))
+      } catch {
+        throw error.under("tags")
+      }
+    }
+    if let array = postgresArray(text) { return .array(array.map(JSONValue.string)) }
+    let isListed = text.contains { separators.contains($0) }
+    let tags = text.split { isListed ? separators.contains($0) : $0.isWhitespace }
+    return .array(tags.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.map(JSONValue.string))
+  }
+
+  /// The elements of `{a,"b c",NULL}`; nil: another text.
+  private static func postgresArray(_ text: String) -> [String]? {
+    guard text.hasPrefix("{"), text.hasSuffix("}") else { return nil }
+    var elements: [String] = []
+    var rest = text.dropFirst().dropLast()
+    while let first = rest.first {
+      var element = ""
+      if first == "\"" {
+        rest.removeFirst()
+        while let next = rest.popFirst(), next != "\"" {
+          if next == "\\" { rest.popFirst().map { element.append($0) } } else { element.append(next) }
+        }
+        rest = rest.drop { $0 != "," }
+      } else {
+        let word = rest.prefix { $0 != "," }
+        element = word.trimmingCharacters(in: .whitespaces)
+        rest = rest[word.endIndex...]
+      }
+      elements.append(element)
+      rest = rest.dropFirst()
+    }
+    return elements
+  }
+
+  /// Tags in one cell, separated by blanks; a JSON array if that would be read differently.
   static func cell(tags: [String]) -> String {
-    let isPlain = tags.allSatisfy { !$0.contains(" ") } && tags.first?.hasPrefix("[") != true
-    return isPlain ? tags.joined(separator: " ") : JSONValue.array(tags.map { .string($0) }).text()
+    let isPlain = tags.allSatisfy { tag in
+      !EmptyValue.marks.contains(tag) && !tag.contains { $0.isWhitespace || separators.contains($0) }
+    }
+    let begins = tags.first?.first
+    return isPlain && begins != "[" && begins != "{"
+      ? tags.joined(separator: " ") : JSONValue.array(tags.map { .string($0) }).text()
   }
 
   /// Quotes a cell according to RFC 4180.

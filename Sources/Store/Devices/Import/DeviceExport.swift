@@ -77,7 +77,5 @@ package struct DeviceAnswer: JSONObject, Sendable {
 
 extension Device {
   /// The token as its service writes it: hexadecimal digits for APNs, otherwise text.
-  package var tokenText: String {
-    provider == .apns ? token.hexadecimal : String(decoding: token.bytes, as: UTF8.self)
-  }
+  package var tokenText: String { token.text }
 }

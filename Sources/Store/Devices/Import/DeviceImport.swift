@@ -43,6 +43,8 @@ package enum DeviceImport {
           RejectedLine(line: line, problems: [Problem("state", ImportMessage.notActive, ["state": state])]))
       }
       for name in readOnlyColumns where members[name] != nil { members[name] = nil }
+      let problems = EmptyValue.remove(from: &members)
+      if !problems.isEmpty { return .failure(RejectedLine(line: line, problems: problems)) }
       if !defaults.isEmpty { members.merge(defaults) { own, _ in own } }
       json = .object(members)
     }
@@ -50,6 +52,32 @@ package enum DeviceImport {
       return .success(Line(number: line, device: try DeviceInput(json: json)))
     } catch {
       return .failure(RejectedLine(line: line, problems: error.all))
+    }
+  }
+}
+
+/// How programs that write files spell a value that is not there. Taken as a name, it would join all their devices.
+enum EmptyValue {
+  /// Of databases and their tools, which have no other meaning: as if nothing stood there.
+  static let marks: Set<String> = ["NULL", "null", "\\N", "(null)", "<null>", "[NULL]", "(NULL)", "<NULL>"]
+  /// Of programming languages and spreadsheets. Somebody may be called like that, so a person decides.
+  private static let words: Set<String> = ["None", "nil", "undefined", "NaN", "N/A", "#N/A", "Null", "<nil>", "<none>"]
+  /// Members that tell devices or their users apart, or join them.
+  private static let names = ["alias", "tags", "registration_id"]
+
+  /// - Returns: the members that a person must look at.
+  static func remove(from members: inout [String: JSONValue]) -> [Problem] {
+    for (name, value) in members {
+      if let text = value.string, marks.contains(text) {
+        members[name] = nil
+      } else if name == "tags", let tags = value.array, tags.contains(where: { marks.contains($0.string ?? "") }) {
+        let rest = tags.filter { !marks.contains($0.string ?? "") }
+        members[name] = rest.isEmpty ? nil : .array(rest)
+      }
+    }
+    return names.compactMap { name in
+      let texts = members[name].map { $0.array ?? [$0] }?.compactMap(\.string)
+      return texts?.first(where: words.contains).map { Problem(name, ImportMessage.emptyWord, ["value": $0]) }
     }
   }
 }

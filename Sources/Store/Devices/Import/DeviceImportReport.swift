@@ -71,6 +71,7 @@ package enum ImportMessage: String, MessageSet {
   case columnTwice = "import.column_twice"
   case columnMissing = "import.column_missing"
   case notActive = "import.not_active"
+  case emptyWord = "import.empty_word"
   case appUnknown = "import.app_unknown"
   case provider = "device.provider"
   case otherRegistrationID = "device.other_registration_id"
@@ -88,6 +89,8 @@ package enum ImportMessage: String, MessageSet {
     case .columnMissing:
       "The header lacks the required column “{column}”. Nothing was imported."
     case .notActive: "The device is {state}. Only active devices can be imported."
+    case .emptyWord:
+      "“{value}” is how programs write a value that is not there. Leave it empty, or enter the device's own."
     case .appUnknown: "App “{app}” not found. Add it first."
     case .provider: "These push services reach {platform} devices: {choices}."
     case .otherRegistrationID:
