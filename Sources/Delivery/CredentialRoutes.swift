@@ -180,6 +180,7 @@ package final class CredentialRoutes: RouteFinder {
     var connections = connections
     connections.connection.proxies = try rules(credential)
     connections.connection.proxies.targets = proxies.targets
+    connections.connection.owner = credential.appID
     return ProviderTools(
       loop: loop, resolver: resolver, connections: connections, clock: clock, report: report,
       stateChanged: stateChanged)

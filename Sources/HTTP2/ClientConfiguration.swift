@@ -38,6 +38,9 @@ package struct ClientConfiguration: Sendable {
   /// Finds the addresses of a host name; may block, and runs on a thread that may.
   package typealias LookUp = @Sendable (_ host: String, _ port: UInt16) throws -> [SocketAddress]
   /// Called for each new connection; the addresses are tried in this order. Not called if the host is an address.
+  /// Whose connections these are; see ``BlockingPool/lookUp(_:_:owner:_:done:)``.
+  package var owner: Int64 = 0
+
   package var lookUp: LookUp = { try Socket.resolve(host: $0, port: $1) }
 
   package init() {}

@@ -111,7 +111,8 @@ final class Service: Sendable {
     loop = try EventLoop(name: "delivery", niceness: Self.standsBack)
     engineLoop = try EventLoop(name: "engine", niceness: Self.standsBack)
     pools = Console.Pools()
-    resolver = BlockingPool(name: "resolver", threads: 2)
+    // Blocked for minutes by a name server that does not answer; `LookUpDesk` shares them.
+    resolver = BlockingPool(name: "resolver", threads: 12)
     // A separate pool: each probe may wait ten seconds for a host that does not respond.
     probes = BlockingPool(name: "probe", threads: 8)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
