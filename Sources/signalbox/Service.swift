@@ -171,6 +171,7 @@ final class Service: Sendable {
       .init(name: "smoke tests", loss: .isRestarted) { try await smoke.run(clock: clock, log: log) },
       .init(name: "jpush reports", loss: .isRestarted) { try await reports.run() },
       .init(name: "activity copy", loss: .isRestarted) { try await activity.run() },
+      .init(name: "files", loss: .isRestarted) { try await FileWatch(store.pool, log: log).run() },
       .init(name: "topics", loss: .isRestarted) { try await engine.topics.run(log: log) },
       .init(name: Self.retention, loss: .isRestarted) { await trimmer.run() },
       .init(name: Self.sweep, loss: .isRestarted) {
