@@ -66,7 +66,7 @@ final class Connector: EventHandler, @unchecked Sendable {
         }
       }
     }
-    if !isAdded { finish(.failure(HTTP2Error(.stopped, "The resolver was stopped."))) }
+    if !isAdded { finish(.failure(HTTP2Error(.lookup, "The resolver was stopped."))) }
   }
 
   /// Connects to what may be connected to; the name is not looked up again.

@@ -26,9 +26,11 @@ extension PushRun {
         batch.results.append(result(item.device, .accepted, flight, attempts: flight.attempts + 1))
         continue
       }
-      if failure.hasLeft {
+      if failure.hasLeft { batch.repeats.count(after: flight.last) }
+      if case .rejected = failure {
         legs[leg].troubleSince = nil
-        batch.repeats.count(after: flight.last)
+      } else if case .failing = route(leg).provider {
+        legs[leg].troubleSince = legs[leg].troubleSince ?? world.now.steady
       }
       let attempts = flight.attempts + (failure.hasLeft ? 1 : 0)
       switch decide(failure, item.device, flight, attempts, leg) {
@@ -42,7 +44,9 @@ extension PushRun {
       case .retry(let date):
         legs[leg].nextDue = min(legs[leg].nextDue ?? .distantFuture, date)
         let (provider, reason) = (flight.reach.provider, failure.reason)
-        if !batch.holdUps.contains(where: { $0.provider == provider && $0.reason == reason }) {
+        // One device without an answer is no trouble of the service; see ``RunLeg/troubleSince``.
+        let isOfService = if case .unanswered = failure { false } else { true }
+        if isOfService, !batch.holdUps.contains(where: { $0.provider == provider && $0.reason == reason }) {
           batch.holdUps.append((provider, reason))
         }
         batch.waiting.append(

@@ -193,6 +193,11 @@ struct PushRun {
   mutating func look() {
     if followClock(then: []) { return }
     endIfDue()
+    if let holdUp = untoldTrouble() {
+      var results = RunResults()
+      results.holdUps = [holdUp]
+      return record(results, .recordingResults([]))
+    }
     if ending == nil, order == .go {
       let waiting = legs.indices.first { legs[$0].ending == nil && !legs[$0].hasRoute && hasWork($0) }
       if let leg = waiting { return ask(.findRoute(legs[leg].provider), .findingRoute(leg)) }
@@ -257,8 +262,11 @@ struct PushRun {
       ending = .expired
     } else {
       for leg in legs.indices where legs[leg].ending == nil {
-        guard legs[leg].hasRoute, legs[leg].flying > 0, case .failing(let failure) = route(leg).provider else {
+        // Devices whose request got no answer wait; the trouble lasts as long as they do.
+        let waits = legs[leg].flying > 0 || legs[leg].troubleSince != nil && row.waiting > 0
+        guard legs[leg].hasRoute, waits, case .failing(let failure) = route(leg).provider else {
           legs[leg].troubleSince = nil
+          legs[leg].isTroubleTold = false
           continue
         }
         // No answer since then. A refusal from before this push may be over at its first request.
@@ -269,6 +277,18 @@ struct PushRun {
         }
       }
     }
+  }
+
+  /// Why a service has not answered for longer than a hiccup, once for each time; nil: all is well, or told.
+  private mutating func untoldTrouble() -> (provider: ProviderKind, reason: String)? {
+    for leg in legs.indices where !legs[leg].isTroubleTold && ending(of: leg) == nil {
+      guard let since = legs[leg].troubleSince, world.now.steady - since >= CircuitBreaker.patience,
+        case .failing(let failure) = route(leg).provider, failure.kind == .connection
+      else { continue }
+      legs[leg].isTroubleTold = true
+      return (legs[leg].provider, failure.code.rawValue)
+    }
+    return nil
   }
 
   /// Stops a leg because its credential is not accepted, and raises the alarm.

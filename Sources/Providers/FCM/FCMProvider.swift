@@ -2,7 +2,6 @@ import Foundation
 import HTTP2
 import JSON
 import Model
-import Synchronization
 
 /// Sends pushes through FCM HTTP v1 with one service account: one request for each device, over as many connections as
 /// needed (docs/protocols.md §3).
@@ -20,9 +19,6 @@ package final class FCMProvider: LinkedProvider {
     path = "/v1/projects/\(Self.escaped(project: account.projectID))/messages:send"
     clock = tools.clock
     let token = try AccessToken(account, trust: endpoint.trust, tools)
-    var tools = tools
-    // Every success means the same, and has some 100 bytes. The names of the first messages are read (NameBudget).
-    tools.connections.connection.keepsBodyOfSuccess = false
     link = ServiceLink(FCMRules(), endpoint: try endpoint.endpoint(), authorization: token, tools: tools)
   }
 
@@ -50,11 +46,11 @@ package final class FCMProvider: LinkedProvider {
   }
 
   fileprivate func send(
-    _ message: FCMMessage, _ badge: Badge?, push: Int64, to devices: [ProviderDevice], named: Int,
+    _ message: FCMMessage, _ badge: Badge?, push: Int64, to devices: [ProviderDevice], kept: Int,
     noting notes: (any DepartureNotes)?
   ) {
     guard message.isCounted, let badge else {
-      return send(message, push: push, to: devices, named: named, noting: notes)
+      return send(message, push: push, to: devices, kept: kept, noting: notes)
     }
     // The gap reaches from the token to the badge: the members of a message are sorted, and `android` is the first.
     let body = CountedBody { Self.body(message.json(count: $0)).bytes }
@@ -62,7 +58,7 @@ package final class FCMProvider: LinkedProvider {
     let between = body.bytes[token..<count]
     var batch = RequestBatchBuilder(
       template: .json, tag: push, body: Array(body.bytes[..<token] + body.bytes[count...]), gap: token,
-      capacity: devices.count, notes: notes, keptAnswers: named)
+      capacity: devices.count, notes: notes, keptAnswers: kept)
     for device in devices {
       let number = badge.number(after: device.badge)
       batch.append(id: device.id, path: path, body: Self.quotable(device.token) + between + Array(String(number).utf8))
@@ -71,25 +67,25 @@ package final class FCMProvider: LinkedProvider {
   }
 
   private func send(
-    _ message: FCMMessage, push: Int64, to devices: [ProviderDevice], named: Int, noting notes: (any DepartureNotes)?
+    _ message: FCMMessage, push: Int64, to devices: [ProviderDevice], kept: Int, noting notes: (any DepartureNotes)?
   ) {
     let (body, gap) = Self.body(message.json)
     var batch = RequestBatchBuilder(
       template: .json, tag: push, body: body, gap: gap, capacity: devices.count, notes: notes,
-      keptAnswers: named)
+      keptAnswers: kept)
     for device in devices { batch.append(id: device.id, path: path, body: Self.quotable(device.token)) }
     link.submit(batch.build())
   }
 
   /// One message to a topic or a condition, for the one member that stands for the subscribers.
   fileprivate func send(
-    _ message: FCMMessage, target: [String: JSONValue], push: Int64, to members: [ProviderDevice], named: Int,
+    _ message: FCMMessage, target: [String: JSONValue], push: Int64, to members: [ProviderDevice], kept: Int,
     noting notes: (any DepartureNotes)?
   ) {
     let body = JSONValue.object(["message": .object((message.json.object ?? [:]).merging(target) { $1 })])
     var batch = RequestBatchBuilder(
       template: .json, tag: push, body: body.bytes, capacity: members.count, notes: notes,
-      keptAnswers: named)
+      keptAnswers: kept)
     for member in members { batch.append(id: member.id, path: path) }
     link.submit(batch.build())
   }
@@ -126,24 +122,11 @@ extension CharacterSet {
   fileprivate static let unreserved = CharacterSet(charactersIn: "-._~").union(.alphanumerics.intersection(.ascii))
 }
 
-/// How many more messages of a push are asked for their names: the first ones, each time that it is begun or continued.
-private final class NameBudget: Sendable {
-  private let left = Mutex(200)
-
-  func take(atMost count: Int) -> Int {
-    left.withLock { left in
-      let taken = min(left, count)
-      left -= taken
-      return taken
-    }
-  }
-}
-
 /// A push for FCM. Its time to live is counted from the moment of each batch, because FCM takes seconds.
 private struct FCMPush: PreparedPush {
   let provider: FCMProvider
   let push: ProviderPush
-  private let names = NameBudget()
+  private let answers = AnswerBudget()
   private let messages: Variants<(draft: PushDraft, message: FCMMessage)>
 
   init(provider: FCMProvider, push: ProviderPush) {
@@ -160,10 +143,10 @@ private struct FCMPush: PreparedPush {
   }
 
   private func send(_ message: FCMMessage, to devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
-    let named = names.take(atMost: devices.count)
+    let kept = answers.take(atMost: devices.count)
     if let target = push.draft.audience.topicTarget {
-      return provider.send(message, target: target, push: push.id, to: devices, named: named, noting: notes)
+      return provider.send(message, target: target, push: push.id, to: devices, kept: kept, noting: notes)
     }
-    provider.send(message, push.draft.notification.badge, push: push.id, to: devices, named: named, noting: notes)
+    provider.send(message, push.draft.notification.badge, push: push.id, to: devices, kept: kept, noting: notes)
   }
 }
