@@ -13,6 +13,10 @@ extension PushRun {
     for item in items {
       if let message = item.message { batch.messages.append(message) }
       if !item.names.isEmpty { batch.names.merge(item.names) { $1 } }
+      for (device, answer) in item.answers where answersLeft > 0 {
+        answersLeft -= 1
+        batch.answers[device] = KeptAnswer(answer)
+      }
       guard let flight = flights.removeValue(forKey: item.device) else { continue }
       let leg = leg(of: flight.reach.provider)
       legs[leg].walk.finish(item.device)
@@ -117,6 +121,14 @@ extension PushRun {
     DeliveryResult(
       deviceID: due.waiting.deviceID, platform: due.member?.platform ?? provider.platforms[0],
       provider: due.member?.provider ?? provider, outcome: outcome, at: world.now.wall, attempts: due.waiting.attempts)
+  }
+}
+
+extension KeptAnswer {
+  fileprivate init(_ answer: ReceivedAnswer) {
+    self.init(
+      status: answer.status, fields: answer.fields.map { Field(name: $0.name, value: $0.value) },
+      body: String(decoding: answer.body.prefix(Self.limit), as: UTF8.self))
   }
 }
 

@@ -54,6 +54,8 @@ struct PushRun {
     var places: [Int32]?
   }
 
+  /// How many answers are kept each time that a push is begun or continued.
+  static let keptAnswers = 400
   /// Devices per page; also the least share of a push.
   static let pageSize = 1000
   /// Seconds; longer than the longest pause between two connection attempts (``ClientGroupConfiguration``).
@@ -73,6 +75,8 @@ struct PushRun {
   /// The number of the trail in use; 0: none.
   var trail: Int64
   var report: RunReport
+  /// How many more answers are kept.
+  var answersLeft = Self.keptAnswers
   /// The total clock change that waiting devices have followed.
   private var leapt: TimeInterval
   private var actions: [RunAction] = []

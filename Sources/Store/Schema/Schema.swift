@@ -20,7 +20,7 @@ package enum Schema {
       templates, segments, webhooks, tokenLimits, auditChain, signIn, incidentMessages, enrollments, oidc, approvals,
       incidentEnds, shownSecondSteps, localizations, incidentMoves, acceptedBefore, messageNames,
       audienceUses, repeatedApprovals, pushTypes, receiptServices, removedSchedules,
-      pausedApprovals, approvalMessages,
+      pausedApprovals, approvalMessages, deliveryAnswers,
     ])
 
   /// The schema of the first release.
