@@ -179,6 +179,7 @@ package final class CredentialRoutes: RouteFinder {
   ) throws -> ProviderTools {
     var connections = connections
     connections.connection.proxies = try rules(credential)
+    connections.connection.owner = credential.appID
     return ProviderTools(
       loop: loop, resolver: resolver, connections: connections, clock: clock, report: report,
       stateChanged: stateChanged)

@@ -47,7 +47,7 @@ extension DeliveryEngine {
         push: report.push, id: message.id, firstDevice: first, lastDevice: last, devices: devices.count,
         sentAt: message.sentAt)
     }
-    if !items.isEmpty { items[0].names = report.names }
+    if !items.isEmpty { (items[0].names, items[0].answers) = (report.names, report.answers) }
     control?.inbox.add(items)
   }
 

@@ -5,6 +5,8 @@ package struct Answer: Sendable {
   package let result: Result
 
   package var id: Int64 { batch.id(index) }
+  /// Whether it is one of the first of its batch, whose answers are kept whole.
+  package var isKept: Bool { index < batch.storage.keptAnswers }
 
   package enum Result: Sendable {
     case answered(status: Int, detail: Detail?)

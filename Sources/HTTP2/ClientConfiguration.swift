@@ -30,8 +30,6 @@ package struct ClientConfiguration: Sendable {
   package var maximumAnswerBytes = 65_536
   /// Keep the header fields of answers with status 200 to 299 too.
   package var keepsFieldsOfSuccess = false
-  /// Keep the bodies of answers with status 200 to 299; off for a service whose successes all mean the same.
-  package var keepsBodyOfSuccess = true
   /// The highest stream id before a new connection is opened; smaller in tests.
   package var maximumStreamID: Int32 = .max
 
@@ -39,6 +37,9 @@ package struct ClientConfiguration: Sendable {
   package typealias LookUp = @Sendable (_ host: String, _ port: UInt16) throws -> [SocketAddress]
   /// Called for each new connection; the addresses are tried in this order. Not called if the host is an address.
   package var lookUp: LookUp = { try Socket.resolve(host: $0, port: $1) }
+
+  /// Whose connections these are; see ``BlockingPool/lookUp(_:_:owner:_:done:)``.
+  package var owner: Int64 = 0
 
   package init() {}
 }

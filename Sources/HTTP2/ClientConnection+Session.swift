@@ -43,7 +43,8 @@ extension ClientConnection: SecureTransportOwner {
   }
 
   func transportFailed(_ error: HTTP2Error?) {
-    fail(goAwayError ?? error)
+    fail(
+      goAwayError ?? error ?? HTTP2Error(.closedByPeer, "\(endpoint.authority) closed the connection."))
   }
 
   /// Acts on what the session received besides answers.

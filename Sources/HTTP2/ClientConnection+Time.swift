@@ -18,6 +18,7 @@ extension ClientConnection {
   /// - Parameter isLate: whether this process was stalled: the peer's answers may still be in the socket's buffer, so
   /// nothing times out before the next look.
   private func look(isLate: Bool) {
+    session.idleFrames = 0
     if isOverdue(loop.now()) {
       // Bytes that have arrived count before the time does.
       let isRead = transport?.readWhatCame() ?? true

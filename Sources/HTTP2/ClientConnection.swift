@@ -28,8 +28,8 @@ package final class ClientConnection: @unchecked Sendable {
     case capacity
     /// The peer announced the end; nothing new is taken.
     case goingAway(GoAway)
-    /// The connection is closed, after everything in flight ended. Nil: closed in good order.
-    case closed(HTTP2Error?)
+    /// The connection is closed, after everything in flight ended; ``HTTP2Error/Code/stopped``: by us.
+    case closed(HTTP2Error)
   }
 
   package let endpoint: Endpoint
@@ -158,7 +158,7 @@ package final class ClientConnection: @unchecked Sendable {
   package func drain() {
     precondition(loop.isCurrent)
     switch state {
-    case .idle, .connecting: fail(HTTP2Error(.stopped, "The connection was no longer needed."))
+    case .idle, .connecting: fail(Self.unneeded)
     case .open:
       state = .draining
       closeIfDrained()
@@ -178,22 +178,23 @@ package final class ClientConnection: @unchecked Sendable {
       session.sayGoodbye(.noError)
       transport?.flush()
     }
-    fail(goAwayError)
+    fail(goAwayError ?? Self.unneeded)
   }
 
+  private static let unneeded = HTTP2Error(.stopped, "The connection was no longer needed.")
+
   /// Ends the connection at once.
-  func fail(_ error: HTTP2Error?) {
+  func fail(_ error: HTTP2Error) {
     guard state != .closed else { return }
     state = .closed
     timer?.cancel()
     connector?.cancel()
     connector = nil
     let written = transport?.written ?? 0
-    transport?.close(saying: error == nil || error?.code == .goneAway || error?.code == .stopped)
-    let cause = error ?? HTTP2Error(.closedByPeer, "\(endpoint.authority) closed the connection.")
+    transport?.close(saying: [.goneAway, .stopped, .closedByPeer].contains(error.code))
     for slot in session.slots.all {
       // A request of which not one byte left this process cannot have been processed.
-      session.end(slot, slot.pointee.start >= written ? .notProcessed : .unknown(.connection(cause)))
+      session.end(slot, slot.pointee.start >= written ? .notProcessed : .unknown(.connection(error)))
     }
     events.append(.closed(error))
     report()

@@ -14,7 +14,7 @@ package final class ClientGroup: @unchecked Sendable {
     case idle
     case connecting
     case ready
-    /// No connection could be opened, for this reason; retried while something waits.
+    /// No connection could be opened, or no request was answered, for this reason; retried while something waits.
     case failing(HTTP2Error)
   }
 
@@ -28,22 +28,28 @@ package final class ClientGroup: @unchecked Sendable {
   package var inFlightLimit: Int?
   /// Whether a connection is added when all are saturated. Loop only.
   package var mayGrow = true
+  /// Whether a request would be sent at once: a connection is open, and no pause lasts. Loop only.
+  package var canTry: Bool { retry == nil && connections.contains { $0.state == .open } }
 
   let loop: EventLoop
   let configuration: ClientGroupConfiguration
   private let resolver: BlockingPool
-  private weak var handler: (any ClientGroupHandler)?
+  private(set) weak var handler: (any ClientGroupHandler)?
   private var sharedFields: [HeaderField] = []
-  private(set) var connections: [ClientConnection] = []
-  private var queue = RequestQueue()
-  private var failures = 0
+  var connections: [ClientConnection] = []
+  var queue = RequestQueue()
+  var setbacks: Setbacks
+  /// Why nothing was answered since the last setback; nil: something was.
   private var lastError: HTTP2Error?
+  /// Runs during a pause after a setback.
   private var retry: EventLoop.Timer?
+  /// No connection is opened before.
+  var connectAt: UInt64 = 0
   private var ticker: EventLoop.Timer?
-  private var lastProgress: UInt64 = 0
+  var lastProgress: UInt64 = 0
   private var isPumping = false
   private var pumpsAgain = false
-  private var isStopped = false
+  private(set) var isStopped = false
 
   /// Creates a group; it connects when there is something to send.
   ///
@@ -57,6 +63,7 @@ package final class ClientGroup: @unchecked Sendable {
     self.configuration = configuration
     self.resolver = resolver
     self.handler = handler
+    setbacks = Setbacks(first: configuration.reconnectDelay, longest: configuration.maximumReconnectDelay)
   }
 
   // MARK: Requests
@@ -130,7 +137,7 @@ package final class ClientGroup: @unchecked Sendable {
     connections.filter { $0.state == .open || $0.state == .connecting }
   }
 
-  private func pump() {
+  func pump() {
     guard !isPumping else {
       pumpsAgain = true
       return
@@ -150,10 +157,12 @@ package final class ClientGroup: @unchecked Sendable {
   private func send(on connection: ClientConnection) {
     var room = connection.claimCapacity()
     if let inFlightLimit { room = min(room, inFlightLimit - inFlight) }
+    if let allowance = setbacks.allowance { room = min(room, allowance) }
     guard room > 0 else { return }
     while room > 0, let (batch, first, count) = queue.next(atMost: room) {
       let taken = connection.submit(batch, from: first, count: count)
       queue.take(taken)
+      setbacks.sent(taken)
       room -= taken
       if taken > 0 { lastProgress = loop.now() }
       if taken < count { break }
@@ -164,7 +173,7 @@ package final class ClientGroup: @unchecked Sendable {
   // MARK: Connections
 
   private func connect() {
-    guard !isStopped, retry == nil else { return }
+    guard !isStopped, retry == nil, loop.now() >= connectAt else { return }
     let connection = ClientConnection(
       loop: loop, endpoint: endpoint, configuration: configuration.connection, resolver: resolver, handler: self)
     connection.setSharedFields(sharedFields)
@@ -173,40 +182,50 @@ package final class ClientGroup: @unchecked Sendable {
     refreshState()
   }
 
-  private func failed(_ error: HTTP2Error) {
-    failures += 1
+  /// Pauses, because requests or a connection ended without an answer.
+  func pause(_ error: HTTP2Error) {
+    guard !isStopped else { return }
     lastError = error
+    // What ends during a pause belongs to the same setback.
     guard retry == nil else { return }
-    let longest = configuration.maximumReconnectDelay
-    let doubled = configuration.reconnectDelay * (1 << min(failures - 1, 16))
-    let delay = error.isLasting ? longest : min(longest, doubled)
     // Jitter of 20 %, so that many clients do not reconnect at the same moment.
-    retry = loop.schedule(after: delay * Double.random(in: 0.8...1.2)) { [weak self] in
-      self?.retry = nil
-      self?.pump()
+    let delay = setbacks.pause(isLasting: error.isLasting) * Double.random(in: 0.8...1.2)
+    retry = loop.schedule(after: delay) { [weak self] in
+      guard let self else { return }
+      retry = nil
+      setbacks.resume()
+      tellState()
+      pump()
     }
   }
 
-  private func succeeded() {
-    failures = 0
+  func succeeded() {
+    guard lastError != nil || retry != nil else { return }
     lastError = nil
-    guard let retry else { return }
-    retry.cancel()
-    self.retry = nil
+    retry?.cancel()
+    retry = nil
+    refreshState()
   }
 
   private func refreshState() {
     let now: State
-    if connections.contains(where: { $0.state == .open }) {
-      now = .ready
-    } else if let lastError {
+    if let lastError {
       now = .failing(lastError)
+    } else if connections.contains(where: { $0.state == .open }) {
+      now = .ready
     } else {
       now = connections.contains { $0.state == .connecting } ? .connecting : .idle
     }
     guard now != state else { return }
     state = now
     handler?.group(self, changed: now)
+  }
+
+  /// Tells a failure even if it is the same: a further setback, the end of a pause, or a connection to try it on.
+  func tellState() {
+    let before = state
+    refreshState()
+    if state == before, lastError != nil { handler?.group(self, changed: state) }
   }
 
   // MARK: Time
@@ -225,7 +244,8 @@ package final class ClientGroup: @unchecked Sendable {
 
   private func grow() {
     let live = live
-    guard mayGrow, !queue.isEmpty, !live.isEmpty, live.count < configuration.maximumConnections else { return }
+    guard mayGrow, setbacks.allowance == nil, !queue.isEmpty else { return }
+    guard !live.isEmpty, live.count < configuration.maximumConnections else { return }
     // A peer that allows no stream is stalled, not saturated.
     guard live.allSatisfy({ $0.isSaturated && $0.limit > 1 }) else { return }
     connect()
@@ -237,46 +257,6 @@ package final class ClientGroup: @unchecked Sendable {
       connection.close(
         HTTP2Error(.stalled, "\(endpoint.authority) has allowed no new requests for \(configuration.stallTimeout)."))
     }
-  }
-}
-
-extension ClientGroup: ClientConnectionHandler {
-  package func connection(_ connection: ClientConnection, ended answers: [Answer]) {
-    lastProgress = loop.now()
-    var others: [Answer] = []
-    others.reserveCapacity(answers.count)
-    var wasAnswered = false
-    for answer in answers {
-      switch answer.result {
-      case .notProcessed where !isStopped && queue.putBackIfAllowed(answer, configuration.maximumRefusals): continue
-      case .answered: wasAnswered = true
-      default: break
-      }
-      others.append(answer)
-    }
-    if wasAnswered { succeeded() }
-    if !others.isEmpty { handler?.group(self, ended: others) }
-    pump()
-  }
-
-  package func connection(_ connection: ClientConnection, changed event: ClientConnection.Event) {
-    switch event {
-    case .opened: refreshState()
-    case .capacity: break
-    case .goingAway(let goAway):
-      // A connection that ended before it answered anything must not be followed by the next at once.
-      if connection.answeredCount == 0 {
-        failed(HTTP2Error(.goneAway, "\(endpoint.authority) sent GOAWAY: \(goAway.code)"))
-      }
-      handler?.group(self, heard: goAway)
-    case .closed(let error):
-      connections.removeAll { $0 === connection }
-      if connection.answeredCount == 0, connection.goAwayReceived == nil, let error, error.code != .stopped {
-        failed(error)
-      }
-      refreshState()
-    }
-    pump()
   }
 }
 
@@ -292,8 +272,15 @@ package protocol ClientGroupHandler: AnyObject {
   /// Requests ended, each exactly once. `notProcessed` only if it was cancelled or refused too often.
   func group(_ group: ClientGroup, ended answers: [Answer])
   func group(_ group: ClientGroup, changed state: ClientGroup.State)
+  /// Whether an answer is one of the service that is asked, and not of something in its place.
+  func group(_ group: ClientGroup, believes answer: Answer) -> Bool
   /// The end of a connection was announced; the group continues with another.
   func group(_ group: ClientGroup, heard goAway: GoAway)
   /// Requests are about to be sent: refresh expiring fields here, with ``ClientGroup/setSharedFields(_:)``.
   func groupWillSend(_ group: ClientGroup)
+}
+
+extension ClientGroupHandler {
+  /// Always.
+  package func group(_ group: ClientGroup, believes answer: Answer) -> Bool { true }
 }

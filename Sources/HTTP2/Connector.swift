@@ -10,6 +10,7 @@ final class Connector: EventHandler, @unchecked Sendable {
   private let endpoint: Endpoint
   private let resolver: BlockingPool
   private let lookUp: ClientConfiguration.LookUp
+  private let owner: Int64
   /// Nil: the connection is direct.
   private let proxy: ProxyServer?
   private let targets: TargetList
@@ -33,7 +34,7 @@ final class Connector: EventHandler, @unchecked Sendable {
     self.loop = loop
     self.endpoint = endpoint
     self.resolver = resolver
-    lookUp = configuration.lookUp
+    (lookUp, owner) = (configuration.lookUp, configuration.owner)
     proxy = configuration.proxies.server(for: endpoint.host, port: endpoint.port)
     targets = configuration.targets
     tunnelTimeout = configuration.tunnelTimeout
@@ -50,8 +51,7 @@ final class Connector: EventHandler, @unchecked Sendable {
       return
     }
     // Not a task: a busy cooperative pool would delay the connection.
-    let isAdded = resolver.execute { [self, loop, lookUp] in
-      let result = Result { try lookUp(host, port) }
+    let isAdded = resolver.lookUp(host, port, owner: owner, lookUp) { [self, loop] result in
       loop.execute { [self] in
         switch result {
         case .success(let found):
@@ -66,7 +66,7 @@ final class Connector: EventHandler, @unchecked Sendable {
         }
       }
     }
-    if !isAdded { finish(.failure(HTTP2Error(.stopped, "The resolver was stopped."))) }
+    if !isAdded { finish(.failure(HTTP2Error(.lookup, "The resolver was stopped."))) }
   }
 
   /// Connects to what may be connected to; the name is not looked up again.

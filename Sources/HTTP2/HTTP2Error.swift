@@ -20,6 +20,10 @@ package struct HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
     case unresponsive
     /// The peer allows no stream for too long.
     case stalled
+    /// The peer takes requests, and ends them without an answer.
+    case unanswered
+    /// The peer speaks HTTP/2, and answers what the service never does.
+    case unreadable
     /// One side violated the protocol.
     case protocolViolation
     /// The peer announced the end (GOAWAY).

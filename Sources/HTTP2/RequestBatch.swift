@@ -28,7 +28,7 @@ package struct RequestBatch: Sendable {
     let template: RequestTemplate
     let tag: Int64
     let notes: (any DepartureNotes)?
-    /// Of so many requests, the first ones, the body of a success is kept.
+    /// Of so many requests, the first ones, the fields of a success are kept.
     let keptAnswers: Int
     let commonBody: UnsafeMutableRawPointer
     let commonBodyCount: Int
@@ -151,8 +151,8 @@ package struct RequestBatchBuilder: ~Copyable {
   ///   - gap: a place in `body` where a request's own bytes are inserted; nil: they replace it.
   ///   - tag: the purpose of the batch, such as the id of a push; see ``ClientGroup/cancelQueued(tag:)``.
   ///   - notes: learns which requests leave.
-  ///   - keptAnswers: of so many requests, the first ones, the body of a success is kept although
-  ///     ``ClientConfiguration/keepsBodyOfSuccess`` is false.
+  ///   - keptAnswers: of so many requests, the first ones, the fields of a success are kept although
+  ///     ``ClientConfiguration/keepsFieldsOfSuccess`` is false; see ``Answer/isKept``.
   package init(
     template: RequestTemplate, tag: Int64 = 0, body: [UInt8] = [], gap: Int? = nil, capacity: Int = 16,
     notes: (any DepartureNotes)? = nil, keptAnswers: Int = 0

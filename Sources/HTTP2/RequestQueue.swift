@@ -1,4 +1,5 @@
-/// Requests that wait; those that came back go first.
+/// Requests that wait; those that came back go first, unless that has happened several times: what the peer refuses
+/// again and again must not stand in the way of the others.
 ///
 /// Batches of one tag go in order; tags take turns of ``turnSize`` requests, so that a single request does not wait
 /// behind a million of another tag.
@@ -67,9 +68,19 @@ struct RequestQueue {
     return true
   }
 
+  /// After so many refusals a request goes last.
+  private static let patience = 3
+
+  /// Whether the next request is one that came back.
+  private var isReturnedNext: Bool {
+    guard returnedHead < returned.count else { return false }
+    let (batch, index) = returned[returnedHead]
+    return lanes.isEmpty || batch.storage.items[index].refusals <= Self.patience
+  }
+
   /// The next requests to send: a run of one batch. They stay queued until ``take(_:)``.
   func next(atMost room: Int) -> (batch: RequestBatch, first: Int, count: Int)? {
-    if returnedHead < returned.count {
+    if isReturnedNext {
       let (batch, index) = returned[returnedHead]
       return (batch, index, 1)
     }
@@ -83,7 +94,7 @@ struct RequestQueue {
   mutating func take(_ taken: Int) {
     guard taken > 0 else { return }
     count -= taken
-    if returnedHead < returned.count {
+    if isReturnedNext {
       returnedHead += 1
       if returnedHead == returned.count || returnedHead > 1024 {
         returned.removeFirst(returnedHead)

@@ -25,7 +25,11 @@ package struct ProviderFailure: Sendable, Hashable, CustomStringConvertible {
   package let reason: String
   /// The beginning of the failure.
   package let since: Date
-  package init(kind: Kind, reason: String, since: Date) { (self.kind, self.reason, self.since) = (kind, reason, since) }
+  /// The same as one of our reasons, for those who group failures.
+  package let code: OwnReason
+  package init(kind: Kind, reason: String, since: Date, code: OwnReason = .unreachable) {
+    (self.kind, self.reason, self.since, self.code) = (kind, reason, since, code)
+  }
 
   package var description: String { reason }
 }
@@ -90,17 +94,31 @@ package struct SendReport: Sendable {
   package let message: SentMessage?
   /// What the service called its message to some of these devices, by their IDs.
   package let names: [Int64: String]
+  /// What came for some of these devices, by their IDs: where it says more than the result.
+  package let answers: [Int64: ReceivedAnswer]
   package init(
     push: Int64, results: [(device: Int64, result: SendResult)], message: SentMessage? = nil,
-    names: [Int64: String] = [:]
+    names: [Int64: String] = [:], answers: [Int64: ReceivedAnswer] = [:]
   ) {
-    (self.push, self.results, self.message, self.names) = (push, results, message, names)
+    (self.push, self.results, self.message) = (push, results, message)
+    (self.names, self.answers) = (names, answers)
   }
 }
 
 extension OwnReason {
   /// The reason for what went wrong at a proxy; both have the same codes.
   package init(_ code: ProxyProblem.Code) { self = OwnReason(rawValue: code.rawValue) ?? .unreachable }
+}
+
+/// An answer as it came.
+package struct ReceivedAnswer: Sendable {
+  package let status: Int
+  package let fields: [(name: String, value: String)]
+  package let body: [UInt8]
+
+  package init(status: Int, fields: [(name: String, value: String)], body: [UInt8]) {
+    (self.status, self.fields, self.body) = (status, fields, body)
+  }
 }
 
 /// A request that named several devices and was accepted, as the service numbered it.

@@ -3,6 +3,7 @@ package import HTTP2
 import Model
 import Reactor
 import Synchronization
+import Text
 
 /// One credential's connections to a push service, with the state, the limits and the authorization that every service
 /// needs.
@@ -116,7 +117,10 @@ package final class ServiceLink: @unchecked Sendable {
   /// The result of an answer; nil if the request is resent.
   private func result(_ answer: Answer) -> SendResult? {
     switch answer.result {
-    case .answered(200, _):
+    case .answered(200, let detail):
+      if let lack = rules.lack(in: detail) {
+        return .outcome(.unknown(reason: Self.unreadable(lack, detail?.body ?? [])))
+      }
       accepted()
       return .outcome(.accepted)
     case .answered(let status, let detail):
@@ -136,6 +140,13 @@ package final class ServiceLink: @unchecked Sendable {
     }
   }
 
+  /// The reason of a success that proves nothing: what came, and what it lacks.
+  static func unreadable(_ lack: String, _ body: [UInt8]) -> String {
+    let text = String(decoding: body.prefix(400), as: UTF8.self).singleLine.abbreviated(to: 60)
+    let words = "200 \(lack): \(text.isEmpty ? "nothing" : text)"
+    return Reason.combined(.unreadableAnswer, after: words)
+  }
+
   private func accepted() {
     guard credentialFailure != nil else { return }
     credentialFailure = nil
@@ -147,7 +158,8 @@ package final class ServiceLink: @unchecked Sendable {
     var (answered, refused, lost, isGood) = (0, 0, 0, false)
     for answer in answers {
       if case .unknown(.connection) = answer.result { lost += 1 }
-      guard case .answered(let status, _) = answer.result else { continue }
+      guard case .answered(let status, let detail) = answer.result else { continue }
+      if status == 200, rules.lack(in: detail) != nil { continue }
       answered += 1
       if status == 200 {
         isGood = true
@@ -260,14 +272,15 @@ package final class ServiceLink: @unchecked Sendable {
       failure = ProviderFailure(kind: .connection, reason: reason, since: now)
     } else if case .failing(let error) = group.state {
       failure = ProviderFailure(
-        kind: error.isAuthentication ? .credential : .connection, reason: error.reason, since: now)
+        kind: error.isAuthentication ? .credential : .connection, reason: error.reason, since: now, code: error.own)
     }
     let state: ProviderState
     if let failure {
       // Keep the first moment of a failure while it lasts, even if its reason changes.
       var since = failure.since
       if case .failing(let present) = self.state { since = present.since }
-      state = .failing(ProviderFailure(kind: failure.kind, reason: failure.reason, since: since))
+      state = .failing(
+        ProviderFailure(kind: failure.kind, reason: failure.reason, since: since, code: failure.code))
     } else if let credentialFailure {
       state = .failing(credentialFailure)
     } else {
@@ -277,13 +290,11 @@ package final class ServiceLink: @unchecked Sendable {
       case .ready: state = .ready
       }
     }
-    let isReady = group.state == .ready
+    // Whether the next request shows if the failure is over.
+    let canTry = group.canTry && authorizationTrouble == nil
     let isNew = shared.withLock { shared in
-      if let failure {
-        shared.breaker.disconnected(failure.reason, at: now)
-      } else if isReady {
-        shared.breaker.connected(at: now)
-      }
+      if let failure { shared.breaker.disconnected(failure.reason, at: now) }
+      if canTry { shared.breaker.connected(at: now) }
       defer { shared.state = state }
       return shared.state != state
     }
@@ -300,6 +311,7 @@ extension ServiceLink: ClientGroupHandler {
   package func group(_ group: ClientGroup, ended answers: [Answer]) {
     var results: [(device: Int64, result: SendResult)] = []
     var names: [Int64: String] = [:]
+    var kept: [Int64: ReceivedAnswer] = [:]
     results.reserveCapacity(answers.count)
     note(answers)
     var push: Int64 = answers.first?.batch.tag ?? 0
@@ -308,20 +320,41 @@ extension ServiceLink: ClientGroupHandler {
       rules.note(answer, now: tools.clock())
       guard let result = result(answer) else { continue }
       if answer.batch.tag != push {
-        if !results.isEmpty { tools.report(SendReport(push: push, results: results, names: names)) }
+        if !results.isEmpty {
+          tools.report(SendReport(push: push, results: results, names: names, answers: kept))
+        }
         results.removeAll()
         names.removeAll()
+        kept.removeAll()
         push = answer.batch.tag
       }
       results.append((answer.id, result))
-      if case .answered(200, let detail?) = answer.result, !detail.body.isEmpty {
+      if answer.isKept, case .answered(200, let detail?) = answer.result {
         names[answer.id] = rules.name(ofMessage: detail.body)
       }
+      if kept.count < AnswerBudget.size, let whole = whole(answer, result) { kept[answer.id] = whole }
     }
-    if !results.isEmpty { tools.report(SendReport(push: push, results: results, names: names)) }
+    if !results.isEmpty { tools.report(SendReport(push: push, results: results, names: names, answers: kept)) }
+  }
+
+  /// An answer that says more than its result; nil: it does not.
+  private func whole(_ answer: Answer, _ result: SendResult) -> ReceivedAnswer? {
+    guard case .answered(let status, let detail?) = answer.result, !detail.fields.isEmpty || !detail.body.isEmpty else {
+      return nil
+    }
+    if result == .outcome(.accepted) {
+      // APNs repeats the ID that it got, and says nothing else in production.
+      guard answer.isKept, !rules.repeatsRequest(detail.fields) else { return nil }
+    }
+    return ReceivedAnswer(status: status, fields: Array(detail.fields), body: detail.body)
   }
 
   package func group(_ group: ClientGroup, changed state: ClientGroup.State) { refreshState() }
+
+  package func group(_ group: ClientGroup, believes answer: Answer) -> Bool {
+    guard case .answered(200, let detail) = answer.result else { return true }
+    return rules.lack(in: detail) == nil
+  }
 
   /// Ignored: the group continues on another connection, and reports a failure of that.
   package func group(_ group: ClientGroup, heard goAway: GoAway) {}

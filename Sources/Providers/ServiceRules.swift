@@ -10,8 +10,13 @@ protocol ServiceRules: Sendable {
   func provesCredential(_ status: Int) -> Bool
   /// Called with every answer before it is reported, on the loop's thread.
   func note(_ answer: Answer, now: Date)
+  /// Why an answer of status 200 does not prove that the service has accepted the message, such as `without a msg_id`;
+  /// nil: it does. A proxy, or a page that asks for a sign-in, answers 200 to everything.
+  func lack(in detail: Answer.Detail?) -> String?
   /// What the service calls the message that it accepted; nil: nothing.
   func name(ofMessage body: [UInt8]) -> String?
+  /// Whether the fields of a success say nothing but what was asked.
+  func repeatsRequest(_ fields: HeaderList) -> Bool
   /// The meaning of an answer whose status is not 200.
   func reading(_ status: Int, _ detail: Answer.Detail?, now: Date) -> AnswerReading
 }
@@ -19,6 +24,8 @@ protocol ServiceRules: Sendable {
 extension ServiceRules {
   /// Does nothing.
   func note(_ answer: Answer, now: Date) {}
+  /// Never.
+  func repeatsRequest(_ fields: HeaderList) -> Bool { false }
   /// Always nil.
   func name(ofMessage body: [UInt8]) -> String? { nil }
 }

@@ -1,5 +1,6 @@
 import HTTP2
 import Model
+import OpenSSL
 import Reactor
 
 /// One request over a connection of its own, which is closed afterwards.
@@ -29,7 +30,6 @@ final class SingleRequest: ClientGroupHandler, Sendable {
     connections.maximumConnections = 1
     connections.connection.requestTimeout = .seconds(20)
     connections.connection.keepsFieldsOfSuccess = true
-    connections.connection.keepsBodyOfSuccess = true
     // Apple: up to 10,000 channels, of which each has 24 characters. JPush: 50 schedules with their pushes.
     connections.connection.maximumAnswerBytes = 1 << 20
     let group = ClientGroup(
@@ -68,10 +68,19 @@ final class SingleRequest: ClientGroupHandler, Sendable {
 extension HTTP2Error {
   /// The reason of requests that this error keeps from being sent: ours, with the error's words.
   var unsentReason: String {
+    if case .proxy = code { reason } else { Reason.combined(own, after: message) }
+  }
+
+  /// Our reason without the error's words.
+  var own: OwnReason {
     switch code {
-    case .proxy: reason
-    case .tls where !isAuthentication: Reason.combined(.untrusted, after: message)
-    default: Reason.combined(.unreachable, after: message)
+    case .proxy(let problem): OwnReason(problem)
+    case .tls(.unknownAuthority), .tls(.expired), .tls(.notYetValid), .tls(.wrongHost), .tls(.badCertificate):
+      .untrusted
+    case .tls(.notTLS), .tls(.applicationProtocol), .notHTTP2, .protocolViolation, .unreadable:
+      .unreadableAnswer
+    case .unanswered: .connectionLost
+    default: .unreachable
     }
   }
 }

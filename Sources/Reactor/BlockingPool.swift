@@ -39,6 +39,13 @@ package final class BlockingPool: Sendable {
     let number = Mutex<UInt64?>(nil)
   }
 
+  /// Who waits for the name look-ups that run, and which may.
+  private struct LookUps {
+    var desk: LookUpDesk
+    var waiters: [LookUpDesk.Name: [@Sendable (Result<[SocketAddress], any Error>) -> Void]] = [:]
+  }
+
+  private let lookUps: Mutex<LookUps>
   private let state: Mutex<State>
   private let available = DispatchSemaphore(value: 0)
   private let threads: Int
@@ -47,6 +54,7 @@ package final class BlockingPool: Sendable {
     precondition(threads > 0)
     self.threads = threads
     state = Mutex(State())
+    lookUps = Mutex(LookUps(desk: LookUpDesk(threads: threads)))
     for number in 0..<threads {
       Thread.start("\(name)-\(number)") { [self] in serve() }
     }
@@ -119,6 +127,46 @@ package final class BlockingPool: Sendable {
     }
     if isAdded { available.signal() }
     return isAdded
+  }
+
+  /// Looks a host name up on one of the pool's threads, or joins the look-up that runs; see ``LookUpDesk``.
+  ///
+  /// - Parameters:
+  ///   - owner: whose connection it is for, so that one owner's names do not take all threads; 0: nobody's.
+  ///   - lookUp: may block.
+  ///   - done: called on a thread of the pool.
+  /// - Returns: false if the pool was stopped before: then nothing is called.
+  package func lookUp(
+    _ host: String, _ port: UInt16, owner: Int64,
+    _ lookUp: @escaping @Sendable (_ host: String, _ port: UInt16) throws -> [SocketAddress],
+    done: @escaping @Sendable (Result<[SocketAddress], any Error>) -> Void
+  ) -> Bool {
+    guard !state.withLock({ $0.stopping }) else { return false }
+    let name = LookUpDesk.Name(host: host, port: port)
+    let errand = LookUpDesk.Errand(name: name, owner: owner) { [self] in
+      let start = ContinuousClock.now
+      let result = Result { try lookUp(host, port) }
+      let isGood = if case .success = result { ContinuousClock.now - start < Self.slow } else { false }
+      let (waiters, next) = lookUps.withLock { lookUps in
+        (lookUps.waiters.removeValue(forKey: name) ?? [], lookUps.desk.ended(name, isGood: isGood))
+      }
+      begin(next)
+      for waiter in waiters { waiter(result) }
+    }
+    let next = lookUps.withLock { lookUps in
+      let isFirst = lookUps.waiters[name] == nil
+      lookUps.waiters[name, default: []].append(done)
+      return isFirst ? lookUps.desk.add(errand) : []
+    }
+    begin(next)
+    return true
+  }
+
+  /// A name that takes longer is likely to do so again.
+  private static let slow = Duration.seconds(5)
+
+  private func begin(_ errands: [LookUpDesk.Errand]) {
+    for errand in errands { _ = execute(errand.run) }
   }
 
   /// Lets the threads end after the work already handed over. Does not wait.

@@ -71,7 +71,7 @@ extension DatabasePool {
   ///
   /// - Returns: the disk's failure; nil if it works.
   package func checkDisk() async -> SQLiteError? {
-    if let trouble = Self.spaceTrouble(path) { return trouble }
+    if let trouble = lostFiles ?? Self.spaceTrouble(path) { return trouble }
     let now = ContinuousClock.now
     let isDue = disk.withLock { disk in
       if disk.trouble == nil, let at = disk.writtenAt, now - at < Self.probePause { return false }

@@ -24,6 +24,8 @@ package final class DatabasePool: Sendable {
   private let exports: ReaderLane
   private let isClosed = Mutex(false)
   let disk = Mutex(Disk())
+  /// The files that were opened.
+  let files: Mutex<OpenFiles>
   /// The address of the log's index; 0: none.
   let logIndex: Mutex<UInt>
 
@@ -39,6 +41,7 @@ package final class DatabasePool: Sendable {
     self.path = path
     writer = try Connection(path: path, mode: isReplicated ? .replicated : .readWrite, label: "sqlite.writer")
     logIndex = Mutex(try writer.sync { try $0.logIndex() })
+    files = Mutex(OpenFiles(path))
     requests = try ReaderLane(path: path, readers: readers, label: "sqlite.reader")
     exports = try ReaderLane(path: path, readers: 1, label: "sqlite.export")
   }
@@ -58,7 +61,7 @@ package final class DatabasePool: Sendable {
   ) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
       writer.async { database in
-        let result = Swift.Result { try database.transaction { try body(database) } }
+        let result = Swift.Result { try self.keepingFiles { try database.transaction { try body(database) } } }
         self.noteWrite(result)
         continuation.resume(with: result)
       }
@@ -120,7 +123,9 @@ package final class DatabasePool: Sendable {
 
   /// ``write(_:)`` for a thread that may block.
   package func writeSync<Result>(_ body: (Database) throws -> Result) throws -> Result {
-    let result = Swift.Result { try writer.sync { database in try database.transaction { try body(database) } } }
+    let result = Swift.Result {
+      try writer.sync { database in try keepingFiles { try database.transaction { try body(database) } } }
+    }
     noteWrite(result)
     return try result.get()
   }
@@ -166,6 +171,8 @@ package final class DatabasePool: Sendable {
     }
     guard first else { return }
     logIndex.withLock { $0 = 0 }
+    // The last connection removes the log.
+    files.withLock { $0 = OpenFiles() }
     let lanes = [requests, exports].map { lane in (lane, (0..<lane.count).map { _ in lane.waitForOne() }) }
     // An error while closing a reader has no consequence.
     for reader in lanes.flatMap(\.1) { try? reader.sync { $0.close() } }

@@ -36,6 +36,8 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     package static let range = Code(rawValue: 25)
     /// SQLITE_NOTADB: another kind of file.
     package static let notADatabase = Code(rawValue: 26)
+    /// SQLITE_READONLY_DBMOVED: the file was moved or replaced since it was opened.
+    package static let moved = Code(rawValue: 8 | 4 << 8)
     package static let constraintPrimaryKey = Code(rawValue: 19 | 6 << 8)
     package static let constraintUnique = Code(rawValue: 19 | 8 << 8)
   }
@@ -97,6 +99,8 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
 
   private var remedy: String? {
     switch code {
+    case _ where extendedCode == .moved:
+      "Put the file back, or restart Signalbox to go on with what is there now; nothing is saved meanwhile"
     case .busy: "Another program is writing to the database; try again when it is done"
     case .full: "The disk is full; free space and try again"
     // Without room for the -shm file SQLite says SQLITE_IOERR_SHMSIZE, not SQLITE_FULL.

@@ -193,8 +193,12 @@ enum ServeCommand {
     let watch = Task { await manager.watch { await service.turn() } }
     // Reads the whole file, so it must not delay the start.
     Task { [log = options.log, path = options.data.database] in await checkDatabase(service.store, path, log) }
-    // If output failed, no one saw the URL or the first-start link, so the command stops at once.
-    let failure = io.outputFailure() == nil ? await service.wait { await stopped.wait() } : nil
+    // The service has begun, and its work is not its output: announcements went to standard error.
+    if let failure = io.outputFailure() {
+      io.note("standard output cannot be written: \(failure.cause); the server goes on")
+      io.forgiveOutput()
+    }
+    let failure = await service.wait { await stopped.wait() }
     reloads?.cancel()
     watch.cancel()
     manager.isStopping()

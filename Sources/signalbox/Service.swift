@@ -111,7 +111,8 @@ final class Service: Sendable {
     loop = try EventLoop(name: "delivery", niceness: Self.standsBack)
     engineLoop = try EventLoop(name: "engine", niceness: Self.standsBack)
     pools = Console.Pools()
-    resolver = BlockingPool(name: "resolver", threads: 2)
+    // Blocked for minutes by a name server that does not answer; `LookUpDesk` shares them.
+    resolver = BlockingPool(name: "resolver", threads: 12)
     // A separate pool: each probe may wait ten seconds for a host that does not respond.
     probes = BlockingPool(name: "probe", threads: 8)
     simulator = options.isDemo ? try await Self.simulator(store, loop, options) : nil
@@ -180,6 +181,7 @@ final class Service: Sendable {
       .init(name: "smoke tests", loss: .isRestarted) { try await smoke.run(clock: clock, log: log) },
       .init(name: "jpush reports", loss: .isRestarted) { try await reports.run() },
       .init(name: "activity copy", loss: .isRestarted) { try await activity.run() },
+      .init(name: "files", loss: .isRestarted) { try await FileWatch(store.pool, log: log).run() },
       .init(name: "topics", loss: .isRestarted) { try await engine.topics.run(log: log) },
       .init(name: Self.retention, loss: .isRestarted) { await trimmer.run() },
       .init(name: Self.sweep, loss: .isRestarted) {

@@ -58,6 +58,70 @@ struct IncidentDeliveryTests {
     }
   }
 
+  @Test(
+    "a service that answers nothing is an incident after a moment, told once, and over when it answers",
+    arguments: [OwnReason.unreachable, .untrusted, .unreadableAnswer, .connectionLost])
+  func silent(code: OwnReason) async throws {
+    try await EngineScene.run(devices: 20) { scene in
+      scene.service.answer { _, _ in nil }
+      scene.service.stand(
+        .failing(ProviderFailure(kind: .connection, reason: "why", since: scene.clock.now, code: code)))
+      let push = try await scene.push()
+      try await scene.life { engine in
+        engine.enqueue(push.id)
+        await scene.wait { scene.service.held == 20 }
+        try await scene.seeTrouble(engine, push, "why")
+        #expect(try await incidents(scene).isEmpty, "a hiccup is none")
+        while try await incidents(scene, .open).isEmpty, !Task.isCancelled {
+          scene.clock.advance(by: 1)
+          await Task.yield()
+        }
+        let found = try await incidents(scene, .open)
+        #expect(found.map(\.cause) == [IncidentCause(.service, code.rawValue)])
+        #expect(found.first?.devices == 0 && found.first?.pushes == 1)
+        let last = found.first?.lastAt
+        for _ in 0..<5 {
+          scene.clock.advance(by: 60)
+          try await scene.seeTrouble(engine, push, "why")
+        }
+        #expect(try await incidents(scene, .open).first?.lastAt == last)
+        scene.service.stand(.ready)
+        scene.service.answer { _, _ in .outcome(.accepted) }
+        try await scene.wait(engine, push) { $0.isFinal }
+      }
+      #expect(try await incidents(scene, .closed).count == 1)
+    }
+  }
+
+  @Test("requests that end without an answer are an incident while their devices wait, unless others are answered")
+  func lost() async throws {
+    for isFailing in [true, false] {
+      try await EngineScene.run(devices: 20) { scene in
+        let since = scene.clock.now
+        scene.service.answer { _, _ in .outcome(.unknown(reason: OwnReason.connectionLost.rawValue)) }
+        if isFailing {
+          scene.service.stand(
+            .failing(ProviderFailure(kind: .connection, reason: "why", since: since, code: .connectionLost)))
+        }
+        let push = try await scene.push()
+        try await scene.life { engine in
+          engine.enqueue(push.id)
+          try await scene.wait(engine, push) { $0.waiting == 20 }
+          for _ in 0..<8 {
+            scene.clock.advance(by: 1)
+            try await scene.see(engine, push) { _ in true }
+          }
+          while isFailing, try await incidents(scene, .open).isEmpty, !Task.isCancelled {
+            scene.clock.advance(by: 1)
+            await Task.yield()
+          }
+        }
+        let causes = try await incidents(scene).map(\.cause)
+        #expect(causes == (isFailing ? [IncidentCause(.service, "ConnectionLost")] : []))
+      }
+    }
+  }
+
   @Test("a service that is away is an incident while its devices wait")
   func away() async throws {
     try await EngineScene.run(devices: 20) { scene in

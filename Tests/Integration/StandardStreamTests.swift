@@ -24,7 +24,6 @@ struct StandardStreamTests {
         try run(box, redirection, "--version"), try run(box, redirection, "manual"),
         try run(box, redirection, "apps", "list", data),
         try run(box, redirection, "devices", "export", data, "--format=csv"),
-        try run(box, redirection, "serve", "--listen=127.0.0.1:0", "--log-level=error", data),
       ]
       for child in children {
         #expect(await child.status() == 1)
@@ -32,6 +31,25 @@ struct StandardStreamTests {
           child.errorText.hasSuffix("signalbox: error: standard output cannot be written: write: \(cause)\n"),
           "\(child.errorText)")
       }
+    }
+  }
+
+  @Test(
+    "a server goes on without its output, says so and its address on standard error, and ends well",
+    arguments: [">/dev/full", ">&-"])
+  func server(redirection: String) async throws {
+    try await CommandRunner.with { box in
+      let child = try run(
+        box, redirection, "serve", "--listen=127.0.0.1:0", "--data=\(box.data)",
+        "--resources=\(FileManager.default.currentDirectoryPath)")
+      try await eventually("signalbox serve goes on") {
+        guard child.isRunning else { throw SceneError("serve ended: \(child.errorText)") }
+        return child.errorText.contains("the server goes on")
+      }
+      let address = try #require(child.errorText.firstMatch(of: /Signalbox .* at (http:\/\/[0-9.:]+)/)).output.1
+      try await Child.run("curl", ["-sS", "--fail", "-o", "/dev/null", "\(address)/healthz"], in: box.folder)
+      child.send(SIGTERM)
+      #expect(await child.status() == 0)
     }
   }
 

@@ -5,6 +5,7 @@ import Mustache
 import Model
 import Reactor
 import Reminders
+import SQLite
 import Store
 
 struct AttentionItem: View {
@@ -56,6 +57,8 @@ struct AttentionList {
   var approvals: [Approval] = []
   /// Credentials with which nothing can be sent although pushes wait.
   var blocked: [BlockedCredential] = []
+  /// Why nothing can be saved; nil: it can.
+  var disk: SQLiteError?
   /// The undeclared proxy that forwarded this request, shown to those who can declare it.
   var proxy: SocketAddress?
 
@@ -70,7 +73,8 @@ struct AttentionList {
   }
 
   private func unsorted(_ texts: Texts) -> [AttentionItem] {
-    waiting(texts) + going(texts) + refused(texts) + watching(texts) + expiring(texts) + failedPushes(texts)
+    unsaved(texts) + waiting(texts) + going(texts) + refused(texts) + watching(texts) + expiring(texts)
+      + failedPushes(texts)
       + ScheduleAttention.items(schedules, self, texts)
       + smokeTests.prefix(Self.shown).map { test in
         item(
@@ -87,6 +91,16 @@ struct AttentionList {
           href: "/settings/webhooks/\(webhook.id)", action: "show")
       }
       + unreachable(texts) + undeclaredProxy(texts)
+  }
+
+  /// Not kept as an incident: it could not be saved either.
+  private func unsaved(_ texts: Texts) -> [AttentionItem] {
+    guard let disk else { return [] }
+    return [
+      item(
+        texts, label: texts("attention.disk_label"), failed: true, text: texts.text(DiskWords(disk).problem),
+        detail: texts("attention.disk_next"), href: "", action: "show")
+    ]
   }
 
   /// Environments of which most devices are parked or retired: pushes there reach almost nobody, and nothing fails.

@@ -91,6 +91,7 @@ enum OverviewPage {
       late: facts.late, taken: facts.taken, stuck: facts.stuck, showsReceivers: page.may(.admin),
       schedules: facts.schedules, smokeTests: facts.smokeTests, webhooks: page.may(.admin) ? facts.webhooks : [],
       approvals: facts.approvals, blocked: blocked,
+      disk: page.store.pool.lostFiles ?? page.store.pool.diskTrouble,
       proxy: page.may(.admin) ? page.request.context[UndeclaredProxies.Peer.self] : nil
     ).items(page.texts)
   }

@@ -9,13 +9,14 @@ import SQLite
 import Simulator
 import Store
 
-/// `/pushes/:uid/deliveries/:device`: the exact request to one device and its response.
+/// `/pushes/:uid/deliveries/:device`: the request to one device and its response.
 enum DeliveryPage {
   static func show(_ page: PageContext) async throws -> Response {
     let push = try await PushPages.find(page)
     let id: Int64 = try page.request.parameter("device")
     let (mayMove, subscribers) = (page.may(.operator), push.draft?.audience.subscribers)
-    let (found, credential, fcm, message, badge, last, text, waiting, reasons) = try await page.store.read { database in
+    let (found, credential, fcm, message, badge, last, text, waiting, reasons, kept) = try await page.store.read {
+      database in
       let done = try Delivery.find(database, push: push.id, device: id)
       let waiting = done == nil ? try WaitingDelivery.find(database, push: push.id, device: id) : nil
       let item = done ?? waiting?.delivery(push: push.id)
@@ -33,7 +34,8 @@ enum DeliveryPage {
         ReasonGroups(
           push: push, app: try App.find(database, id: push.appID), counts: [],
           tokens: mayMove && item?.delivery.reason == MovedTokens.reason
-            ? try MovedTokens.find(database, .push(push)) : nil)
+            ? try MovedTokens.find(database, .push(push)) : nil),
+        try KeptAnswer.find(database, push: push.id, device: id)
       )
     }
     guard let item = found else {
@@ -42,7 +44,8 @@ enum DeliveryPage {
     }
     return page.answer(
       view(
-        push, item, credential, fcm, message, badge: badge, last: last, text, waiting: waiting, reasons, page))
+        push, item, credential, fcm, message, badge: badge, last: last, text, waiting: waiting, reasons,
+        kept.flatMap { $0.isOf(item.delivery) ? $0 : nil }, page))
   }
 
   /// The service that was asked; of a device that is gone, APNs is assumed.
@@ -86,12 +89,12 @@ enum DeliveryPage {
   private static func view(
     _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, _ fcm: FCMFacts,
     _ message: SentJPushMessage?, badge: Int?, last: Delivery.WithPush?, _ text: Text?,
-    waiting: WaitingDelivery.Listed?, _ reasons: ReasonGroups, _ page: PageContext
+    waiting: WaitingDelivery.Listed?, _ reasons: ReasonGroups, _ kept: KeptAnswer?, _ page: PageContext
   ) -> DeliveryView {
     let (texts, delivery) = (page.texts, item.delivery)
     let exchange = Exchange(
       push: push, item: item, credential: credential, fcm: fcm, message: message, badge: badge,
-      variant: text?.variant ?? 0,
+      variant: text?.variant ?? 0, kept: kept,
       simulator: credential?.place == .simulator ? simulator(push, provider(push, item), page) : nil)
     let isSimulated = credential?.place == .simulator && exchange.request != nil
     let isJPush = item.device?.provider == .jpush
@@ -116,7 +119,7 @@ enum DeliveryPage {
           isActiveAgain: delivery.outcome == .deadToken && item.device?.state == .active,
           action: reasons.action(reason, texts))
       },
-      facts: facts(push, item, credential, name: fcm.name, badge: badge, text, page),
+      facts: facts(push, item, credential, name: fcm.name, badge: badge, text, kept, page),
       steps: waiting == nil ? DeliverySteps(push, item, name: nil, texts) : nil,
       attempt: exchange.request.map { request in
         DeliveryAttemptView(
@@ -124,11 +127,18 @@ enum DeliveryPage {
           duration: isTimed ? texts.duration(milliseconds: delivery.durationMilliseconds) : "",
           request: request,
           answer: exchange.answer,
-          rebuilt: texts(push.draft?.audience.subscribers == nil ? "delivery.rebuilt" : "delivery.rebuilt_message"))
+          rebuilt: rebuilt(push, isWhole: kept != nil, texts))
       },
       curl: exchange.curl,
       curlNote: isSimulated ? texts(exchange.curl == nil ? "delivery.curl_stopped" : "delivery.curl_simulated") : nil,
       shared: isJPush && exchange.request != nil ? shared(message, texts) : nil)
+  }
+
+  /// What of the exchange is reconstructed.
+  private static func rebuilt(_ push: Push, isWhole: Bool, _ texts: Texts) -> String {
+    let isMessage = push.draft?.audience.subscribers != nil
+    if isWhole { return texts(isMessage ? "delivery.rebuilt_message_sent" : "delivery.rebuilt_sent") }
+    return texts(isMessage ? "delivery.rebuilt_message" : "delivery.rebuilt")
   }
 
   /// When a device is tried again, or that it will not be.
@@ -156,7 +166,7 @@ enum DeliveryPage {
 
   private static func facts(
     _ push: Push, _ item: Delivery.WithDevice, _ credential: Credential?, name: String?, badge: Int?, _ text: Text?,
-    _ page: PageContext
+    _ kept: KeptAnswer?, _ page: PageContext
   ) -> [FactView] {
     let (texts, device, provider) = (page.texts, item.device, Self.provider(push, item))
     let audience = push.draft.flatMap { $0.audience.subscribers == nil ? nil : $0.audience.text(texts) }
@@ -176,6 +186,7 @@ enum DeliveryPage {
         ? FactView(
           audience == nil ? texts("details.apns_id") : "apns-request-id",
           APNsID(seed: push.seed, device: item.delivery.deviceID).description) : nil,
+      FactView("apns-unique-id", kept?["apns-unique-id"]),
       FactView(texts("details.message_name"), name),
       text.flatMap { text in
         let name = text.language?.text ?? texts("send.default_text")
@@ -196,7 +207,7 @@ enum DeliveryPage {
     ].compactMap { $0 }
   }
 
-  /// Request and response as sent over the wire, with secrets removed.
+  /// The request as it is rebuilt, with secrets removed, and the response: as it came, or rebuilt if it was not kept.
   private struct Exchange {
     var request: String?
     var answer: String?
@@ -204,10 +215,13 @@ enum DeliveryPage {
 
     init(
       push: Push, item: Delivery.WithDevice, credential: Credential?, fcm: FCMFacts, message: SentJPushMessage?,
-      badge: Int?, variant: Int, simulator: String?
+      badge: Int?, variant: Int, kept: KeptAnswer?, simulator: String?
     ) {
       let delivery = item.delivery
-      defer { address(credential, simulator) }
+      defer {
+        address(credential, simulator)
+        if request != nil, let kept { answer = kept.text }
+      }
       guard delivery.outcome != .skipped, delivery.attempts > 0, var draft = push.draft?.localized(variant),
         item.device != nil || draft.audience.subscribers != nil
       else { return }

@@ -189,6 +189,8 @@ struct DeliveryAnswer: JSONObject {
   let draft: PushDraft?
   /// What FCM called its message; nil: nothing, or it was not kept.
   let name: String?
+  /// What the service answered; nil: nothing, or it was not kept.
+  let answer: KeptAnswer?
 
   func writeMembers(to json: inout JSONWriter) {
     let delivery = row.delivery
@@ -203,6 +205,22 @@ struct DeliveryAnswer: JSONObject {
     json.member("attempts", delivery.attempts)
     json.member("apns_id", row.apnsID(push, draft))
     json.member("message_name", name)
+    json.member("apns_unique_id", answer?["apns-unique-id"])
+    json.key("answer")
+    if let answer {
+      json.object { json in
+        json.member("status", answer.status)
+        json.array("fields", answer.fields) { json, field in
+          json.object { json in
+            json.member("name", field.name)
+            json.member("value", field.value)
+          }
+        }
+        json.member("body", answer.body)
+      }
+    } else {
+      json.null()
+    }
     json.member("language", draft?.language(of: row.variant)?.text)
     for kind in ReceiptKind.allCases {
       json.key(dynamic: "\(kind.name)_at")

@@ -98,16 +98,20 @@ enum PushesAPI {
     found.receipt = query.choice("receipt", ReceiptKind.allCases.map { ($0.name, $0) })
     try query.finish()
     let filter = found
-    let (push, draft, page, names) = try await call.store.read { database in
+    let (push, draft, page, names, answers) = try await call.store.read { database in
       let push = try find(database, call)
       let draft = push.draft
       let page = try Delivery.list(
         database, push: push.id, filter, isLocalized: draft?.languages != nil, cursor: cursor, limit: limit)
-      return (push, draft, page, try Delivery.names(database, push: push.id))
+      return (
+        push, draft, page, try Delivery.names(database, push: push.id),
+        try KeptAnswer.all(database, push: push.id, devices: page.items.map(\.delivery.deviceID))
+      )
     }
     return APIContext.answer { json in
       page.map { row in
-        DeliveryAnswer(row: row, push: push, draft: draft, name: names[row.delivery.deviceID])
+        let id = row.delivery.deviceID
+        return DeliveryAnswer(row: row, push: push, draft: draft, name: names[id], answer: answers[id])
       }.writeMembers(to: &json)
       json.member("details_removed_at", push.detailsRemovedAt)
     }

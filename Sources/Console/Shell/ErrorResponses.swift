@@ -95,6 +95,10 @@ struct DiskWords {
 
   var problem: Problem {
     switch error.code {
+    case _ where error.extendedCode == .moved:
+      Problem(
+        "", code: "disk.moved",
+        "The database's files were replaced or removed while the server runs. Nothing is saved until it is restarted.")
     case .full: Problem("", code: "disk.full", "The database disk is full.")
     case .readOnly: Problem("", code: "disk.read_only", "The database file or its disk is not writable.")
     case .cannotOpen: Problem("", code: "disk.cannot_open", "The database or its folder cannot be opened.")

@@ -65,9 +65,8 @@ package struct RetryPolicy: Sendable, Hashable {
       return answered(Reason.of(word), status, retryAfter, failure, history, now: now, jitter: jitter)
     case .unanswered(let word):
       // A server with another protocol will answer the same way again.
-      guard repeatsUnanswered, OwnReason(rawValue: word) != .unreadableAnswer, history.attempts < maximumAttempts else {
-        return .final(failure.outcome)
-      }
+      let isReadable = OwnReason(rawValue: Reason.head(word)) != .unreadableAnswer
+      guard repeatsUnanswered, isReadable, history.attempts < maximumAttempts else { return .final(failure.outcome) }
       return .retry(at: now + wait(.unanswered, history.attempts, jitter))
     case .notProcessed(let word):
       let reason = Reason.of(word)

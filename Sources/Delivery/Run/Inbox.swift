@@ -12,6 +12,8 @@ final class Inbox: Sendable {
     var message: SentJPushMessage?
     /// Names of messages to this device and others, by their IDs, if it is the first of them.
     var names: [Int64: String] = [:]
+    /// The same for what came.
+    var answers: [Int64: ReceivedAnswer] = [:]
   }
 
   private struct State {

@@ -13,6 +13,10 @@ extension PushRun {
     for item in items {
       if let message = item.message { batch.messages.append(message) }
       if !item.names.isEmpty { batch.names.merge(item.names) { $1 } }
+      for (device, answer) in item.answers where answersLeft > 0 {
+        answersLeft -= 1
+        batch.answers[device] = KeptAnswer(answer)
+      }
       guard let flight = flights.removeValue(forKey: item.device) else { continue }
       let leg = leg(of: flight.reach.provider)
       legs[leg].walk.finish(item.device)
@@ -26,9 +30,11 @@ extension PushRun {
         batch.results.append(result(item.device, .accepted, flight, attempts: flight.attempts + 1))
         continue
       }
-      if failure.hasLeft {
+      if failure.hasLeft { batch.repeats.count(after: flight.last) }
+      if case .rejected = failure {
         legs[leg].troubleSince = nil
-        batch.repeats.count(after: flight.last)
+      } else if case .failing = route(leg).provider {
+        legs[leg].troubleSince = legs[leg].troubleSince ?? world.now.steady
       }
       let attempts = flight.attempts + (failure.hasLeft ? 1 : 0)
       switch decide(failure, item.device, flight, attempts, leg) {
@@ -42,7 +48,9 @@ extension PushRun {
       case .retry(let date):
         legs[leg].nextDue = min(legs[leg].nextDue ?? .distantFuture, date)
         let (provider, reason) = (flight.reach.provider, failure.reason)
-        if !batch.holdUps.contains(where: { $0.provider == provider && $0.reason == reason }) {
+        // One device without an answer is no trouble of the service; see ``RunLeg/troubleSince``.
+        let isOfService = if case .unanswered = failure { false } else { true }
+        if isOfService, !batch.holdUps.contains(where: { $0.provider == provider && $0.reason == reason }) {
           batch.holdUps.append((provider, reason))
         }
         batch.waiting.append(
@@ -113,6 +121,14 @@ extension PushRun {
     DeliveryResult(
       deviceID: due.waiting.deviceID, platform: due.member?.platform ?? provider.usualPlatforms[0],
       provider: due.member?.provider ?? provider, outcome: outcome, at: world.now.wall, attempts: due.waiting.attempts)
+  }
+}
+
+extension KeptAnswer {
+  fileprivate init(_ answer: ReceivedAnswer) {
+    self.init(
+      status: answer.status, fields: answer.fields.map { Field(name: $0.name, value: $0.value) },
+      body: String(decoding: answer.body.prefix(Self.limit), as: UTF8.self))
   }
 }
 

@@ -54,6 +54,8 @@ struct PushRun {
     var places: [Int32]?
   }
 
+  /// How many answers are kept each time that a push is begun or continued.
+  static let keptAnswers = 400
   /// Devices per page; also the least share of a push.
   static let pageSize = 1000
   /// Seconds; longer than the longest pause between two connection attempts (``ClientGroupConfiguration``).
@@ -73,6 +75,8 @@ struct PushRun {
   /// The number of the trail in use; 0: none.
   var trail: Int64
   var report: RunReport
+  /// How many more answers are kept.
+  var answersLeft = Self.keptAnswers
   /// The total clock change that waiting devices have followed.
   private var leapt: TimeInterval
   private var actions: [RunAction] = []
@@ -193,6 +197,11 @@ struct PushRun {
   mutating func look() {
     if followClock(then: []) { return }
     endIfDue()
+    if let holdUp = untoldTrouble() {
+      var results = RunResults()
+      results.holdUps = [holdUp]
+      return record(results, .recordingResults([]))
+    }
     if ending == nil, order == .go {
       let waiting = legs.indices.first { legs[$0].ending == nil && !legs[$0].hasRoute && hasWork($0) }
       if let leg = waiting { return ask(.findRoute(legs[leg].provider), .findingRoute(leg)) }
@@ -257,8 +266,11 @@ struct PushRun {
       ending = .expired
     } else {
       for leg in legs.indices where legs[leg].ending == nil {
-        guard legs[leg].hasRoute, legs[leg].flying > 0, case .failing(let failure) = route(leg).provider else {
+        // Devices whose request got no answer wait; the trouble lasts as long as they do.
+        let waits = legs[leg].flying > 0 || legs[leg].troubleSince != nil && row.waiting > 0
+        guard legs[leg].hasRoute, waits, case .failing(let failure) = route(leg).provider else {
           legs[leg].troubleSince = nil
+          legs[leg].isTroubleTold = false
           continue
         }
         // No answer since then. A refusal from before this push may be over at its first request.
@@ -269,6 +281,18 @@ struct PushRun {
         }
       }
     }
+  }
+
+  /// Why a service has not answered for longer than a hiccup, once for each time; nil: all is well, or told.
+  private mutating func untoldTrouble() -> (provider: ProviderKind, reason: String)? {
+    for leg in legs.indices where !legs[leg].isTroubleTold && ending(of: leg) == nil {
+      guard let since = legs[leg].troubleSince, world.now.steady - since >= CircuitBreaker.patience,
+        case .failing(let failure) = route(leg).provider, failure.kind == .connection
+      else { continue }
+      legs[leg].isTroubleTold = true
+      return (legs[leg].provider, failure.code.rawValue)
+    }
+    return nil
   }
 
   /// Stops a leg because its credential is not accepted, and raises the alarm.

@@ -73,6 +73,7 @@ extension PushRunner {
         holdUps: results.holdUps, now: now)
       for message in results.messages { try SentJPushMessage.add(database, message) }
       try Delivery.keep(database, names: results.names, push: id)
+      try KeptAnswer.keep(database, results.answers, push: id)
       if results.repeats.total > 0 { try Push.note(database, id: id, repeats: results.repeats) }
     }
   }

@@ -102,6 +102,8 @@ struct RunResults: Sendable {
   var messages: [SentJPushMessage] = []
   /// Of FCM's messages, by device.
   var names: [Int64: String] = [:]
+  /// What the services answered, by device.
+  var answers: [Int64: KeptAnswer] = [:]
   /// On the credentials of the routes.
   var verdicts: [(provider: ProviderKind, verdict: Credential.Verdict)] = []
   /// Why devices wait, by service; each once.

@@ -28,6 +28,8 @@ struct RunLeg: Sendable {
   var hasNoWaiting = false
   /// Steady seconds since which the provider has failed to answer; nil: it works.
   var troubleSince: TimeInterval?
+  /// Whether that is recorded as an incident's cause.
+  var isTroubleTold = false
 
   init(_ provider: ProviderKind, _ plan: RunPlan, _ row: RunRow, nextDue: Date?) {
     self.provider = provider

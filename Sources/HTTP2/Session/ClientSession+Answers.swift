@@ -36,7 +36,9 @@ extension ClientSession {
     }
     let old = slot.pointee.status
     var head = AnswerHead(
-      trailerOf: old == 0 ? nil : old, keepsFieldsOfSuccess: configuration.keepsFieldsOfSuccess)
+      trailerOf: old == 0 ? nil : old,
+      keepsFieldsOfSuccess: configuration.keepsFieldsOfSuccess
+        || slot.pointee.index < slot.pointee.batch.storage.keptAnswers)
     var rest = part
     while let field = try decoder.next(&rest) { head.add(field) }
     switch head.problem {
@@ -51,7 +53,7 @@ extension ClientSession {
       guard head.status >= 100 else { return malformed(slot) }
       if head.status < 200 {
         // 1xx answers carry no final fields, and 101 does not exist in HTTP/2 (RFC 9113 §8.6).
-        return endsStream || head.status == 101 ? malformed(slot) : ()
+        return try endsStream || head.status == 101 ? malformed(slot) : countIdle()
       }
       slot.pointee.status = head.status
       slot.pointee.fields = head.fields
@@ -65,6 +67,7 @@ extension ClientSession {
     // Padding counts too (RFC 9113 §6.9.1), and so do bytes of streams that were reset.
     try countBytes(frame.payload.count)
     let part = try unpadded(frame)
+    if part.isEmpty { try countIdle() }
     guard let slot = slots.find(stream) else { return try mayBeIgnored(stream) }
     guard slot.pointee.status != 0 else { return malformed(slot) }
     let endsStream = frame.header.has(FrameFlag.endStream)
@@ -76,11 +79,7 @@ extension ClientSession {
     guard slot.pointee.bodyCount <= configuration.maximumAnswerBytes else {
       return reset(slot, .cancel, .unknown(.tooLong))
     }
-    if configuration.keepsBodyOfSuccess || !(200..<300).contains(slot.pointee.status)
-      || slot.pointee.index < slot.pointee.batch.storage.keptAnswers
-    {
-      slot.pointee.body.append(contentsOf: part)
-    }
+    slot.pointee.body.append(contentsOf: part)
     if endsStream { return complete(slot) }
     if slot.pointee.unreported > Self.initialWindow / 2 {
       grant(slot.pointee.unreported, stream: stream)
@@ -123,6 +122,7 @@ extension ClientSession {
     // The peer answered without waiting for the request's end, and does not need it (RFC 9113 §8.1).
     if !slot.pointee.isSent { abandon(slot, .cancel) }
     answeredCount += 1
+    idleFrames = 0
     let done = slots.remove(slot)
     let isBare = done.fields == nil && done.body.isEmpty
     ended.append(

@@ -33,7 +33,16 @@ extension ClientSession {
     }
   }
 
+  /// Counts a frame that is no part of an answer.
+  func countIdle() throws(SessionFailure) {
+    idleFrames += 1
+    guard idleFrames <= Self.maximumIdleFrames else {
+      throw SessionFailure(.enhanceYourCalm, "sent \(Self.maximumIdleFrames) frames without an answer")
+    }
+  }
+
   private func handleControl(_ frame: FrameSplitter.Frame) throws(SessionFailure) {
+    try countIdle()
     switch frame.header.type {
     case FrameType.continuation: try receivedContinuation(frame)
     case FrameType.resetStream: try receivedReset(frame)

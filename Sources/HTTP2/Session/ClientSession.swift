@@ -14,6 +14,10 @@ final class ClientSession {
   var notices: [Notice] = []
   /// Answers of any status.
   var answeredCount = 0
+  /// Frames since the last answer, or since ``ClientConnection`` last looked at the time, that are no part of one.
+  var idleFrames = 0
+  /// More in about a second is a flood.
+  static let maximumIdleFrames = 20_000
 
   // Unchecked because only this class's methods access these, and none holds an access while it calls another. They
   // change several times for each push: run-time checks would take a twentieth of its cost.

@@ -21,7 +21,7 @@ struct SlotTable: ~Copyable {
     var status = 0
     var fields: HeaderList?
     var body: [UInt8] = []
-    /// Bytes of the answer's body, kept or not.
+    /// Bytes of the answer's body.
     var bodyCount = 0
     /// -1: not stated.
     var contentLength: Int64 = -1

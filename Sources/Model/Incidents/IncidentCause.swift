@@ -62,7 +62,11 @@ package struct IncidentCause: Sendable, Hashable {
   /// The cause of a wait: only what keeps everybody from the provider, because a slow answer to one device is no
   /// incident.
   package static func holdUp(_ word: String) -> IncidentCause? {
-    Reason.of(word).retry == .later ? IncidentCause(.service, Reason.head(word)) : nil
+    switch OwnReason(rawValue: Reason.head(word)) {
+    case .untrusted, .timedOut, .connectionLost, .unreadableAnswer: break
+    default: guard Reason.of(word).retry == .later else { return nil }
+    }
+    return IncidentCause(.service, Reason.head(word))
   }
 }
 

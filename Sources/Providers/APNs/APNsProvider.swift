@@ -56,13 +56,16 @@ private struct APNsPush: PreparedPush {
   let push: ProviderPush
   let badge: Badge?
   let requests: Variants<APNsRequest>
+  let answers = AnswerBudget()
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
     requests.send(to: devices, noting: notes, send)
   }
 
   private func send(_ request: APNsRequest, _ devices: [ProviderDevice], _ notes: (any DepartureNotes)?) {
-    var batch = APNsBatchBuilder(push: push.id, request: request, capacity: devices.count, notes: notes)
+    var batch = APNsBatchBuilder(
+      push: push.id, request: request, capacity: devices.count, notes: notes,
+      keptAnswers: answers.take(atMost: devices.count))
     for device in devices {
       let id = APNsID(seed: push.seed, device: device.id)
       if request.isBroadcast {

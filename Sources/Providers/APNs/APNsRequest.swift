@@ -55,9 +55,13 @@ package struct APNsBatchBuilder: ~Copyable {
   /// - Parameters:
   ///   - push: comes back with the results.
   ///   - notes: learns which devices' requests leave.
-  package init(push: Int64, request: APNsRequest, capacity: Int = 1000, notes: (any DepartureNotes)? = nil) {
+  ///   - keptAnswers: of so many devices, the first ones, the fields of a success are kept.
+  package init(
+    push: Int64, request: APNsRequest, capacity: Int = 1000, notes: (any DepartureNotes)? = nil, keptAnswers: Int = 0
+  ) {
     requests = RequestBatchBuilder(
-      template: request.template, tag: push, body: request.payload, gap: request.gap, capacity: capacity, notes: notes)
+      template: request.template, tag: push, body: request.payload, gap: request.gap, capacity: capacity, notes: notes,
+      keptAnswers: keptAnswers)
   }
 
   /// - Parameter badge: stands in the gap of a request with a counted badge.

@@ -69,6 +69,16 @@ struct APNsRules: ServiceRules {
 
   func provesCredential(_ status: Int) -> Bool { status != 401 && status != 403 }
 
+  /// APNs' success is the status alone; its body is empty.
+  func lack(in detail: Answer.Detail?) -> String? {
+    guard let body = detail?.body, !body.isEmpty else { return nil }
+    return "with a body"
+  }
+
+  func repeatsRequest(_ fields: HeaderList) -> Bool {
+    fields.allSatisfy { $0.name == "apns-id" || $0.name == "apns-request-id" }
+  }
+
   func reading(_ status: Int, _ detail: Answer.Detail?, now: Date) -> AnswerReading {
     let response = APNsResponse(detail: detail, now: now)
     let words = response.reason.isEmpty ? "HTTP \(status)" : response.reason

@@ -92,7 +92,9 @@ extension ChannelRequest {
     case .read:
       guard let policy = json["message-storage-policy"]?.integer else { throw .unreadable(answer) }
       return .policy(ChannelPolicy(rawValue: Int(clamping: policy)))
-    case .delete: return .deleted
+    case .delete:
+      guard answer.body.isEmpty || json.object != nil else { throw .unreadable(answer) }
+      return .deleted
     case .list:
       guard let list = json["channels"]?.array else { throw .unreadable(answer) }
       return .channels(list.compactMap(\.string).filter { ChannelID.problem(with: $0) == nil })

@@ -2,7 +2,6 @@ import Foundation
 import HTTP2
 import JSON
 import Model
-import Synchronization
 
 /// Sends pushes through FCM HTTP v1 with one service account: one request for each device, over as many connections as
 /// needed (docs/protocols.md §3).
@@ -20,9 +19,6 @@ package final class FCMProvider: LinkedProvider {
     path = "/v1/projects/\(Self.escaped(project: account.projectID))/messages:send"
     clock = tools.clock
     let token = try AccessToken(account, trust: endpoint.trust, tools)
-    var tools = tools
-    // Every success means the same, and has some 100 bytes. The names of the first messages are read (NameBudget).
-    tools.connections.connection.keepsBodyOfSuccess = false
     link = ServiceLink(FCMRules(), endpoint: try endpoint.endpoint(tools), authorization: token, tools: tools)
   }
 
@@ -51,9 +47,9 @@ package final class FCMProvider: LinkedProvider {
 
   fileprivate func send(
     _ message: JSONValue, counting badge: Badge?, _ counted: (Int) -> JSONValue, push: Int64,
-    to devices: [ProviderDevice], named: Int, noting notes: (any DepartureNotes)?
+    to devices: [ProviderDevice], kept: Int, noting notes: (any DepartureNotes)?
   ) {
-    guard let badge else { return send(message, push: push, to: devices, named: named, noting: notes) }
+    guard let badge else { return send(message, push: push, to: devices, kept: kept, noting: notes) }
     // The gap reaches from the token to the badge: the members of a message are sorted, and `android` or `apns` is the
     // first.
     let body = CountedBody { Self.body(counted($0)).bytes }
@@ -61,7 +57,7 @@ package final class FCMProvider: LinkedProvider {
     let between = body.bytes[token..<count]
     var batch = RequestBatchBuilder(
       template: .json, tag: push, body: Array(body.bytes[..<token] + body.bytes[count...]), gap: token,
-      capacity: devices.count, notes: notes, keptAnswers: named)
+      capacity: devices.count, notes: notes, keptAnswers: kept)
     for device in devices {
       let number = badge.number(after: device.badge)
       batch.append(id: device.id, path: path, body: Self.quotable(device.token) + between + Array(String(number).utf8))
@@ -70,25 +66,25 @@ package final class FCMProvider: LinkedProvider {
   }
 
   private func send(
-    _ message: JSONValue, push: Int64, to devices: [ProviderDevice], named: Int, noting notes: (any DepartureNotes)?
+    _ message: JSONValue, push: Int64, to devices: [ProviderDevice], kept: Int, noting notes: (any DepartureNotes)?
   ) {
     let (body, gap) = Self.body(message)
     var batch = RequestBatchBuilder(
       template: .json, tag: push, body: body, gap: gap, capacity: devices.count, notes: notes,
-      keptAnswers: named)
+      keptAnswers: kept)
     for device in devices { batch.append(id: device.id, path: path, body: Self.quotable(device.token)) }
     link.submit(batch.build())
   }
 
   /// One message to a topic or a condition, for the one member that stands for the subscribers.
   fileprivate func send(
-    _ message: JSONValue, target: [String: JSONValue], push: Int64, to members: [ProviderDevice], named: Int,
+    _ message: JSONValue, target: [String: JSONValue], push: Int64, to members: [ProviderDevice], kept: Int,
     noting notes: (any DepartureNotes)?
   ) {
     let body = JSONValue.object(["message": .object((message.object ?? [:]).merging(target) { $1 })])
     var batch = RequestBatchBuilder(
       template: .json, tag: push, body: body.bytes, capacity: members.count, notes: notes,
-      keptAnswers: named)
+      keptAnswers: kept)
     for member in members { batch.append(id: member.id, path: path) }
     link.submit(batch.build())
   }
@@ -123,19 +119,6 @@ package final class FCMProvider: LinkedProvider {
 extension CharacterSet {
   fileprivate static let ascii = CharacterSet(charactersIn: "\u{0}"..."\u{7f}")
   fileprivate static let unreserved = CharacterSet(charactersIn: "-._~").union(.alphanumerics.intersection(.ascii))
-}
-
-/// How many more messages of a push are asked for their names: the first ones, each time that it is begun or continued.
-private final class NameBudget: Sendable {
-  private let left = Mutex(200)
-
-  func take(atMost count: Int) -> Int {
-    left.withLock { left in
-      let taken = min(left, count)
-      left -= taken
-      return taken
-    }
-  }
 }
 
 /// One text of a push as FCM takes it. iPhones get what APNs would get.
@@ -181,7 +164,7 @@ private struct FCMVariant: Sendable {
 private struct FCMPush: PreparedPush {
   let provider: FCMProvider
   let push: ProviderPush
-  private let names = NameBudget()
+  private let answers = AnswerBudget()
   private let messages: Variants<FCMVariant>
 
   init(provider: FCMProvider, push: ProviderPush) {
@@ -202,12 +185,12 @@ private struct FCMPush: PreparedPush {
     _ variant: FCMVariant, _ platform: Platform, left: Int?, to devices: [ProviderDevice],
     noting notes: (any DepartureNotes)?
   ) {
-    let (named, message) = (names.take(atMost: devices.count), variant.json(platform, left: left))
+    let (kept, message) = (answers.take(atMost: devices.count), variant.json(platform, left: left))
     if let target = push.draft.audience.topicTarget {
-      return provider.send(message, target: target, push: push.id, to: devices, named: named, noting: notes)
+      return provider.send(message, target: target, push: push.id, to: devices, kept: kept, noting: notes)
     }
     provider.send(
       message, counting: variant.badge(platform), { variant.json(platform, left: left, count: $0) }, push: push.id,
-      to: devices, named: named, noting: notes)
+      to: devices, kept: kept, noting: notes)
   }
 }

@@ -12,6 +12,32 @@ struct FCMRules: ServiceRules {
   /// A 403 may be about the token's project or about the service account.
   func provesCredential(_ status: Int) -> Bool { status == 400 || status == 429 }
 
+  /// FCM names what it accepts.
+  func lack(in detail: Answer.Detail?) -> String? {
+    let body = detail?.body ?? []
+    if Self.isName(body) { return nil }
+    let answer = (try? JSONValue(parsing: body)) ?? .null  // of somebody else
+    return answer["error"] == nil && answer["name"]?.string?.isEmpty == false ? nil : "without a message name"
+  }
+
+  /// Whether a body is `{"name":"…"}` and nothing else: the usual form, read without a JSON parser.
+  private static func isName(_ body: [UInt8]) -> Bool {
+    var rest = body[...]
+    func skip(_ text: StaticString) -> Bool {
+      rest = rest.drop { $0 == 32 || (9...13).contains($0) }
+      let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+      guard rest.starts(with: bytes) else { return false }
+      rest = rest.dropFirst(bytes.count)
+      return true
+    }
+    guard skip("{"), skip("\"name\""), skip(":"), skip("\"") else { return false }
+    guard let end = rest.firstIndex(of: UInt8(ascii: "\"")), end > rest.startIndex,
+      !rest[..<end].contains(UInt8(ascii: "\\"))
+    else { return false }
+    rest = rest[(end + 1)...]
+    return skip("}") && (rest.allSatisfy { $0 == 32 || (9...13).contains($0) })
+  }
+
   /// As `projects/shop-1a2b3/messages/0:1500415314455276%31bd1c9631bd1c96`.
   func name(ofMessage body: [UInt8]) -> String? {
     let answer = try? JSONValue(parsing: body)  // nil: nothing to keep

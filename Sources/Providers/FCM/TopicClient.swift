@@ -1,5 +1,6 @@
 import Foundation
 import HTTP2
+import JSON
 package import Model
 import Reactor
 
@@ -176,11 +177,20 @@ private final class TopicClient: ClientGroupHandler, @unchecked Sendable {
   func group(_ group: ClientGroup, heard goAway: GoAway) {}
   func groupWillSend(_ group: ClientGroup) { authorize() }
 
+  /// Whether a body is one of Google's: an object, or nothing at all.
+  private static func isDone(_ body: [UInt8]) -> Bool {
+    if body.isEmpty { return true }
+    let answer = try? JSONValue(parsing: body)  // nil: of somebody else
+    return answer?.object != nil && answer?["error"] == nil
+  }
+
+  private static let unreadable = TopicResult.later(reason: OwnReason.unreadableAnswer.rawValue, after: nil)
+
   private func result(_ answer: Answer.Result, joins: Bool) -> TopicResult {
     switch answer {
     case .notProcessed: return .later(reason: trouble ?? OwnReason.unreachable.rawValue, after: nil)
     case .unknown(let cause): return .later(reason: cause.reason.rawValue, after: nil)
-    case .answered(200..<300, _): return .done
+    case .answered(200..<300, let detail): return Self.isDone(detail?.body ?? []) ? .done : Self.unreadable
     case .answered(409, _) where joins: return .done
     case .answered(let status, let detail):
       let reading = FCMRules().reading(status, detail, now: tools.clock())

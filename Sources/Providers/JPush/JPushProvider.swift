@@ -88,7 +88,7 @@ package final class JPushProvider: LinkedProvider {
 
   fileprivate func send(
     _ message: JPushMessage, _ push: ProviderPush, timeToLive: Int?, to devices: [ProviderDevice],
-    noting notes: (any DepartureNotes)?
+    _ answers: AnswerBudget, noting notes: (any DepartureNotes)?
   ) {
     let chunks = stride(from: 0, to: devices.count, by: JPushMessage.deviceLimit).map {
       $0..<min($0 + JPushMessage.deviceLimit, devices.count)
@@ -100,7 +100,8 @@ package final class JPushProvider: LinkedProvider {
         let request = message.request(
           to: Self.platforms(of: members), cid: Self.cid(appKey, push, ids), sendno: push.id, timeToLive: timeToLive)
         var batch = RequestBatchBuilder(
-          template: .json, tag: push.id, capacity: 1, notes: notes.map { GroupNotes($0, indices, ids) })
+          template: .json, tag: push.id, capacity: 1, notes: notes.map { GroupNotes($0, indices, ids) },
+          keptAnswers: answers.take(atMost: 1))
         batch.append(id: rules.begin(ids), path: "/v3/push", body: Self.body(request, to: members))
         link.submit(batch.build())
       }
@@ -128,6 +129,7 @@ private struct JPushPush: PreparedPush {
   let provider: JPushProvider
   let push: ProviderPush
   private let messages: Variants<JPushMessage>
+  private let answers = AnswerBudget()
 
   init(provider: JPushProvider, push: ProviderPush) {
     (self.provider, self.push) = (provider, push)
@@ -138,7 +140,7 @@ private struct JPushPush: PreparedPush {
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
     let left = push.timeLeft(at: provider.now())
     messages.send(to: devices, noting: notes) { message, devices, notes in
-      provider.send(message, push, timeToLive: left, to: devices, noting: notes)
+      provider.send(message, push, timeToLive: left, to: devices, answers, noting: notes)
     }
   }
 }

@@ -72,6 +72,15 @@ final class JPushRules: ServiceRules {
 
   func provesCredential(_ status: Int) -> Bool { status == 400 }
 
+  func lack(in detail: Answer.Detail?) -> String? { Self.number(detail) == nil ? "without a msg_id" : nil }
+
+  /// The number that JPush gives to what it accepts; nil: this is no acceptance.
+  private static func number(_ detail: Answer.Detail?) -> String? {
+    let answer = (try? JSONValue(parsing: detail?.body ?? [])) ?? .null  // of somebody else
+    guard answer["error"] == nil else { return nil }
+    return answer["msg_id"]?.string.flatMap { $0.isEmpty ? nil : $0 } ?? answer["msg_id"]?.integer.map(String.init)
+  }
+
   func reading(_ status: Int, _ detail: Answer.Detail?, now: Date) -> AnswerReading {
     let response = JPushResponse(status: status, body: detail?.body ?? [])
     let reason = response.reason
@@ -100,10 +109,7 @@ final class JPushRules: ServiceRules {
       }
       // Nothing is kept for a request without devices, which only tries the credential.
       guard status == 200, state.requests[answer.id] != nil else { return }
-      let body = (try? JSONValue(parsing: detail?.body ?? [])) ?? .null  // an answer of a proxy
-      if let id = body["msg_id"]?.string ?? body["msg_id"]?.integer.map(String.init) {
-        state.messages[answer.id] = SentMessage(id: id, sentAt: now)
-      }
+      if let id = Self.number(detail) { state.messages[answer.id] = SentMessage(id: id, sentAt: now) }
     }
   }
 
@@ -136,9 +142,12 @@ final class JPushRules: ServiceRules {
         guard let devices = state.requests.removeValue(forKey: request) else {
           return SendReport(push: report.push, results: [(request, result)])
         }
+        // One answer is that of all devices; it is kept with the first of them.
+        let answer = report.answers[request]
+        let kept = answer.map { answer in devices.prefix(AnswerBudget.size).map { ($0, answer) } } ?? []
         return SendReport(
           push: report.push, results: devices.map { ($0, result) },
-          message: state.messages.removeValue(forKey: request))
+          message: state.messages.removeValue(forKey: request), answers: Dictionary(kept) { first, _ in first })
       }
     }
   }

@@ -143,7 +143,7 @@ extension App {
     let schedules = "(SELECT id FROM schedules WHERE app_id = ?1)"
     for table in [
       "deliveries", "push_reasons", "push_latencies", "push_targets", "receipts", "receipt_counters", "jpush_messages",
-      "incident_pushes", "message_names",
+      "incident_pushes", "message_names", "delivery_answers",
     ] {
       try database.run("DELETE FROM \(table) WHERE push_id IN \(pushes)", id)
     }

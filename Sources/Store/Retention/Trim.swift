@@ -169,7 +169,9 @@ extension Trim {
       "DELETE FROM deliveries WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
     // At most one for each delivery, so that the step stays small.
     try database.run("DELETE FROM receipts WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
-    try database.run("DELETE FROM message_names WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
+    for table in ["message_names", "delivery_answers"] {
+      try database.run("DELETE FROM \(table) WHERE push_id = ? AND device_id <= ?", push, last ?? .max)
+    }
     try database.run(
       """
       UPDATE pushes SET has_details = ?1, details_removed = details_removed + ?2,
@@ -200,7 +202,7 @@ extension Trim {
     try database.run("UPDATE pushes SET parent_id = NULL WHERE parent_id = ?", push)
     for table in [
       "push_targets", "push_reasons", "push_latencies", "receipts", "receipt_counters", "jpush_messages",
-      "incident_pushes", "message_names",
+      "incident_pushes", "message_names", "delivery_answers",
     ] {
       try database.run("DELETE FROM \(table) WHERE push_id = ?", push)
     }

@@ -144,6 +144,20 @@ extension Schema {
       ) STRICT, WITHOUT ROWID;
       """)
 
+  /// What the service answered to the request for a device, of the first devices and failures of a push.
+  static let deliveryAnswers = Migration(
+    id: "2026-11-29 delivery answers",
+    sql: """
+      CREATE TABLE delivery_answers(
+        push_id INTEGER NOT NULL,
+        device_id INTEGER NOT NULL,
+        status INTEGER NOT NULL,             -- HTTP
+        fields TEXT NOT NULL,                -- `name: value`, a line each
+        body TEXT NOT NULL,
+        PRIMARY KEY(push_id, device_id)
+      ) STRICT, WITHOUT ROWID;
+      """)
+
   /// How far a push that is sent at most once has come with each service.
   static let pushAnnouncements = Migration(
     id: "2026-11-23 push announcements",

@@ -20,7 +20,7 @@ package enum Schema {
       templates, segments, webhooks, tokenLimits, auditChain, signIn, incidentMessages, enrollments, oidc, approvals,
       incidentEnds, shownSecondSteps, localizations, incidentMoves, acceptedBefore, messageNames,
       audienceUses, repeatedApprovals, pushTypes, receiptServices, removedSchedules,
-      pausedApprovals, approvalMessages, approvedRules, replacedTokens, jpushMessageIDs,
+      pausedApprovals, approvalMessages, approvedRules, replacedTokens, jpushMessageIDs, deliveryAnswers,
     ])
 
   /// The schema of the first release.

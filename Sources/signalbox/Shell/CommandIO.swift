@@ -28,6 +28,8 @@ struct CommandIO: Sendable {
   var proxies = ProxyRules.none
   /// The first error of standard output; nil if all writes succeeded.
   var outputFailure: @Sendable () -> OutputFailure? = { nil }
+  /// Lets the command end well although standard output could not be written.
+  var forgiveOutput: @Sendable () -> Void = {}
 
   static let standard = CommandIO(
     write: { StandardStream.output.write($0) },
@@ -36,7 +38,8 @@ struct CommandIO: Sendable {
     isWatched: isatty(STDERR_FILENO) == 1,
     environment: ProcessInfo.processInfo.environment,
     now: { Date() },
-    outputFailure: { StandardStream.output.failure })
+    outputFailure: { StandardStream.output.failure },
+    forgiveOutput: { StandardStream.output.forgive() })
 
   /// Reads standard input to its end, or until there are `limit` bytes.
   ///
@@ -95,10 +98,10 @@ struct CommandIO: Sendable {
   ///   - message: for the JSON log, which has the address as a value.
   ///   - text: for people, with the address in it.
   func announce(_ message: String, address: String, text: Message) {
-    switch format {
-    case .text: say(text)
-    case .json: write(logLine(.notice, message, [("address", address)]))
-    }
+    let line = format == .text ? self.text(text) + "\n" : logLine(.notice, message, [("address", address)])
+    write(line)
+    // Somebody may read standard error, and nobody else learns the address.
+    if outputFailure() != nil { writeError(line) }
   }
 
   /// Writes an error to standard error.

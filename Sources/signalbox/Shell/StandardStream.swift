@@ -16,11 +16,15 @@ final class StandardStream: Sendable {
 
   private let descriptor: Int32
   private let broken = Mutex<OutputFailure?>(nil)
+  private let isForgiven = Atomic(false)
 
   private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// The first error; nil if all writes succeeded.
-  var failure: OutputFailure? { broken.withLock { $0 } }
+  /// The first error; nil if all writes succeeded, or if it does not matter.
+  var failure: OutputFailure? { isForgiven.load(ordering: .relaxed) ? nil : broken.withLock { $0 } }
+
+  /// For a command whose work is not its output.
+  func forgive() { isForgiven.store(true, ordering: .relaxed) }
 
   /// Writes nothing after the first failure, so that the output has no gaps.
   func write(_ text: String) {

@@ -282,6 +282,62 @@ struct PushPageTests {
     }
   }
 
+  @Test("what a service answered is shown as it came, and in the API; what was not kept is rebuilt")
+  func keptAnswer() async throws {
+    let document = try OpenAPIDocument()
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: scene.addApp())
+      let push = try await scene.send(Self.draft("Hello"))
+      let answer = KeptAnswer(
+        status: 200,
+        fields: [("apns-id", "1234"), ("apns-unique-id", "unique-1"), ("set-cookie", "secret")].map {
+          KeptAnswer.Field(name: $0.0, value: $0.1)
+        }, body: "")
+      try await scene.store.write { try KeptAnswer.keep($0, [1: answer], push: push.id) }
+      var anna = try await scene.signIn(.viewer)
+      let page = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/1")).text
+      for text in ["apns-unique-id: unique-1", "The response is shown as it came."] {
+        #expect(page.contains(text), "\(text)")
+      }
+      #expect(!page.contains("secret"))
+      let rebuilt = ScenePage(try await anna.get("/pushes/\(push.uid)/deliveries/2")).text
+      #expect(!rebuilt.contains("apns-unique-id") && rebuilt.contains("Reconstructed from what is stored"))
+      let list = try await scene.call(.get, "/api/v1/pushes/\(push.uid)/deliveries", as: .viewer)
+      let items = try #require(list.json?["items"]?.array)
+      #expect(items.map { $0["apns_unique_id"] } == ["unique-1", .null])
+      #expect(
+        items.map { $0["answer"] } == [
+          [
+            "status": 200, "body": "",
+            "fields": [
+              ["name": "apns-id", "value": "1234"], ["name": "apns-unique-id", "value": "unique-1"],
+            ],
+          ], .null,
+        ])
+      #expect(try document.errors(list, to: .init(method: "GET", path: "/api/v1/pushes/{id}/deliveries")) == [])
+    }
+  }
+
+  @Test("an answer to an earlier attempt is not shown as the last one's; one that proves nothing is")
+  func earlierAnswer() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addDevices(2, of: scene.addApp())
+      let push = try await scene.send(Self.draft("Hello"))
+      try await scene.store.write { database in
+        let page = KeptAnswer(status: 200, fields: [], body: "<html>Sign in</html>")
+        try KeptAnswer.keep(database, [1: KeptAnswer(status: 503, fields: [], body: "{}"), 2: page], push: push.id)
+        try database.run("INSERT INTO reasons(text) VALUES ('UnreadableAnswer (200 without a msg_id: <html>)')")
+        try database.run(
+          """
+          UPDATE deliveries SET outcome = 5, status = 0, reason_id = (SELECT max(id) FROM reasons) WHERE device_id = 2
+          """)
+      }
+      var anna = try await scene.signIn(.viewer)
+      #expect(try await !ScenePage(anna.get("/pushes/\(push.uid)/deliveries/1")).text.contains("HTTP/2 503"))
+      #expect(try await ScenePage(anna.get("/pushes/\(push.uid)/deliveries/2")).text.contains("<html>Sign in</html>"))
+    }
+  }
+
   @Test("a badge that is counted is shown with the number that each device got")
   func badge() async throws {
     try await ConsoleScene.with { scene in

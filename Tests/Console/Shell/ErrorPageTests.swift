@@ -227,6 +227,25 @@ struct ErrorPageTests {
     }
   }
 
+  @Test("a database that was removed under the server: not ready, said on the Overview, and nothing is accepted")
+  func lostDatabase() async throws {
+    try await ConsoleScene.with { scene in
+      _ = try await scene.addApp()
+      var anna = try await scene.signIn(.operator)
+      let (file, aside) = (scene.store.pool.path + "-wal", scene.store.pool.path + ".aside")
+      try FileManager.default.moveItem(atPath: file, toPath: aside)
+      let ready = try await scene.call(.get, "/readyz", as: nil)
+      #expect(ready.status == 503)
+      let words = "The database's files were replaced or removed while the server runs."
+      let answer = try await scene.call(
+        .post, "/api/v1/apps", as: .admin, json: ["bundle_id": "com.example.other", "name": "Other"])
+      #expect(answer.status == 503 && answer.text.contains(words), "\(answer.text)")
+      #expect(ScenePage(try await anna.get("/")).text.contains("Not saved"))
+      try FileManager.default.moveItem(atPath: aside, toPath: file)
+      #expect(try await scene.call(.get, "/readyz", as: nil).text == "ready\n")
+    }
+  }
+
   @Test("health needs nobody")
   func health() async throws {
     try await ConsoleScene.with { scene in

@@ -98,11 +98,9 @@ struct FlowTests {
     #expect(ended == [1, 3, 5, 7])
   }
 
-  @Test("bodies of successes are dropped on demand, and still counted against their announced length")
-  func droppedBody() throws {
-    var configuration = ClientConfiguration()
-    configuration.keepsBodyOfSuccess = false
-    let scene = try Scene(configuration: configuration)
+  @Test("bodies are counted against their announced length")
+  func bodyLength() throws {
+    let scene = try Scene()
     scene.submit(3)
     for (stream, status, length) in [(1, "200", "5"), (3, "404", "5"), (5, "200", "6")] as [(UInt32, String, String)] {
       try scene.receive(Scene.headers(stream, [(":status", status), ("content-length", length)], end: false))
@@ -115,7 +113,7 @@ struct FlowTests {
       case .unknown(let cause): "\(cause)"
       }
     }
-    #expect(answers == ["200 0", "404 5", "reset(\(ErrorCode.protocolError))"])
+    #expect(answers == ["200 5", "404 5", "reset(\(ErrorCode.protocolError))"])
   }
 
   @Test("a used-up window of the connection: the bodies go on in their order, also when one was given up")

@@ -58,7 +58,11 @@ struct IncidentTests {
     #expect(IncidentCause.holdUp("Unreachable") == IncidentCause(.service, "Unreachable"))
     #expect(IncidentCause.holdUp("ProxyForbidden") == IncidentCause(.service, "ProxyForbidden"))
     #expect(IncidentCause.holdUp("ServiceUnavailable") == IncidentCause(.service, "ServiceUnavailable"))
-    for word in ["TooManyRequests", "ConnectionLost", "TimedOut", "BadDeviceToken"] {
+    // Told only while nothing at all is answered.
+    for word in ["Untrusted", "ConnectionLost", "TimedOut", "UnreadableAnswer"] {
+      #expect(IncidentCause.holdUp(word) == IncidentCause(.service, word))
+    }
+    for word in ["TooManyRequests", "Interrupted", "BadDeviceToken"] {
       #expect(IncidentCause.holdUp(word) == nil, "\(word)")
     }
   }

@@ -68,6 +68,8 @@ final class TestProvider: Sendable {
     var states: [ProviderState] = []
     /// What the service called its messages, by device.
     var names: [Int64: String] = [:]
+    /// What came, by device, where it was kept.
+    var answers: [Int64: ReceivedAnswer] = [:]
 
     func count(_ result: SendResult) -> Int { results.values.count { $0 == result } }
   }
@@ -105,6 +107,7 @@ final class TestProvider: Sendable {
       report: { [weak self] report in
         self?.change { results in
           results.names.merge(report.names) { $1 }
+          results.answers.merge(report.answers) { $1 }
           for (device, result) in report.results {
             if results.results.updateValue(result, forKey: device) != nil { results.repeated.append(device) }
           }

@@ -209,8 +209,15 @@ struct DeviceProviderTests {
       try Delivery.keep(database, names: [4: "projects/p/messages/1", 5: "projects/p/messages/2"], push: push.id)
       #expect(try Delivery.name(database, push: push.id, device: 5) == "projects/p/messages/2")
       #expect(try Delivery.name(database, push: push.id, device: 6) == nil)
+      let answer = KeptAnswer(
+        status: 400, fields: [.init(name: "retry-after", value: "a: b"), .init(name: "empty", value: "")],
+        body: String(repeating: "é", count: 2000))
+      try KeptAnswer.keep(database, [4: answer], push: push.id)
+      let found = try #require(try KeptAnswer.find(database, push: push.id, device: 4))
+      #expect(found == answer && found["retry-after"] == "a: b" && found.body.utf8.count == KeptAnswer.limit)
       try App.delete(database, id: app.id)
       #expect(try database.int("SELECT count(*) FROM message_names") == 0)
+      #expect(try database.int("SELECT count(*) FROM delivery_answers") == 0)
       #expect(try database.int("SELECT count(*) FROM jpush_messages") == 0)
     }
   }
