@@ -31,7 +31,10 @@ extension DeviceWriter {
     }
     if let known = try find(registration.token, app: app, registrar) {
       let count = try tagCount(known.id, after: registration.tags)
-      if let problem = try problem(limits, app: app, alias: registration.alias, before: known, tags: count) {
+      let revives = known.kind.state != DeviceState.active.rawValue
+      if let problem = try problem(
+        limits, app: app, alias: registration.alias, before: known, tags: count, revives: revives)
+      {
         return .rejected(problem)
       }
       try change(
