@@ -102,9 +102,7 @@ extension PushIntake {
         app, try Lint.Context(database, app, draft, now: now), try Device.unknown(database, of: draft, app: app.id)
       )
     }
-    let query = AudienceQuery(
-      app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience,
-      now: now)
+    let query = AudienceQuery(app: app.id, draft, now: now)
     var count: AudienceCount?
     var elsewhere = 0
     do {

@@ -152,10 +152,12 @@ private struct FCMPush: PreparedPush {
   }
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
-    let left = push.timeLeft(at: provider.now())
-    messages.send(to: devices, noting: notes) { variant, devices, notes in
-      let message = left.map { FCMMessage(variant.draft, uid: push.uid, signature: push.signature, timeToLive: $0) }
-      send(message ?? variant.message, to: devices, noting: notes)
+    push.send(to: devices, noting: notes) { first, devices, notes in
+      let left = push.timeLeft(at: provider.now(), since: first)
+      messages.send(to: devices, noting: notes) { variant, devices, notes in
+        let message = left.map { FCMMessage(variant.draft, uid: push.uid, signature: push.signature, timeToLive: $0) }
+        send(message ?? variant.message, to: devices, noting: notes)
+      }
     }
   }
 

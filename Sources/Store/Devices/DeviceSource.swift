@@ -28,10 +28,12 @@ struct DeviceSource {
 
   /// Devices by kind. Every combination is one arm; there are few.
   ///
-  /// - Parameter provider: one that no platform has by itself; nil: any.
+  /// - Parameters:
+  ///   - provider: one that no platform has by itself; nil: any.
+  ///   - isWanted: leaves out the others of the combinations.
   static func kinds(
     apps: [Int64], environments: [Environment], platforms: [Platform], provider: ProviderKind? = nil,
-    states: [DeviceState], _ range: Range
+    states: [DeviceState], _ range: Range, only isWanted: (Environment, Platform) -> Bool = { _, _ in true }
   ) -> DeviceSource? {
     let index = provider == nil ? "devices_kind" : "devices_provider"
     let ofProvider = provider.map { " AND provider = \($0.code)" } ?? ""
@@ -39,7 +41,7 @@ struct DeviceSource {
     var arguments: [SQLiteValue] = []
     for app in apps {
       for environment in environments {
-        for platform in platforms {
+        for platform in platforms where isWanted(environment, platform) {
           for state in states {
             arms.append(
               """
