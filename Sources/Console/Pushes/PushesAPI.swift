@@ -49,6 +49,7 @@ enum PushesAPI {
     answer.reasons = reasons
     answer.providers = try Delivery.providerCounts(database, push: push.id, reasons)
     answer.jpush = try SentJPushMessage.all(database, push: push.id)
+    answer.unused = push.draft?.unusedKeys(try push.reached(database))
     answer.parent = parent?.uid
     answer.schedule = schedule?.uid
     return answer
@@ -58,6 +59,7 @@ enum PushesAPI {
 
   private static let filters = [
     "app", "environment", "state", "outcome", "source", "push_type", "q", "from", "to", "schedule",
+    "msg_id",
   ]
 
   private static func list(_ call: APIContext) async throws -> Response {
@@ -72,6 +74,7 @@ enum PushesAPI {
     found.pushType = query.choice("push_type")
     found.search = query.text("q")
     (found.from, found.before) = (query.day("from"), query.day("to", isEnd: true))
+    found.messageID = query.number("msg_id", in: 1...Int.max).map { Int64($0) }
     try query.finish()
     let filter = found
     return try await call.kept { database in
