@@ -78,14 +78,6 @@ extension Push {
       conditions.append("p.state IN \(placeholders(filter.states.count))")
       arguments += filter.states.map { $0.rawValue as any SQLiteBindable }
     }
-    if let id = filter.messageID {
-      add("p.id = ?", id)
-      conditions.append("(p.source = 'jpush' OR p.source = 'schedule' AND p.created_by LIKE 'jpush %')")
-      return (
-        "SELECT \(columns) FROM pushes p WHERE p.id < ? AND \(conditions.joined(separator: " AND ")) LIMIT ?",
-        [before] + arguments + [limit], false
-      )
-    }
     let also = conditions.map { " AND " + $0 }.joined()
     for (column, value) in [("parent", filter.parent), ("schedule", filter.schedule)] {
       guard let value else { continue }
@@ -146,8 +138,6 @@ package struct PushFilter: Sendable, Hashable {
   package var schedule: Int64?
   /// Retries of this push.
   package var parent: Int64?
-  /// The number by which the JPush-compatible API knows it (``Push/messageID``).
-  package var messageID: Int64?
 
   package init(app: Int64? = nil) { self.app = app }
 }
