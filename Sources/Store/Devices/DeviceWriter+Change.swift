@@ -19,10 +19,8 @@ extension DeviceWriter {
   }
 
   /// Why a change exceeds a limit, nil if it does not.
-  ///
-  /// - Parameter revives: whether the device becomes active by it.
   func problem(
-    _ limits: DeviceLimits, app: Int64, alias: Change<String?>, before: Before?, tags: Int, revives: Bool = false
+    _ limits: DeviceLimits, app: Int64, alias: Change<String?>, before: Before?, tags: Int
   ) throws -> Problem? {
     if tags > limits.tagsPerDevice {
       return Problem(
@@ -31,15 +29,9 @@ extension DeviceWriter {
           + "{count}.",
         ["limit": "\(limits.tagsPerDevice)", "count": "\(tags)"])
     }
-    guard let limit = limits.devicesPerAlias, case .set(let new?) = alias, new != before?.alias || revives else {
-      return nil
-    }
-    // Devices that cannot be reached do not count: they would keep out the user's next phone for ever.
+    guard let limit = limits.devicesPerAlias, case .set(let new?) = alias, new != before?.alias else { return nil }
     let count = try database.int(
-      """
-      SELECT count(*) FROM (SELECT 1 FROM devices INDEXED BY devices_alias WHERE alias = ? AND app_id = ?
-        AND state = \(DeviceState.active.rawValue) LIMIT ?)
-      """, new, app, limit)
+      "SELECT count(*) FROM (SELECT 1 FROM devices WHERE alias = ? AND app_id = ? LIMIT ?)", new, app, limit)
     guard count >= limit else { return nil }
     return Problem("alias", AliasMessage.full, ["limit": "\(limit)"])
   }

@@ -31,10 +31,7 @@ extension DeviceWriter {
     }
     if let known = try find(registration.token, app: app, registrar) {
       let count = try tagCount(known.id, after: registration.tags)
-      let revives = known.kind.state != DeviceState.active.rawValue
-      if let problem = try problem(
-        limits, app: app, alias: registration.alias, before: known, tags: count, revives: revives)
-      {
+      if let problem = try problem(limits, app: app, alias: registration.alias, before: known, tags: count) {
         return .rejected(problem)
       }
       try change(

@@ -138,27 +138,6 @@ struct AppRegistrationTests {
     }
   }
 
-  @Test(
-    "devices that cannot be reached do not count for an alias: the user's next phone gets in, and one that comes back too",
-    arguments: [DeviceState.quarantined, .dead])
-  func unreachable(state: DeviceState) throws {
-    try withApp { database, app in
-      let limits = DeviceLimits(devicesPerAlias: 2)
-      for number in 1...2 { try take(database, app, registration(number, alias: "anna")) { $0.limits = limits } }
-      try database.run("UPDATE devices SET state = ?", state.rawValue)
-      try database.run("UPDATE device_counters SET state = ?", state.rawValue)
-      for number in 3...4 {
-        #expect(try take(database, app, registration(number, alias: "anna")) { $0.limits = limits } == .success)
-      }
-      #expect(try take(database, app, registration(5, alias: "anna")) { $0.limits = limits } == .aliasFull)
-      // Back from the dead it would be the third.
-      #expect(try take(database, app, registration(1, alias: "anna")) { $0.limits = limits } == .aliasFull)
-      try take(database, app, registration(4, alias: "ben"))
-      #expect(try take(database, app, registration(1, alias: "anna")) { $0.limits = limits } == .success)
-      #expect(try DeviceCounters.faults(database) == 0)
-    }
-  }
-
   @Test("several registrations of one transaction see each other, and a device is removed by its token")
   func together() throws {
     try withApp { database, app in
