@@ -65,7 +65,7 @@ package struct ProviderPush: Sendable {
   /// Each device's request ID derives from it.
   package let seed: UInt64
   package let draft: PushDraft
-  /// The time to live counts from here.
+  /// The time to live counts from here for devices that say nothing else.
   package let sentAt: Date
   package init(id: Int64, uid: String, signature: String? = nil, seed: UInt64, draft: PushDraft, sentAt: Date) {
     (self.id, self.uid, self.seed, self.draft, self.sentAt) = (id, uid, seed, draft, sentAt)
@@ -74,8 +74,10 @@ package struct ProviderPush: Sendable {
 
   /// For a service that takes the time to live in seconds from its request on: what is left of it. Nil: the draft's own
   /// holds, which is none, or 0 for a single attempt, whenever it is made.
-  func timeLeft(at now: Date) -> Int? {
-    guard let end = draft.expiration(sentAt: sentAt), end.timeIntervalSince1970 != 0 else { return nil }
+  ///
+  /// - Parameter first: when the devices were first handed over.
+  func timeLeft(at now: Date, since first: Date) -> Int? {
+    guard let end = draft.expiration(sentAt: first), end.timeIntervalSince1970 != 0 else { return nil }
     return max(0, Int(end.timeIntervalSince(now).rounded(.up)))
   }
 }
@@ -90,8 +92,13 @@ package struct ProviderDevice: Sendable, Hashable {
   package let badge: Int
   /// Which of ``PushDraft/variants`` it gets.
   package let variant: Int
-  package init(id: Int64, token: DeviceToken, platform: Platform = .ios, badge: Int = 0, variant: Int = 0) {
+  /// When it was first handed over: its time to live counts from then. Nil: when the push was sent.
+  package let firstAt: Date?
+  package init(
+    id: Int64, token: DeviceToken, platform: Platform = .ios, badge: Int = 0, variant: Int = 0, firstAt: Date? = nil
+  ) {
     (self.id, self.token, self.platform, self.badge, self.variant) = (id, token, platform, badge, variant)
+    self.firstAt = firstAt
   }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import HTTP2
 import Model
 
@@ -38,6 +39,25 @@ struct Variants<Message: Sendable>: Sendable {
   static func places(_ devices: [ProviderDevice]) -> [(variant: Int, places: [Int])] {
     Dictionary(grouping: devices.indices) { devices[$0].variant }.sorted { $0.key < $1.key }
       .map { (variant: $0.key, places: $0.value) }
+  }
+}
+
+extension ProviderPush {
+  /// Calls `body` with the devices that were first handed over at the same time. Those of a page are, so that there is
+  /// one call, except for devices that are tried again.
+  func send(
+    to devices: [ProviderDevice], noting notes: (any DepartureNotes)?,
+    _ body: (_ first: Date, [ProviderDevice], (any DepartureNotes)?) -> Void
+  ) {
+    let first = devices.first?.firstAt
+    guard draft.secondsToLive != nil, devices.contains(where: { $0.firstAt != first }) else {
+      return body(first ?? sentAt, devices, notes)
+    }
+    for (first, places) in Dictionary(grouping: devices.indices, by: { devices[$0].firstAt ?? sentAt })
+      .sorted(by: { $0.key < $1.key })
+    {
+      body(first, places.map { devices[$0] }, notes.map { PlacedNotes($0, places) })
+    }
   }
 }
 

@@ -237,4 +237,18 @@ struct ScheduleTests {
       for (number, time) in times.enumerated() { #expect(time >= Double(number) * 60 / 7 - 0.2) }
     }
   }
+
+  @Test("the time to live counts from the hand-over of each device: one that is spread for longer reaches all")
+  func spreadForLonger() async throws {
+    try await EngineScene.run(devices: 7) { scene in
+      let push = try await scene.push(options: ["spread_minutes": 10, "time_to_live": 300])
+      try await scene.life { engine in
+        engine.enqueue(push.id)
+        try await go(scene, by: 0.5) { try await scene.record(push).state == .finished }
+      }
+      #expect(try await scene.record(push).counts == OutcomeCounts(accepted: 7))
+      let firsts = scene.service.firsts
+      #expect(Set(firsts).count == 7, "each has an end of its own: \(firsts)")
+    }
+  }
 }

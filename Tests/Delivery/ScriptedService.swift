@@ -23,6 +23,7 @@ final class ScriptedService: RouteFinder {
   private struct State {
     var sent: [Sent] = []
     var attempts: [Int64: Int] = [:]
+    var firsts: [Date] = []
     var reconnects = 0
     var found = 0
     var provider = ProviderState.ready
@@ -43,6 +44,8 @@ final class ScriptedService: RouteFinder {
   var sent: [Sent] { state.withLock { $0.sent } }
   /// Devices that anything was sent to, each time.
   var devices: [Int64] { sent.map(\.device) }
+  /// When each of them was first handed over, each time.
+  var firsts: [Date] { state.withLock { $0.firsts } }
   var held: Int { answers.held }
   var mostHeld: Int { answers.mostHeld }
   var reconnects: Int { state.withLock { $0.reconnects } }
@@ -82,6 +85,7 @@ final class ScriptedService: RouteFinder {
       for member in members {
         state.sent.append(Sent(push: push.id, device: member.id, seed: push.seed, at: now))
         state.attempts[member.id, default: 0] += 1
+        if let first = member.firstAt { state.firsts.append(first) }
       }
     }
     answers.take(

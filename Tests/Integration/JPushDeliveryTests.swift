@@ -6,6 +6,7 @@ import Logging
 import Model
 import Providers
 import Reactor
+import SQLite
 import Simulator
 import Store
 import TestSupport
@@ -147,6 +148,50 @@ struct JPushDeliveryTests {
       #expect(push.counts == OutcomeCounts(accepted: 3))
       #expect(try await world.counts(push).mapValues(\.accepted) == [.apns: 1, .fcm: 1, .jpush: 1])
       #expect(world.arrivals(phones) == [1, 1, 1])
+    }
+  }
+
+  @Test(
+    "Android devices of both environments, each through its own credential, or all through the only one there is",
+    arguments: [[Model.Environment.development], [.production], [.development, .production]])
+  func anyAndroid(environments: [Model.Environment]) async throws {
+    try await run { world in
+      let app = world.scene.app.id
+      try await world.store.write { database in
+        for provider in [ProviderKind.fcm, .jpush] {
+          for environment in Model.Environment.allCases {
+            if environments.contains(environment) {
+              try Credential.bind(
+                database, app: app, provider: provider, environment: environment, certificate: nil,
+                endpoint: "simulator", now: Date())
+            } else if let unused = try Credential.find(
+              database, app: app, provider: provider, environment: environment)
+            {
+              try database.run("DELETE FROM credentials WHERE id = ?", unused.id)
+            }
+          }
+        }
+      }
+      var phones: [SimulatedPhone] = []
+      for environment in Model.Environment.allCases {
+        for provider in [ProviderKind.fcm, .jpush] {
+          phones += try await world.add([
+            NewPhone(
+              name: "\(environment) \(provider)", platform: .android, provider: provider, environment: environment,
+              topic: DeliveryScene.topic)
+          ])
+        }
+      }
+      let iphones = try await world.add(
+        Model.Environment.allCases.map {
+          NewPhone(name: "\($0)", environment: $0, topic: DeliveryScene.topic)
+        })
+      let push = try await world.deliver(options: ["any_android": true])
+      #expect(push.counts == OutcomeCounts(accepted: 5), "\(push.error ?? "")")
+      #expect(world.arrivals(phones) == [1, 1, 1, 1])
+      #expect(world.arrivals(iphones).sorted() == [0, 1], "iPhones of the push's environment alone")
+      let usual = try await world.deliver(options: [:])
+      #expect(usual.target == 3)
     }
   }
 

@@ -26,13 +26,15 @@ struct JPushCall: ActorContext {
 
   func invalid(_ text: String) -> JPushError { JPushError(family.invalid, text) }
 
-  /// Reads the body. Any kind of JSON will do: JPush's client for Python writes `application/json;charset:utf-8`.
+  /// Reads the body. Libraries name any type for it: JPush's for Python writes `application/json;charset:utf-8`, the one
+  /// for C# `text/plain`.
   ///
   /// - Throws: ``JPushError`` if it is not JSON.
   func body() async throws -> JSONValue {
     let type = request.mediaType ?? ""
-    // A page of another site can send any other type without asking first.
-    guard type.hasSuffix("/json") || type.hasSuffix("+json") else {
+    let isJSON = type.hasSuffix("/json") || type.hasSuffix("+json")
+    // A page of another site can send any other type without asking first; its browser says where it is from.
+    guard isJSON || request.header("Origin") == nil && request.header("Sec-Fetch-Site") == nil else {
       throw invalid("The Content-Type must be application/json.")
     }
     let bytes = try await request.body.collect(upTo: JPushAPI.bodyLimit)

@@ -5,6 +5,7 @@ import JSON
 import Model
 import SQLite
 import Store
+import Synchronization
 
 /// `/v3/push`, `/v3/push/validate`, `/v3/push/cid`, the batches, and the end of a push.
 enum JPushPushesAPI {
@@ -49,21 +50,32 @@ enum JPushPushesAPI {
     }
   }
 
+  /// What the intake counted, which a repetition does not count again.
+  private final class Reached: Sendable {
+    private let counted = Mutex<[Reach]?>(nil)
+    var all: [Reach]? { counted.withLock { $0 } }
+    func note(_ check: PushCheck) { counted.withLock { $0 = check.count?.reached } }
+  }
+
   /// Sends a push through the intake, once for each `cid`.
   ///
-  /// - Returns: the answer as it was given the first time.
-  private static func take(_ call: JPushCall, _ request: JPushRequest, cid: String?) async throws -> Idempotency.Answer
-  {
+  /// - Returns: the answer as it was given the first time, and the keys that were of no use.
+  private static func take(
+    _ call: JPushCall, _ request: JPushRequest, cid: String?
+  ) async throws -> (answer: Idempotency.Answer, unused: [String]) {
     let draft = try await draft(call, request)
     let order = PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.clientAddress, now: call.now)
     // As at JPush, the cid alone decides: another body with the same one is not sent either.
     let idempotency = Idempotency(actor: call.actor, key: cid, route: "POST /v3/push", content: [], now: call.now)
-    return try await naming(draft) {
-      try await call.console.intake.take(order, once: idempotency) { _, kept, _ in
+    let reached = Reached()
+    let answer = try await naming(draft) {
+      try await call.console.intake.take(order, once: idempotency) { _, kept, check in
+        reached.note(check)
         guard case .push(let push) = kept else { throw JPushError(.internalError, "Server internal error") }
         return Idempotency.Answer(status: .ok, json: accepted(request, String(push.id)))
       }
     }
+    return (answer, draft.unusedKeys(reached.all))
   }
 
   private static func accepted(_ request: JPushRequest, _ id: String) -> JSONValue {
@@ -86,7 +98,8 @@ enum JPushPushesAPI {
 
   private static func send(_ call: JPushCall) async throws -> Response {
     let request = try JPushRequest(try await call.body(), app: call.app.bundleID)
-    return try await take(call, request, cid: request.cid).response.naming(unused: request.unused)
+    let (answer, unused) = try await take(call, request, cid: request.cid)
+    return answer.response.naming(unused: unused)
   }
 
   private static func validate(_ call: JPushCall) async throws -> Response {
@@ -94,7 +107,8 @@ enum JPushPushesAPI {
     let draft = try await draft(call, request)
     let check = try await call.console.intake.check(draft, now: call.now, within: .seconds(10))
     guard check.problems.isEmpty else { throw error(of: Problems(check.problems.map(draft.jpushProblem))) }
-    return JPushCall.answer(accepted(request, String(unusedID()))).naming(unused: request.unused)
+    return JPushCall.answer(accepted(request, String(unusedID())))
+      .naming(unused: draft.unusedKeys(check.count?.reached))
   }
 
   private static func cidList(_ call: JPushCall) throws -> Response {
@@ -140,8 +154,9 @@ enum JPushPushesAPI {
       do {
         guard JPushRequest.isCID(cid) else { throw call.invalid("This key is not a cid. Get one from /v3/push/cid.") }
         let request = try JPushRequest(push, app: call.app.bundleID, target: target)
-        let answer = try JSONValue(checking: try await take(call, request, cid: cid).body)
-        unused.formUnion(request.unused)
+        let (taken, names) = try await take(call, request, cid: cid)
+        let answer = try JSONValue(checking: taken.body)
+        unused.formUnion(names)
         answers[cid] = ["msg_id": answer["msg_id"]?.string.flatMap { Int64($0) }.map(JSONValue.integer) ?? .null]
       } catch let error as JPushError {
         answers[cid] = json(error)

@@ -61,7 +61,7 @@ enum JPushSchedulesAPI {
     // Whom it reaches is asked at each run.
     draft.options.allowEmptyAudience = true
     let order = PushIntake.Order(draft, source: .jpush, by: call.actor, from: call.clientAddress, now: call.now)
-    return (order, request.unused.map { "push.\($0)" })
+    return (order, draft.unusedKeys(nil).map { "push.\($0)" })
   }
 
   private static func create(_ call: JPushCall) async throws -> Response {

@@ -311,7 +311,10 @@ enum DeliveryPage {
 
     /// Seconds that the service was to keep the push; nil: its own time.
     private static func timeToLive(_ draft: PushDraft, _ push: Push, _ asked: Date) -> Int? {
-      draft.expiration(sentAt: push.sentAt).map { max(0, Int($0.timeIntervalSince(asked).rounded(.up))) }
+      // Of one tried again it began earlier: when is no longer known.
+      draft.expiration(sentAt: draft.secondsToLive == nil ? push.sentAt : asked).map {
+        max(0, Int($0.timeIntervalSince(asked).rounded(.up)))
+      }
     }
 
     /// The server that a credential sends to instead of the service's own; nil: the service's.

@@ -15,6 +15,8 @@ struct PushAnswer: JSONObject, Sendable {
   var providers: [Delivery.ProviderCounts]?
   /// JPush's messages; nil leaves the member out, as in lists.
   var jpush: [SentJPushMessage]?
+  /// Keys of the request without effect; nil leaves the member out, as in lists.
+  var unused: [String]?
   /// Public ID of the push that this one retries; nil if there is none, and in lists.
   var parent: String?
   /// Public ID of the schedule that created this push; nil if there is none, and in lists.
@@ -74,6 +76,7 @@ struct PushAnswer: JSONObject, Sendable {
     if let receipts { json.member("receipts", receipts) }
     if let providers { json.member("providers", providers) }
     if let jpush { json.member("jpush", jpush) }
+    if let unused { json.array("unused", unused) { json, name in json.string(name) } }
     if let trouble { json.member("trouble", trouble) }
     if let findings { json.member("findings", findings) }
   }

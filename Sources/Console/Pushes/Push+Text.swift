@@ -80,6 +80,11 @@ extension Push {
   /// The first text of the notification, for the page's heading.
   func heading(_ texts: Texts) -> String { texts.heading(title, body) }
 
+  /// Platforms and services of its devices; nil: not counted yet.
+  func reached(_ database: Database) throws -> [Reach]? {
+    target == nil ? nil : Array(try Push.targets(database, id: id).filter { $0.value > 0 }.keys)
+  }
+
   /// The msg_id that the JPush-compatible API answered, or lists for a schedule's run; nil: it knows no such push.
   var messageID: String? {
     let isRun = source == .schedule && ActivityActor(createdBy).source == .jpush

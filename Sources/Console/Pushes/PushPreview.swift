@@ -129,8 +129,7 @@ struct PushPreview: Sendable {
   /// Nil: there is one text only, nobody knows the devices, or reading them takes too long.
   private static func variants(_ draft: PushDraft, _ app: App, _ page: PageContext) async throws -> [Int: Int]? {
     guard let languages = draft.languages, draft.audience.subscribers == nil else { return nil }
-    let query = AudienceQuery(
-      app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience, now: page.now)
+    let query = AudienceQuery(app: app.id, draft, now: page.now)
     do {
       return try await page.store.read(limit: .seconds(2)) {
         try DeviceLanguage.counts($0, query, languages, limit: sample)

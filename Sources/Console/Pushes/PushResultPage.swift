@@ -153,7 +153,11 @@ enum PushResultPage {
       providers: ProviderTableView(push: push.uid, found.targets, found.reasons, found.reports, texts),
       jpush: found.jpush.isEmpty ? nil : JPushResultView(messages: found.jpush, now: page.now),
       remarks: found.remarks.map { FindingView($0, texts) },
-      latency: chart.view(texts), facts: facts(push, draft, found.app, found.approval, chart.summary(texts), texts),
+      latency: chart.view(texts),
+      facts: facts(
+        push, draft, found.app, found.approval, chart.summary(texts),
+        unused: draft?.unusedKeys(push.target == nil ? nil : Array(found.targets.filter { $0.value > 0 }.keys)) ?? [],
+        texts),
       payload: draft.map { body($0, push, found.providers.first?.provider, found.targets) } ?? "",
       badge: payload?.badge.flatMap { $0.isRelative ? texts("push.badge_counted", ["badge": $0.text]) : nil },
       command: draft.map { DialectText($0, in: .signalbox, sentAt: page.now, address: page.address).text },
@@ -295,7 +299,8 @@ enum PushResultPage {
   }
 
   private static func facts(
-    _ push: Push, _ draft: PushDraft?, _ app: App?, _ approval: ApprovalView?, _ latency: String?, _ texts: Texts
+    _ push: Push, _ draft: PushDraft?, _ app: App?, _ approval: ApprovalView?, _ latency: String?, unused: [String],
+    _ texts: Texts
   ) -> [FactView] {
     [
       FactView(texts("details.id"), push.uid),
@@ -324,6 +329,7 @@ enum PushResultPage {
       FactView(texts("schedules.speed"), draft.flatMap { texts.speed($0, devices: push.target) }),
       FactView(texts("details.ttl"), draft?.options.timeToLive.map { "\($0.grouped) s" }),
       FactView(texts("details.collapse_id"), draft?.options.collapseID),
+      FactView(texts("push.unused"), unused.isEmpty ? nil : texts.list(unused)),
     ].compactMap { $0 }
   }
 }

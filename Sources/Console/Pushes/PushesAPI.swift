@@ -49,6 +49,7 @@ enum PushesAPI {
     answer.reasons = reasons
     answer.providers = try Delivery.providerCounts(database, push: push.id, reasons)
     answer.jpush = try SentJPushMessage.all(database, push: push.id)
+    answer.unused = push.draft?.unusedKeys(try push.reached(database))
     answer.parent = parent?.uid
     answer.schedule = schedule?.uid
     return answer

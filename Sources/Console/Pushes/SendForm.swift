@@ -19,7 +19,7 @@ struct SendForm {
   ]
   static let fields =
     audienceFields + texts.map(\.field)
-    + numbers.map(\.0) + ["extras", "payload", "android", "apns_headers"] + timeTexts
+    + numbers.map(\.0) + ["extras", "payload", "android", "jpush", "apns_headers"] + timeTexts
 
   /// The draft.
   ///
@@ -75,7 +75,8 @@ struct SendForm {
     if let extras = object("extras", &problems) { groups["notification"]?["extras"] = extras }
     if let texts = localizations(&problems) { groups["notification"]?[Localization.key] = texts }
     if let payload = object("payload", &problems) { groups["apns"]?["payload"] = payload }
-    let android = object("android", &problems)
+    if form.has("identified") { groups["apns"]?["identified"] = true }
+    let (android, jpush) = (object("android", &problems), object("jpush", &problems))
     let headers = headers(&problems)
     if !headers.isEmpty { groups["apns"]?["headers"] = .object(headers) }
 
@@ -88,6 +89,7 @@ struct SendForm {
     let isSubscribed = ["topic", "condition", "channel"].contains(form["audience"])
     if !isSubscribed { members["platforms"] = .array(form.all("platforms").map(JSONValue.string)) }
     if let android { members["android"] = android }
+    if let jpush { members["jpush"] = jpush }
     if let audience { members["audience"] = audience }
     return .object(members)
   }
@@ -168,8 +170,8 @@ struct SendForm {
       placed.field = "apns_headers"
     } else if path.starts(with: ["apns"]) {
       placed.field = "payload"
-    } else if path.first == "android" {
-      placed.field = "android"
+    } else if path.first == "android" || path.first == "jpush" {
+      placed.field = String(path[0])
     } else if path.first == "notification" || path.first == "options" || path.first == "audience"
       || path.first == "repeat", path.count > 1
     {
@@ -218,6 +220,7 @@ extension Form {
       ("extras", message.extras.isEmpty ? nil : JSONValue.object(message.extras).text(pretty: true)),
       ("payload", draft.apns.payload?.text(pretty: true)),
       ("android", draft.android.isEmpty ? nil : JSONValue.object(draft.android).text(pretty: true)),
+      ("jpush", draft.jpush.isEmpty ? nil : draft.jpush.json.text(pretty: true)),
       (
         "apns_headers",
         draft.apns.headers.isEmpty
@@ -228,6 +231,7 @@ extension Form {
     fields += SendForm.languageFields(message.localizations) + SendForm.timeFields(draft)
     if message.contentAvailable { fields.append(("content_available", "1")) }
     if message.mutableContent { fields.append(("mutable_content", "1")) }
+    if draft.apns.isIdentified { fields.append(("identified", "1")) }
     self.init(fields.map { (name: $0.0, value: $0.1) })
   }
 }

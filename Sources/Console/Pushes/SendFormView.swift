@@ -71,7 +71,7 @@ struct SendFormView: PageView {
     },
     .view("language_row") { _ in LanguageRowView(number: "N", form: Form(), errors: FieldErrors()) },
     .list("common_languages") { _ in LanguageTag.common.map { ChoiceView(value: $0, label: $0) } },
-    .flag("open_raw") { $0.isUsed(["payload", "android"]) },
+    .flag("open_raw") { $0.isUsed(["payload", "android", "jpush"]) },
     .flag("open_how") { $0.isUsed(delivery) || $0.isChecked(["at_most_once"]) },
     .view("preview") { $0.preview },
     .view("paste") { $0.pasted },
@@ -85,7 +85,7 @@ struct SendFormView: PageView {
 
   /// Selected from a list, though the API takes them as texts.
   private static let lists = ["interruption_level", "priority", "push_type"]
-  private static let checks = ["content_available", "mutable_content", "at_most_once"]
+  private static let checks = ["content_available", "mutable_content", "identified", "at_most_once"]
   /// Fields in sections that are collapsed until used.
   private static let content = ["category", "thread_id", "interruption_level", "image", "link", "extras"]
   private static let delivery = ["time_to_live", "priority", "push_type", "collapse_id", "apns_headers"]

@@ -90,9 +90,13 @@ extension Lint.Context {
   /// The linter's context for a push of an app.
   init(_ database: Database, _ app: App, _ draft: PushDraft, now: Date) throws {
     let environment = draft.environment
-    let credentials = try Credential.all(database, app: app.id).filter { $0.environment == environment }
+    let isForAndroid = draft.options.anyAndroid && draft.platforms.contains(.android)
+    let credentials = try Credential.all(database, app: app.id).filter {
+      $0.environment == environment || isForAndroid && $0.provider != .apns
+    }
     let jpush = try DeviceCount.all(database, app: app.id).filter {
-      $0.provider == .jpush && $0.environment == environment && $0.state == .active
+      $0.provider == .jpush && $0.state == .active
+        && ($0.environment == environment || isForAndroid && $0.platform == .android)
     }
     self.init(
       aliasRule: app.rule, now: now, uid: NewPush.sampleID, signature: NewPush.sampleSignature,

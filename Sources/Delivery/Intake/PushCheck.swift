@@ -110,9 +110,7 @@ extension PushIntake {
         try ProductionGuard(database, app: app.id, draft)
       )
     }
-    let query = AudienceQuery(
-      app: app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience,
-      now: now)
+    let query = AudienceQuery(app: app.id, draft, now: now)
     var count: AudienceCount?
     var elsewhere = 0
     do {

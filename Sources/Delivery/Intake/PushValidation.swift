@@ -32,8 +32,7 @@ package struct PushValidation: Sendable, Hashable {
       id: 0, uid: NewPush.sampleID, signature: NewPush.sampleSignature, seed: 0, draft: draft, sentAt: now)
     var found: [PushValidation] = []
     for (kind, limit) in services {
-      var query = AudienceQuery(
-        app: check.app.id, environment: draft.environment, platforms: draft.platforms, audience: draft.audience)
+      var query = AudienceQuery(app: check.app.id, draft)
       query.provider = kind
       let devices = try await store.read { [query] database in
         try query.page(database, after: 0, limit: limit).map {

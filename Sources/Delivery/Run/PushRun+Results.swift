@@ -28,6 +28,7 @@ extension PushRun {
           batch.verdicts.append((flight.reach.provider, .accepted(at: now)))
         }
         batch.results.append(result(item.device, .accepted, flight, attempts: flight.attempts + 1))
+        legs[leg].wentOnAt = world.now.steady
         continue
       }
       if failure.hasLeft { batch.repeats.count(after: flight.last) }
@@ -38,7 +39,9 @@ extension PushRun {
       }
       let attempts = flight.attempts + (failure.hasLeft ? 1 : 0)
       switch decide(failure, item.device, flight, attempts, leg) {
-      case .final(let outcome): batch.results.append(result(item.device, outcome, flight, attempts: attempts))
+      case .final(let outcome):
+        batch.results.append(result(item.device, outcome, flight, attempts: attempts))
+        legs[leg].wentOnAt = world.now.steady
       case .stopCredential(let outcome):
         if case .rejected(_, let word, _) = outcome {
           batch.verdicts.append((flight.reach.provider, .refused(at: now, reason: word)))
@@ -90,7 +93,7 @@ extension PushRun {
       }
     }
     let history = RetryPolicy.History(
-      attempts: attempts, firstAt: flight.firstAt, deadline: plan.expiration,
+      attempts: attempts, firstAt: flight.firstAt, deadline: deadline(since: flight.firstAt),
       // The provider has already retried with a new token: a reported failure is the second one.
       isResigned: true)
     let decision = plan.policy.decide(

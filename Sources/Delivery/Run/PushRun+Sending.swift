@@ -129,7 +129,7 @@ extension PushRun {
     // recognizes it.
     let isRequest = legs[leg].provider.groupsDevices
     let due = isRequest ? found.filter { $0.waiting.dueAt == found[0].waiting.dueAt } : found
-    let reached = due.filter { $0.member != nil }
+    let reached = due.filter { $0.member != nil && !isLate($0.waiting) }
     let places = giveBack(allowance.room - reached.count, allowance.places)
     // The first due device may be in flight, gone, or of another service. The next is asked for from the same moment
     // on, not from now: a device that became due between the two questions would be found by neither, and wait for ever.
@@ -138,12 +138,21 @@ extension PushRun {
       let provider = legs.count > 1 ? legs[leg].provider : nil
       return ask(.store(.nextDue(after: date, provider)), .readingNextDue(leg))
     }
-    let gone = due.filter { $0.member == nil }
+    let gone = due.filter { $0.member == nil || isLate($0.waiting) }
     if gone.isEmpty { return takeDue(reached, leg, places) }
     let provider = legs[leg].provider
     record(
-      RunResults(results: gone.map { result($0, OwnReason.deviceInactive.outcome(after: $0.waiting.last), provider) }),
-      .recordingGone(leg, reached, places))
+      RunResults(
+        results: gone.map { item in
+          let reason: OwnReason = item.member == nil ? .deviceInactive : .expired
+          return result(item, reason.outcome(after: item.waiting.last), provider)
+        }), .recordingGone(leg, reached, places))
+  }
+
+  /// Whether a waiting device's time to live is over: the service could not be asked in time.
+  private func isLate(_ waiting: WaitingDelivery) -> Bool {
+    guard plan.timeToLive != nil, let deadline = deadline(since: waiting.firstAt) else { return false }
+    return deadline <= world.now.wall
   }
 
   mutating func takeDue(_ due: [WaitingDelivery.Due], _ leg: Int, _ places: [Int32]?) {
@@ -152,6 +161,8 @@ extension PushRun {
 
   mutating func handOut(_ page: [AudienceMember], _ leg: Int, _ allowance: Allowance) {
     legs[leg].walk.handOut(page, atMost: allowance.room)
+    // From here on each device has its own time to live.
+    if legs[leg].walk.isAtEnd { legs[leg].wentOnAt = world.now.steady }
     var members = page
     if !plan.cut.isEmpty {
       for member in page where member.isDone { legs[leg].walk.finish(member.id) }
@@ -182,6 +193,8 @@ extension PushRun {
   }
 
   mutating func send(_ members: [AudienceMember], _ leg: Int, _ places: [Int32]?) {
+    var members = members
+    for index in members.indices { members[index].firstAt = world.now.wall }
     for (index, member) in members.enumerated() {
       flights[member.id] = Flight(
         reach: Reach(member.platform, member.provider), askedAt: world.now.steady, place: places?[index],

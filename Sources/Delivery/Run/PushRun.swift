@@ -84,7 +84,7 @@ struct PushRun {
   init(_ plan: RunPlan, _ row: RunRow, nextDue: Date?, world: RunWorld) {
     (self.plan, self.row, self.world) = (plan, row, world)
     // Without devices, do not wait for a provider.
-    legs = row.target == 0 ? [] : plan.providers.map { RunLeg($0, plan, row, nextDue: nextDue) }
+    legs = row.target == 0 ? [] : plan.providers.map { RunLeg($0, plan, row, nextDue: nextDue, now: world.now.steady) }
     trail = plan.trail
     leapt = world.leapt
     report = RunReport(now: world.now, pace: plan.rate)
@@ -266,6 +266,7 @@ struct PushRun {
       ending = .expired
     } else {
       for leg in legs.indices where legs[leg].ending == nil {
+        if let deadline = deadline(of: leg), deadline <= world.now.steady { legs[leg].ending = .expired }
         // Devices whose request got no answer wait; the trouble lasts as long as they do.
         let waits = legs[leg].flying > 0 || legs[leg].troubleSince != nil && row.waiting > 0
         guard legs[leg].hasRoute, waits, case .failing(let failure) = route(leg).provider else {
@@ -324,6 +325,7 @@ struct PushRun {
     var next = now.wall.addingTimeInterval(1)
     if ending == nil, let deadline = plan.deadline { next = min(next, deadline) }
     for leg in legs.indices where ending(of: leg) == nil {
+      if let deadline = deadline(of: leg) { next = min(next, now.date(atSteady: deadline)) }
       let due = row.waiting > 0 ? legs[leg].nextDue : nil
       if let due, due > now.wall { next = min(next, due) }
       if legs[leg].hasRoute, case .open(_, _, let until) = route(leg).health.circuit { next = min(next, until) }

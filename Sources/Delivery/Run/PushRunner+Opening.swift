@@ -63,14 +63,16 @@ extension PushRunner {
       start = .closing(RunEnding(reason: .expired, state: .finished, error: error))
     }
     var plan = plan(push, start, repeatsUnanswered: !draft.options.atMostOnce)
-    plan.expiration = draft.expiration(sentAt: sentAt)
+    if let seconds = draft.secondsToLive {
+      plan.timeToLive = TimeInterval(seconds)
+    } else {
+      plan.expiration = draft.expiration(sentAt: sentAt)
+    }
     // A dry run sends nothing and needs no speed limit.
     if !draft.options.dryRun { plan.rate = draft.options.rate.map(Double.init) }
     let counted = try await count(
       push,
-      AudienceQuery(
-        app: push.appID, environment: push.environment, platforms: draft.platforms, audience: draft.audience,
-        now: tools.clock()), plan, isDryRun: draft.options.dryRun)
+      AudienceQuery(app: push.appID, draft, now: tools.clock()), plan, isDryRun: draft.options.dryRun)
     if plan.start == .sending, let missing = counted.query.segments?.first(where: { $0.rule == nil }) {
       // Deleted since the push was stored.
       let problem = Problem("", SegmentMessage.missing, ["segment": missing.name])
@@ -85,6 +87,10 @@ extension PushRunner {
     plan.cut = Self.cut(draft)
     if plan.isResumed, !plan.cut.isEmpty {
       plan.cursors = try await tools.store.read { try Push.cursors($0, id: push.id) }
+    }
+    if plan.isResumed, plan.timeToLive != nil {
+      let last = try await tools.store.read { try Delivery.lastAt($0, push: push.id) }
+      plan.stoodStill = max(0, tools.clock().timeIntervalSince(last ?? sentAt))
     }
     if plan.isResumed, draft.options.atMostOnce {
       plan.announced = try await tools.store.read { try Push.handedOut($0, id: push.id) }

@@ -31,10 +31,21 @@ actor PushRunner {
   let id: Int64
   private let control: RunControl
   private let waker: Waker
+  /// How the devices of one service are reached. A push to Android devices of both environments has a lane for each
+  /// that has a credential.
   private struct Way {
-    let route: Route
-    /// The push as encoded by the route's provider.
-    let prepared: (any PreparedPush)?
+    struct Lane {
+      let environment: Environment
+      let route: Route
+      /// The push as encoded by the route's provider.
+      let prepared: (any PreparedPush)?
+    }
+
+    /// At least one; the first is for all devices that have none of their own.
+    let lanes: [Lane]
+    var route: Route { lanes[0].route }
+
+    func lane(of member: AudienceMember) -> Int { lanes.firstIndex { $0.environment == member.environment } ?? 0 }
   }
 
   private var ways: [ProviderKind: Way] = [:]
@@ -64,7 +75,7 @@ actor PushRunner {
       }
     } catch {
       // Nobody receives the results of devices that are not sent yet.
-      for way in ways.values { way.route.provider.cancel(push: id) }
+      for way in ways.values { for lane in way.lanes { lane.route.provider.cancel(push: id) } }
       tools.trail?.abandon(push: id)
       throw error
     }
@@ -79,10 +90,15 @@ actor PushRunner {
       now: now, order: control.order, isStopping: control.isStopping, isInterrupted: control.isInterrupted,
       leapt: leapt)
     for (provider, way) in ways {
-      let health = way.route.provider.health(at: now.wall)
+      let all = way.lanes.map { (lane: $0, health: $0.route.provider.health(at: now.wall)) }
+      // The lanes share one leg, which goes as the one does that is in trouble.
+      guard let first = all.first, let (lane, health) = all.first(where: { !$0.health.isWell }) ?? all.first else {
+        continue
+      }
       world.routes[provider] = RouteWorld(
-        share: tools.shares.share(credential: way.route.credentialID, least: PushRun.pageSize, limit: health.limit),
-        health: health, provider: way.route.provider.state)
+        share: tools.shares.share(
+          credential: first.lane.route.credentialID, least: PushRun.pageSize, limit: health.limit),
+        health: health, provider: lane.route.provider.state)
     }
     return world
   }
@@ -93,8 +109,9 @@ actor PushRunner {
       switch action {
       case .publish(let progress): tools.publish(progress)
       case .send(let members, let provider, let places): send(members, provider, places)
-      case .cancelQueued(let provider): ways[provider]?.route.provider.cancel(push: id)
-      case .reconnect(let provider): ways[provider]?.route.provider.reconnect()
+      case .cancelQueued(let provider):
+        for lane in ways[provider]?.lanes ?? [] { lane.route.provider.cancel(push: id) }
+      case .reconnect(let provider): for lane in ways[provider]?.lanes ?? [] { lane.route.provider.reconnect() }
       case .forgetRoute(let provider): ways[provider] = nil
       case .returnPlaces(let places): tools.trail?.giveBack(places)
       case .alarm(let reason, let provider):
@@ -115,21 +132,47 @@ actor PushRunner {
 
   private func findRoute(_ opened: Opened, _ provider: ProviderKind) async throws -> RunEvent {
     do {
-      let route = try await route(opened, provider)
-      ways[provider] = Way(route: route, prepared: opened.push.map { route.provider.prepare($0) })
-      share(route.credentialID, provider)
+      let lanes = try await routes(opened, provider).map { environment, route in
+        Way.Lane(
+          environment: environment, route: route, prepared: opened.push.map { route.provider.prepare($0) })
+      }
+      let way = Way(lanes: lanes)
+      ways[provider] = way
+      share(way.route.credentialID, provider)
       return .routeFound
     } catch let problem where !(problem is SQLiteError) {
       return .routeMissing("\(problem)", (problem as? NoRoute)?.reason ?? .credentialUnusable)
     }
   }
 
-  private func route(_ opened: Opened, _ provider: ProviderKind) async throws -> Route {
-    if opened.isDryRun { return DryProvider.route(report: tools.report) }
+  /// The routes to the devices of a service; at least one.
+  private func routes(
+    _ opened: Opened, _ provider: ProviderKind
+  ) async throws -> [(environment: Environment, route: Route)] {
+    if opened.isDryRun { return [(opened.environment, DryProvider.route(report: tools.report))] }
+    let (environment, other) = (opened.environment, opened.environment.other)
+    guard opened.query?.anyAndroid == true, provider != .apns else {
+      return [(environment, try await route(opened, environment, provider))]
+    }
+    var found: [(environment: Environment, route: Route)] = []
+    var missing: NoRoute?
+    for environment in [environment, other] {
+      do {
+        found.append((environment, try await route(opened, environment, provider)))
+      } catch let problem as NoRoute where problem.reason == .noCredential {
+        // One credential serves both: neither service tells the environments of Android apart.
+        missing = missing ?? problem
+      }
+    }
+    if let missing, found.isEmpty { throw missing }
+    return found
+  }
+
+  private func route(_ opened: Opened, _ environment: Environment, _ provider: ProviderKind) async throws -> Route {
     let tools = tools
     return try await tools.store.insist {
       try await tools.routes.route(
-        app: opened.app, environment: opened.environment, provider: provider, report: tools.report)
+        app: opened.app, environment: environment, provider: provider, report: tools.report)
     }
   }
 
@@ -141,11 +184,22 @@ actor PushRunner {
   }
 
   private func send(_ members: [AudienceMember], _ provider: ProviderKind, _ places: [Int32]?) {
-    guard let prepared = ways[provider]?.prepared else { return }
+    guard let way = ways[provider] else { return }
+    guard way.lanes.count > 1 else { return send(members, way.lanes[0], places) }
+    let lanes = Dictionary(grouping: members.indices) { way.lane(of: members[$0]) }
+    for (lane, indices) in lanes.sorted(by: { $0.key < $1.key }) {
+      send(indices.map { members[$0] }, way.lanes[lane], places.map { places in indices.map { places[$0] } })
+    }
+  }
+
+  private func send(_ members: [AudienceMember], _ lane: Way.Lane, _ places: [Int32]?) {
+    guard let prepared = lane.prepared else { return }
     let notes = places.flatMap { tools.trail?.notes(push: id, places: $0) }
     prepared.send(
       members.map {
-        ProviderDevice(id: $0.id, token: $0.token, platform: $0.platform, badge: $0.badge, variant: $0.variant ?? 0)
+        ProviderDevice(
+          id: $0.id, token: $0.token, platform: $0.platform, badge: $0.badge, variant: $0.variant ?? 0,
+          firstAt: $0.firstAt)
       }, noting: notes)
   }
 }

@@ -18,6 +18,9 @@ struct RunLeg: Sendable {
   var flying = 0
   /// When devices were last handed over to be sent, in steady seconds.
   var leftAt = -TimeInterval.infinity
+  /// When a device of the leg last got its outcome, or all had been handed over, in steady seconds. A leg that stands
+  /// still for longer than the time to live has expired: nobody waits for the rest any more.
+  var wentOnAt: TimeInterval
   /// When the first waiting device is due, or earlier; nil: none waits.
   var nextDue: Date?
   /// Whether the provider was told to drop what is not sent yet.
@@ -31,8 +34,9 @@ struct RunLeg: Sendable {
   /// Whether that is recorded as an incident's cause.
   var isTroubleTold = false
 
-  init(_ provider: ProviderKind, _ plan: RunPlan, _ row: RunRow, nextDue: Date?) {
+  init(_ provider: ProviderKind, _ plan: RunPlan, _ row: RunRow, nextDue: Date?, now: TimeInterval) {
     self.provider = provider
+    wentOnAt = now - plan.stoodStill
     announced = plan.announced[provider] ?? row.handedOut
     walk = Walk(cursor: max(plan.cursors[provider] ?? 0, row.cursor))
     self.nextDue = nextDue
@@ -82,6 +86,15 @@ extension PushRun {
 
   /// Why a leg's remaining devices are not sent to; nil: they are.
   func ending(of leg: Int) -> RunEnding? { ending ?? legs[leg].ending }
+
+  /// When a leg that does not go on expires, in steady seconds; nil: never.
+  func deadline(of leg: Int) -> TimeInterval? {
+    // At a slow pace, which all legs share, the next turn comes later.
+    plan.timeToLive.map { legs[leg].wentOnAt + $0 + (plan.rate.map { Double(legs.count) / $0 } ?? 0) }
+  }
+
+  /// When a device expires that was first handed over at `date`; nil: never.
+  func deadline(since date: Date) -> Date? { plan.timeToLive.map { date.addingTimeInterval($0) } ?? plan.expiration }
 
   var isAllEnded: Bool { ending != nil || legs.allSatisfy { $0.ending != nil } }
 

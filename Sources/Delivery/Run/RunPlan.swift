@@ -43,8 +43,12 @@ struct RunPlan: Sendable {
   /// Whether a previous process started it.
   let isResumed: Bool
   let policy: RetryPolicy
-  /// When sending stops. The start of 1970 means a single attempt, regardless of the time.
+  /// When sending stops, for all devices. The start of 1970 means a single attempt, regardless of the time.
   var expiration: Date?
+  /// Seconds for each device from the moment at which it is first handed over; excludes ``expiration``.
+  var timeToLive: TimeInterval?
+  /// Seconds since the push last went on, in a previous process or before a pause.
+  var stoodStill: TimeInterval = 0
   /// Devices per second; nil: as fast as possible.
   var rate: Double?
   /// The number of this process's trail; 0: none.

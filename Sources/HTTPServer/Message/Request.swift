@@ -67,8 +67,8 @@ package struct Request: Sendable {
 
   package var method: Method { head.method }
 
-  /// The path split at its slashes and then percent-decoded: `/a/b%2Fc` is `["a", "b/c"]`, `/` is `[]`,
-  /// `/a/` is `["a", ""]`. Never `.` or `..`, never with NUL.
+  /// The path split at its slashes and then percent-decoded: `/a/b%2Fc` and `/a//b%2Fc` are `["a", "b/c"]`, `/` is
+  /// `[]`, `/a/` is `["a", ""]`. Never `.` or `..`, never with NUL.
   package var pathSegments: [String] { head.segments }
 
   /// The pattern of the chosen route, such as `/pushes/:id`; nil if there is none.
@@ -77,11 +77,17 @@ package struct Request: Sendable {
   /// The values of the route's `:name` and `*rest` segments.
   package var parameters: Parameters { Parameters(variables: chosenRoute?.variables ?? [], segments: pathSegments) }
 
-  /// The target as sent.
-  package var target: String { head.text(head.target) }
+  /// ``path`` and ``query``: as a link on a page of ours, it leads to this server.
+  package var target: String {
+    head.path.isEmpty ? head.text(head.target) : path + (query.map { "?\($0)" } ?? "")
+  }
 
-  /// The path as sent, percent-encoded; empty for `OPTIONS *`.
-  package var path: String { head.text(head.path) }
+  /// The path, percent-encoded as sent, with single slashes; empty for `OPTIONS *`. What the router takes for the same
+  /// address is the same text to everybody else.
+  package var path: String {
+    let path = head.text(head.path)
+    return path.contains("//") ? path.replacing(/\/{2,}/, with: "/") : path
+  }
 
   /// The text after `?`, percent-encoded.
   package var query: String? { head.query.map(head.text) }

@@ -24,7 +24,8 @@ enum PercentDecoding {
     return decoded
   }
 
-  /// Splits a path at its slashes first and then decodes each segment, so that `%2F` separates nothing.
+  /// Splits a path at its slashes first and then decodes each segment, so that `%2F` separates nothing. Several slashes
+  /// are one, as for JPush and most servers: clients join addresses with one too many.
   ///
   /// - Returns: `[]` for `/`; nil for invalid escapes, NUL, text that is not UTF-8, and the segments `.` and `..` in
   /// any spelling.
@@ -40,6 +41,10 @@ enum PercentDecoding {
       while end < path.count, path[end] != UInt8(ascii: "/") {
         if path[end] == UInt8(ascii: "%") { isEscaped = true }
         end += 1
+      }
+      if end == start, end < path.count || segments.isEmpty {
+        start = end + 1
+        continue
       }
       let piece = UnsafeBufferPointer(rebasing: path[start..<end])
       let segment: String

@@ -95,6 +95,7 @@ package struct DialectText: Sendable, Hashable {
     lose("platforms", .appleOnly, if: isApple && draft.platforms.contains(.android))
     lose("notification.\(Localization.key)", if: !draft.notification.localizations.isEmpty)
     lose("android", if: !draft.android.isEmpty && dialect != .fcm)
+    lose("jpush", if: !draft.jpush.isEmpty && dialect != .jpush)
     lose("send_at", .sendsAtOnce, if: draft.sendAt != nil && draft.recurrence == nil)
     lose("repeat", .sendsAtOnce, if: draft.recurrence != nil)
     lose("options.rate", if: options.rate != nil)

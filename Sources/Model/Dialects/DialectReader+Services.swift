@@ -23,13 +23,14 @@ extension DialectReader {
     if members["options"]?["apns_production"] != nil { missing.remove("environment") }
     for name in ["cid"] where members[name] != nil { lose(name, .ours) }
     for name in ["sendno", "override_msg_id"] where members["options"]?[name] != nil { lose("options.\(name)") }
-    for name in request.unused { lose(name) }
+    for name in draft.unused { lose(name) }
+    (draft.unused, draft.options.anyAndroid) = ([], false)
     let payload = draft.apns.payload
     var android = draft.notification
     android.takeLinks()
     draft.notification = android
     guard let payload else { return }
-    (draft.apns.payload, draft.notification) = (nil, Notification())
+    (draft.apns, draft.notification) = (PushDraft.APNsOverrides(), Notification())
     if draft.platforms.contains(.android) {
       take(payload: payload, beside: android)
     } else {

@@ -5,15 +5,20 @@ enum JPushText {
   static func json(_ draft: PushDraft) -> JSONValue {
     var parts: [String: JSONValue] = [:]
     if draft.platforms.contains(.ios) { parts["ios"] = .object(ios(APNsPayload(draft).json)) }
-    if draft.platforms.contains(.android) { parts["android"] = .object(android(draft.notification)) }
-    var options: [String: JSONValue] = ["apns_production": .bool(draft.environment == .production)]
+    if draft.platforms.contains(.android) {
+      parts["android"] = .object(android(draft.notification).merging(draft.jpush.android) { $1 })
+    }
+    var options = draft.jpush.options
+    options["apns_production"] = .bool(draft.environment == .production)
     options["time_to_live"] = draft.options.timeToLive.map { .integer(Int64($0)) }
     options["apns_collapse_id"] = draft.options.collapseID.map(JSONValue.string)
     options["big_push_duration"] = draft.options.spreadMinutes.map { .integer(Int64($0)) }
-    return [
+    var body: [String: JSONValue] = [
       "platform": .array(Platform.allCases.filter(draft.platforms.contains).map { .string($0.rawValue) }),
       "audience": audience(draft.audience), "notification": .object(parts), "options": .object(options),
     ]
+    body["callback"] = draft.jpush.callback
+    return .object(body)
   }
 
   /// What JPush's request lacks beside what all other dialects lack, and why JPush would refuse the rest.

@@ -10,6 +10,8 @@ package struct JPushContent {
   let payload: JSONValue?
   /// The block `android` of the draft: the notification channel, which FCM and JPush both have.
   let android: [String: JSONValue]
+  /// Keys of `notification.android` for devices that JPush reaches.
+  let jpush: [String: JSONValue]
   /// Paths of the keys without effect.
   let unused: [String]
 
@@ -22,31 +24,34 @@ package struct JPushContent {
   /// The key of `message` in the payload.
   package static let messageKey = "message"
 
-  private static let notHere = (
-    code: JPushCode.noRight, why: "Signalbox sends to ios and android only. Remove this key."
-  )
+  private static let refused: JPushFields.Refusals = [
+    "ai_opportunity": (.paidFeature, "Signalbox does not choose the time for each user. Remove this key."),
+    "alternate_alert": (.paidFeature, "Signalbox sends no alternate texts. Remove this key."),
+    "voip": (.noRight, "Signalbox sends no VoIP pushes here. Remove this key."),
+  ]
 
   init(_ fields: JPushFields, platforms wanted: Set<Platform>) throws(JPushError) {
     let message = try Self.message(fields)
     let parts = try fields["notification"].map { value throws(JPushError) in
       try JPushFields(
-        value, at: "notification", known: ["alert", "ios", "android"],
-        refused: ["winphone": Self.notHere, "hmos": Self.notHere, "quickapp": Self.notHere, "voip": Self.notHere])
+        value, at: "notification", known: ["alert", "ios", "android"], idle: JPushRequest.otherPlatforms,
+        refused: Self.refused, moved: ["title": "notification.android.title", "extras": "notification.ios.extras"])
     }
     let alert = try parts?.text("alert")
-    var unused: [String] = []
+    var unused = (parts?.unused ?? []) + (message?.unused ?? [])
     var ios: (notification: Notification, payload: JSONValue?)?
     var android: Notification?
     if wanted.contains(.ios), let parts, alert != nil || parts["ios"] != nil {
       ios = try Self.ios(Self.filled(parts["ios"], alert), &unused)
     }
-    var channel: String?
+    var (channel, own) = (String?.none, [String: JSONValue]())
     if wanted.contains(.android), let parts, alert != nil || parts["android"] != nil {
-      let part = try Self.android(Self.filled(parts["android"], alert), message, &unused)
-      (android, channel) = (part.notification, part.channel)
+      let part = try Self.android(Self.filled(parts["android"], alert), message?.json)
+      (android, channel, own) = (part.notification, part.channel, part.own)
     }
+    jpush = own
     self.android = channel.map { ["notification": ["channel_id": .string($0)]] } ?? [:]
-    if let message {
+    if let message = message?.json {
       try Self.check(message, "message", limit: Self.messageLimit)
       if wanted.contains(.ios) {
         var part = ios ?? (Self.silent, nil)
@@ -63,6 +68,12 @@ package struct JPushContent {
       }
     }
     guard ios != nil || android != nil else {
+      let others = (parts?.members.keys.sorted() ?? []).filter(JPushRequest.otherPlatforms.contains)
+      if let other = others.first {
+        throw JPushError(
+          .noRight, "notification.\(other): Signalbox sends to ios and android only. Add a part for one of them.",
+          field: "notification.\(other)")
+      }
       throw JPushError(
         .missing, "Missing parameter: notification or message, with content for at least one of the platforms.",
         field: Self.field)
@@ -115,20 +126,24 @@ package struct JPushContent {
   package static func message(in extras: [String: JSONValue]) -> [String: JSONValue]? {
     guard let value = extras[messageKey], let fields = try? JPushFields([messageKey: value], known: [messageKey])
     else { return nil }
-    return (try? message(fields))?.object
+    return (try? message(fields))?.json.object
   }
 
   /// Nil if absent; JPush's documents show an empty one for none.
-  private static func message(_ fields: JPushFields) throws(JPushError) -> JSONValue? {
+  private static func message(_ fields: JPushFields) throws(JPushError) -> (json: JSONValue, unused: [String])? {
     guard let value = fields["message"], value != [:] else { return nil }
-    let message = try JPushFields(value, at: "message", known: ["msg_content", "title", "content_type", "extras"])
+    let alternate = (code: JPushCode.paidFeature, why: "Signalbox sends no alternate texts. Remove this key.")
+    let known: Set = ["msg_content", "title", "content_type", "extras"]
+    let message = try JPushFields(
+      value, at: "message", known: known, refused: ["alternate_title": alternate, "alternate_content": alternate],
+      moved: ["content": "msg_content", "alert": "msg_content"])
     guard message["msg_content"] != nil else {
       throw JPushError(.missing, "Missing parameter: message.msg_content", field: "message")
     }
     _ = try message.text("title")
     _ = try message.text("content_type")
     _ = try message.object("extras")
-    return .object(message.members)
+    return (.object(message.members.filter { known.contains($0.key) }), message.unused)
   }
 
   // MARK: iOS
@@ -141,8 +156,8 @@ package struct JPushContent {
       value, at: "notification.ios",
       known: [
         "alert", "sound", "badge", "content-available", "mutable-content", "category", "thread-id",
-        "interruption-level", "extras",
-      ])
+        "interruption-level", "extras", "subtitle",
+      ], moved: ["title": "notification.ios.alert.title", "body": "notification.ios.alert.body"])
     var notification = Notification()
     // What a notification cannot express: an alert with keys for translations, a critical sound.
     var raw: [String: JSONValue] = [:]
@@ -158,6 +173,14 @@ package struct JPushContent {
         raw["alert"] = .object(members)
       }
     default: throw fields.invalid("alert", "must be a string or a JSON object.")
+    }
+    // The library for Java has it beside the alert.
+    if let subtitle = try fields.text("subtitle") {
+      if let alert = raw["alert"]?.object {
+        raw["alert"] = .object(["subtitle": .string(subtitle)].merging(alert) { $1 })
+      } else {
+        notification.subtitle = notification.subtitle ?? subtitle
+      }
     }
     if fields["sound"]?.object != nil {
       raw["sound"] = fields["sound"]
@@ -206,20 +229,14 @@ package struct JPushContent {
 
   private static let ofAndroid = ["alert", "title", "sound", "extras", "badge_set_num", "badge_add_num", "channel_id"]
 
-  /// They change how JPush's library for Android draws the notification; FCM has nothing of the kind.
-  private static let unusedOfAndroid = [
-    "alert_type", "badge_class", "big_pic_path", "big_text", "builder_id", "category",
-    "display_foreground", "inbox", "intent", "large_icon", "priority", "small_icon_uri", "style",
-    "uri_action", "uri_activity",
-  ]
-
   private static func android(
-    _ value: JSONValue, _ message: JSONValue?, _ unused: inout [String]
-  ) throws(JPushError) -> (notification: Notification, channel: String?) {
+    _ value: JSONValue, _ message: JSONValue?
+  ) throws(JPushError) -> (notification: Notification, channel: String?, own: [String: JSONValue]) {
     let hours = (code: JPushCode.noRight, why: "Signalbox cannot limit the hours at which a phone shows it.")
     let fields = try JPushFields(
-      value, at: "notification.android", known: Set(ofAndroid + unusedOfAndroid),
-      refused: ["show_begin_time": hours, "show_end_time": hours])
+      value, at: "notification.android", known: Set(ofAndroid + JPushBlock.androidKeys),
+      refused: ["show_begin_time": hours, "show_end_time": hours],
+      moved: ["body": "notification.android.alert", "content": "notification.android.alert"])
     let size = value.bytes.count + (message?.bytes.count ?? 0)
     guard size <= messageLimit else {
       throw JPushError(
@@ -232,8 +249,7 @@ package struct JPushContent {
     notification.sound = try fields.text("sound")
     notification.extras = try fields.object("extras") ?? [:]
     notification.badge = try androidBadge(fields)
-    unused += unusedOfAndroid.filter { fields[$0] != nil }.map(fields.place)
-    return (notification, try fields.text("channel_id"))
+    return (notification, try fields.text("channel_id"), fields.members(of: JPushBlock.androidKeys))
   }
 
   /// A number to show, or one to add to what is shown.

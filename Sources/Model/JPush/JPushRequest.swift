@@ -3,8 +3,8 @@ import Text
 
 /// The body of `POST /v3/push`, or one push of a batch or a schedule (docs/protocols.md §4.2), as a draft.
 ///
-/// What would change who gets what is sent as JPush would, or refused by name. What only changes how Android draws a
-/// notification has no effect; ``unused`` names it, and the answer repeats the names.
+/// What would change who gets what is sent as JPush would, or refused by name. What only JPush knows goes on to the
+/// devices that JPush reaches (``PushDraft/jpush``); what nobody can use has no effect, and ``PushDraft/unused`` names it.
 package struct JPushRequest: Sendable, Hashable {
   package private(set) var draft: PushDraft
   /// 0 if absent.
@@ -13,8 +13,6 @@ package struct JPushRequest: Sendable, Hashable {
   package let cid: String?
   /// `override_msg_id`: the push whose notification this one replaces.
   package let replaces: Int64?
-  /// Paths of the keys without effect, in order.
-  package let unused: [String]
 
   /// The receiver of a push in a batch.
   package enum Target: String, Sendable, CaseIterable {
@@ -37,7 +35,7 @@ package struct JPushRequest: Sendable, Hashable {
   /// Segments of an audience.
   private static let segmentsLimit = 1
 
-  private static let refused: [String: (code: JPushCode, why: String)] = [
+  private static let refused: JPushFields.Refusals = [
     "sms_message": (.noRight, "Signalbox sends no text messages. Remove this key."),
     "live_activity": (.noRight, "Signalbox does not update Live Activities here. Remove this key."),
     "inapp_message": (.paidFeature, "Signalbox has no in-app messages of this kind. Remove this key."),
@@ -52,12 +50,13 @@ package struct JPushRequest: Sendable, Hashable {
   package init(_ json: JSONValue, app: String, target: Target? = nil) throws(JPushError) {
     let receiver = target == nil ? ["audience", "cid"] : ["target"]
     let fields = try JPushFields(
-      json, known: Set(["platform", "notification", "message", "options"] + receiver), refused: Self.refused)
+      json, known: Set(["platform", "notification", "message", "options", "callback"] + receiver),
+      refused: Self.refused, moved: Self.moved)
     for name in ["platform", target == nil ? "audience" : "target"] where fields[name] == nil {
       throw JPushError(.missing, "Missing parameter: \(name)")
     }
     cid = try Self.cid(fields)
-    let platforms = try Self.platforms(fields)
+    let (platforms, otherPlatforms) = try Self.platforms(fields)
     let audience: Audience
     if let target { audience = try Self.audience(fields, target) } else { audience = try Self.audience(fields) }
     let content = try JPushContent(fields, platforms: platforms)
@@ -69,12 +68,17 @@ package struct JPushRequest: Sendable, Hashable {
       app: app, environment: try options.flag("apns_production") ?? true ? .production : .development,
       platforms: content.platforms, audience: audience, notification: content.notification)
     draft.apns.payload = content.payload
+    draft.apns.isIdentified = content.payload != nil
     draft.android = content.android
+    draft.jpush.android = content.jpush
+    draft.jpush.options = options.members(of: JPushBlock.optionKeys)
+    draft.jpush.callback = try fields.object("callback").flatMap { $0.isEmpty ? nil : .object($0) }
+    draft.options.anyAndroid = content.platforms.contains(.android)
     draft.options.timeToLive = Int(
       try options.integer("time_to_live", in: Self.timeToLive) ?? Int64(Self.usualTimeToLive))
     draft.options.collapseID = try Self.collapseID(options)
     draft.options.spreadMinutes = try options.integer("big_push_duration", in: Self.spreadMinutes).map { Int($0) }
-    unused = content.unused + Self.unusedOptions.filter { options[$0] != nil }.map(options.place)
+    draft.unused = fields.unused + otherPlatforms.map { "platform.\($0)" } + content.unused + options.unused
     self.draft = try Self.storable(draft)
   }
 
@@ -100,7 +104,7 @@ package struct JPushRequest: Sendable, Hashable {
   /// The same request with another content.
   func without(content notification: Notification) -> JPushRequest {
     var request = self
-    (request.draft.notification, request.draft.apns.payload) = (notification, nil)
+    (request.draft.notification, request.draft.apns) = (notification, PushDraft.APNsOverrides())
     return request
   }
 
@@ -117,26 +121,32 @@ package struct JPushRequest: Sendable, Hashable {
       && text.utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
   }
 
-  private static func platforms(_ fields: JPushFields) throws(JPushError) -> Set<Platform> {
+  /// Ours, and those that Signalbox has no devices of.
+  private static func platforms(_ fields: JPushFields) throws(JPushError) -> (Set<Platform>, others: [String]) {
     let value = fields["platform"]
-    if value == "all" { return Set(Platform.allCases) }
+    // Ruby's library writes the word as a list.
+    if value == "all" || value == ["all"] { return (Set(Platform.allCases), []) }
     // JPush's documents write a single platform as a string, too.
     let words = value?.string.map { [$0] } ?? value?.array?.compactMap(\.string) ?? []
     guard !words.isEmpty, words.count == value?.array?.count ?? 1 else {
       throw fields.invalid("platform", "must be \"all\" or a list of ios and android.")
     }
-    var platforms: Set<Platform> = []
-    for (index, word) in words.enumerated() {
+    var (platforms, others) = (Set<Platform>(), [String]())
+    for word in words {
       if otherPlatforms.contains(word) {
-        throw JPushError(
-          .noRight, "platform: Signalbox does not send to \(word). Use ios and android.", field: "platform[\(index)]")
-      }
-      guard let platform = Platform(rawValue: word) else {
+        if !others.contains(word) { others.append(word) }
+      } else if let platform = Platform(rawValue: word) {
+        platforms.insert(platform)
+      } else {
         throw fields.invalid("platform", "“\(word.abbreviated(to: 40))” is not ios or android.")
       }
-      platforms.insert(platform)
     }
-    return platforms
+    guard !platforms.isEmpty else {
+      throw JPushError(
+        .noRight, "platform: Signalbox does not send to \(others.joined(separator: ", ")). Use ios and android.",
+        field: "platform[0]")
+    }
+    return (platforms, others)
   }
 
   private static func audience(_ fields: JPushFields, _ target: Target) throws(JPushError) -> Audience {
@@ -180,19 +190,38 @@ package struct JPushRequest: Sendable, Hashable {
 
   // MARK: Options
 
-  private static let unusedOptions = ["classification", "third_party_channel"]
+  private static let ownOptions: Set = [
+    "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id", "big_push_duration",
+  ]
+
+  /// They choose other people, or another text.
+  private static let refusedOptions: JPushFields.Refusals = [
+    "active_push": (.paidFeature, "Signalbox does not choose devices by their use. Remove this key."),
+    "alternate_set": (.paidFeature, "Signalbox sends no alternate texts. Remove this key."),
+    "geofence": (.paidFeature, "Signalbox does not know where a phone is. Remove this key."),
+    "notification_switch_filter":
+      (.paidFeature, "Signalbox does not leave out phones with notifications off. Remove this key."),
+    "target_event": (.paidFeature, "Signalbox has no events to choose people by. Use a segment."),
+    "test_model": (.paidFeature, "Signalbox has no test devices of JPush’s. Name registration IDs."),
+  ]
+
+  /// Keys that are often written beside `options` or `notification` instead of inside.
+  private static let moved: [String: String] = Dictionary(
+    uniqueKeysWithValues: (ownOptions.union(JPushBlock.optionKeys)).map { ($0, "options.\($0)") } + [
+      ("alert", "notification.alert"), ("ios", "notification.ios"), ("android", "notification.android"),
+      ("msg_content", "message.msg_content"),
+    ])
 
   private static func optionFields(_ fields: JPushFields) throws(JPushError) -> JPushFields {
     let nested =
       "this is another object inside options. Put its members directly into options: with jpush.options(…), "
       + "use the value of its key \"options\"."
+    if fields["options"]?["options"] ?? .null != .null {
+      throw JPushError(.unknownKey, "options.options: \(nested)", field: "options.options")
+    }
     return try JPushFields(
-      fields["options"] ?? [:], at: "options",
-      known: Set(
-        [
-          "sendno", "time_to_live", "override_msg_id", "apns_production", "apns_collapse_id", "big_push_duration",
-        ] + unusedOptions),
-      refused: ["options": (.unknownKey, nested)])
+      fields["options"] ?? [:], at: "options", known: ownOptions.union(JPushBlock.optionKeys),
+      refused: refusedOptions)
   }
 
   private static func collapseID(_ options: JPushFields) throws(JPushError) -> String? {

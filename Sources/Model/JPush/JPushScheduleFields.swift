@@ -19,7 +19,8 @@ package struct JPushScheduleFields: Sendable, Hashable {
     }
     let known: Set<String> = ["name", "enabled", "trigger", "push"]
     if let other = members.keys.sorted().first(where: { !known.contains($0) && !(isNew && $0 == "cid") }) {
-      throw Self.invalid("\(other.abbreviated(to: 60)) is not supported. Remove this key.")
+      throw Self.invalid(
+        JPushFields.unknown(other, right: JPushFields.suggestion(for: other, among: known)))
     }
     name = members["name"]?.string
     if let name { try JPushTrigger.check(name: name) }

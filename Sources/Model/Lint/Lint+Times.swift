@@ -3,7 +3,9 @@ import Foundation
 
 extension Lint {
   /// The time of sending, and its duration.
-  static func times(_ draft: PushDraft, _ context: Context) -> [Finding] { moments(draft, context) + speed(draft) }
+  static func times(_ draft: PushDraft, _ context: Context) -> [Finding] {
+    moments(draft, context) + speed(draft, context)
+  }
 
   private static func moments(_ draft: PushDraft, _ context: Context) -> [Finding] {
     var findings: [Finding] = []
@@ -91,10 +93,13 @@ extension Lint {
   /// Seconds before the end: the 30 days of the warnings.
   private static let nearEnd: TimeInterval = 30 * 86_400
 
-  private static func speed(_ draft: PushDraft) -> [Finding] {
-    guard let minutes = draft.options.spreadMinutes, let seconds = draft.options.timeToLive, seconds > 0,
-      minutes * 60 > seconds
+  /// A time to live counts from the hand-over of each device, but a moment in the header is the same for all.
+  private static func speed(_ draft: PushDraft, _ context: Context) -> [Finding] {
+    guard let minutes = draft.options.spreadMinutes, draft.platforms.contains(.ios), let now = context.now,
+      let end = draft.expiration(sentAt: now), draft.apns.headers[APNsHeader.expiration] != nil
     else { return [] }
+    let seconds = Int(end.timeIntervalSince(max(now, draft.sendAt ?? now)))
+    guard seconds > 0, minutes * 60 > seconds else { return [] }
     let arguments = ["minutes": String(minutes), "seconds": String(seconds)]
     return [finding(.warning, "options.spread_minutes", .spreadOutlives, arguments)]
   }

@@ -159,8 +159,8 @@ package enum LintMessage: String, MessageSet {
     case .repeatStartPast: "The start is in the past. Runs before now are skipped."
     case .spreadOutlives:
       """
-      Spreading over {minutes} minutes takes longer than the time to live of {seconds} seconds. Devices whose turn \
-      comes after that get nothing.
+      Spreading over {minutes} minutes takes longer than the {seconds} seconds until apns-expiration. Devices whose \
+      turn comes after that get nothing.
       """
     case .credentialEnds:
       "“{name}”, which sends this push, expires on {date}. Apple refuses it after that. Assign its replacement before then."

@@ -56,6 +56,14 @@ extension APNsPayload {
     return .object(payload)
   }
 
+  /// A raw payload with the keys of its push.
+  static func identified(_ payload: JSONValue, _ uid: String?, _ signature: String?) -> JSONValue {
+    guard var members = payload.object else { return payload }
+    if let uid { members[idKey] = .string(uid) }
+    if let signature { members[signatureKey] = .string(signature) }
+    return .object(members)
+  }
+
   /// What the app receives beside `aps`.
   static func data(of notification: Notification, uid: String?, signature: String?) -> [String: JSONValue] {
     var data = notification.extras

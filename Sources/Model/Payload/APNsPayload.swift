@@ -6,7 +6,8 @@ package import JSON
 /// Besides Apple's `aps` the payload contains the draft's extras and four optional keys of ours: `link` (which page a
 /// tap opens), `image` (the address of a picture, for the app's service extension), `sbid`, the push's ID, by which an
 /// app drops the duplicates that iOS makes of one push (docs/protocols.md §5), and `sbsig`, with which it reports
-/// what became of the push (docs/protocols.md §8). A raw payload is sent unchanged, without them.
+/// what became of the push (docs/protocols.md §8). A raw payload is sent unchanged, without them, unless the draft asks
+/// for them.
 package struct APNsPayload: Sendable, Hashable {
   /// The push's ID.
   package static let idKey = "sbid"
@@ -47,7 +48,9 @@ package struct APNsPayload: Sendable, Hashable {
   ///   - signature: of the push, for the key `sbsig`; nil omits the key.
   package init(_ draft: PushDraft, uid: String? = nil, signature: String? = nil) {
     let headers = draft.apns.headers
-    json = draft.apns.payload ?? Self.payload(of: draft.notification, uid: uid, signature: signature)
+    json =
+      draft.apns.payload.map { draft.apns.isIdentified ? Self.identified($0, uid, signature) : $0 }
+      ?? Self.payload(of: draft.notification, uid: uid, signature: signature)
     body = json.bytes
     let given = headers[APNsHeader.pushType].flatMap(PushType.init) ?? draft.options.pushType
     if case .channel(let id) = draft.audience { channel = id } else { channel = nil }

@@ -26,6 +26,7 @@ package struct JPushMessage: Sendable, Hashable {
   private let isProduction: Bool
   private let timeToLive: Int?
   private let collapseID: String?
+  private let block: JPushBlock
 
   /// - Parameters:
   ///   - uid: the push's public ID, for the key `sbid`; nil omits the key.
@@ -50,6 +51,7 @@ package struct JPushMessage: Sendable, Hashable {
     isProduction = draft.environment == .production
     timeToLive = draft.options.timeToLive
     collapseID = payload.collapseID
+    block = draft.jpush
   }
 
   private static let keys = ["alert", "sound", "badge", "category", "thread-id"]
@@ -88,7 +90,7 @@ package struct JPushMessage: Sendable, Hashable {
     }
     android["channel_id"] = draft.android["notification"]?["channel_id"].flatMap { $0.string.map { .string($0) } }
     if !data.isEmpty { android["extras"] = .object(data) }
-    return .object(android)
+    return .object(android.merging(draft.jpush.android) { $1 })
   }
 
   // MARK: The request
@@ -107,7 +109,8 @@ package struct JPushMessage: Sendable, Hashable {
     var notification: [String: JSONValue] = [:]
     if platforms.contains(.ios) { notification["ios"] = ios }
     if platforms.contains(.android) { notification["android"] = android }
-    var options: [String: JSONValue] = ["apns_production": .bool(isProduction)]
+    var options = block.options
+    options["apns_production"] = .bool(isProduction)
     options["sendno"] = sendno.map(JSONValue.integer)
     options["time_to_live"] = (timeToLive ?? self.timeToLive).map { .integer(Int64(min($0, Self.longestLife))) }
     options["apns_collapse_id"] = collapseID.map(JSONValue.string)
@@ -116,6 +119,7 @@ package struct JPushMessage: Sendable, Hashable {
       "options": .object(options),
     ]
     body["audience"] = audience
+    body["callback"] = block.callback
     if !notification.isEmpty { body["notification"] = .object(notification) }
     if platforms.contains(.android) { body["message"] = message }
     body["cid"] = cid.map(JSONValue.string)
@@ -165,6 +169,7 @@ package struct JPushMessage: Sendable, Hashable {
 
 package enum JPushMessageProblem: String, MessageSet {
   case tooLarge = "jpush.too_large"
+  case block = "jpush.block_too_large"
   case timeToLive = "jpush.time_to_live"
   case lost = "jpush.lost"
   case pushType = "jpush.push_type"
@@ -176,6 +181,7 @@ package enum JPushMessageProblem: String, MessageSet {
       The {platform} part has {size} bytes, but JPush allows at most {limit} (JPush: 1005). Shorten it by {excess}.
       """
     case .timeToLive: "JPush keeps a push for at most {limit} seconds, or 10 days (JPush: 1003)."
+    case .block: "The options and the callback for JPush have {size} bytes; the limit is {limit}."
     case .lost: "JPush cannot carry these keys of aps: {keys}. Devices reached through JPush get the push without them."
     case .pushType:
       "JPush does not support the push type {type}. Devices reached through JPush get an ordinary notification."

@@ -4,7 +4,7 @@ import Text
 /// A saved message with places such as `{{name}}`, which are filled in when it is sent.
 package struct MessageTemplate: Sendable, Hashable {
   /// Of a push in the API: what a template holds. App and audience are chosen when it is sent.
-  package static let members = ["notification", "apns", "android", "options"]
+  package static let members = ["notification", "apns", "android", "jpush", "options"]
   /// Characters of a value.
   package static let valueLimit = 2000
 

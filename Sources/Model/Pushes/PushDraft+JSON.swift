@@ -19,6 +19,8 @@ extension PushDraft {
     let notification = fields.object("notification", Notification.read)
     let apns = fields.object("apns", APNsOverrides.read) ?? APNsOverrides()
     let android = FCMAndroid.read(fields)
+    let jpush = JPushBlock.read(fields)
+    let unused = fields.strings("unused", atMost: Self.unusedLimit)
     if notification == nil, fields.value("notification") == nil, apns.payload == nil, android.isEmpty {
       fields.report("notification", Problem("", DraftMessage.contentMissing))
     }
@@ -35,7 +37,8 @@ extension PushDraft {
     self.init(
       app: app, environment: environment, platforms: platforms, audience: audience,
       notification: notification ?? Notification())
-    (self.apns, self.android, self.options) = (apns, android, options)
+    (self.apns, self.android, self.jpush, self.options) = (apns, android, jpush, options)
+    self.unused = unused
     (self.sendAt, self.timeZone, self.recurrence) = (sendAt, timeZone, recurrence)
   }
 
@@ -47,12 +50,17 @@ extension PushDraft {
     ]
     if apns != APNsOverrides() { members["apns"] = apns.json }
     if !android.isEmpty { members["android"] = .object(android) }
+    if !jpush.isEmpty { members["jpush"] = jpush.json }
+    if !unused.isEmpty { members["unused"] = .array(unused.map(JSONValue.string)) }
     if options != Options() { members["options"] = options.json }
     if let sendAt { members["send_at"] = .string(Timestamp.text(sendAt)) }
     if let timeZone { members["time_zone"] = .string(timeZone.name) }
     if let recurrence { members["repeat"] = recurrence.json }
     return .object(members)
   }
+
+  /// More names than requests have that go unused.
+  private static let unusedLimit = 100
 
   private static func readZone(_ fields: JSONFields) -> NamedZone? {
     guard let name = fields.string("time_zone") else { return nil }

@@ -5,6 +5,7 @@ extension PushDraft.APNsOverrides {
     var members: [String: JSONValue] = [:]
     if !headers.isEmpty { members["headers"] = .object(headers.mapValues(JSONValue.string)) }
     if let payload { members["payload"] = payload }
+    if isIdentified { members["identified"] = true }
     return .object(members)
   }
 
@@ -13,6 +14,7 @@ extension PushDraft.APNsOverrides {
     overrides.headers = readHeaders(fields)
     // The API documentation's example has `"payload": {}`: no override.
     overrides.payload = fields.members("payload").flatMap { $0.isEmpty ? nil : .object($0) }
+    overrides.isIdentified = fields.bool("identified") ?? false
     return overrides
   }
 
@@ -50,6 +52,7 @@ extension PushDraft.Options {
     if atMostOnce { members["at_most_once"] = true }
     if allowEmptyAudience { members["allow_empty_audience"] = true }
     if dryRun { members["dry_run"] = true }
+    if anyAndroid { members["any_android"] = true }
     return .object(members)
   }
 
@@ -70,6 +73,7 @@ extension PushDraft.Options {
     options.atMostOnce = fields.bool("at_most_once") ?? false
     options.allowEmptyAudience = fields.bool("allow_empty_audience") ?? false
     options.dryRun = fields.bool("dry_run") ?? false
+    options.anyAndroid = fields.bool("any_android") ?? false
     return options
   }
 }

@@ -15,6 +15,8 @@ package struct PushDraft: Sendable, Hashable {
   package var apns = APNsOverrides()
   /// Merged over the generated `android` block of FCM's message.
   package var android: [String: JSONValue] = [:]
+  /// For the devices that JPush reaches.
+  package var jpush = JPushBlock()
   package var options = Options()
   /// Nil: at once. For a repeating push, the earliest time.
   package var sendAt: Date?
@@ -22,6 +24,8 @@ package struct PushDraft: Sendable, Hashable {
   package var timeZone: NamedZone?
   /// Nil: once.
   package var recurrence: RepeatRule?
+  /// Keys without effect of the request that it was read from, as that named them.
+  package var unused: [String] = []
 
   /// Raw headers and payload that replace the generated ones.
   package struct APNsOverrides: Sendable, Hashable {
@@ -29,6 +33,9 @@ package struct PushDraft: Sendable, Hashable {
     package var headers: [String: String] = [:]
     /// The whole payload; nil: generated from the notification.
     package var payload: JSONValue?
+    /// Whether ``payload`` gets the push's ID and signature, as a generated one does: the app drops duplicates by one,
+    /// and reports with the other.
+    package var isIdentified = false
 
     package init() {}
   }
@@ -55,6 +62,8 @@ package struct PushDraft: Sendable, Hashable {
     package var allowEmptyAudience = false
     /// Resolves the audience and checks the payload, but sends nothing.
     package var dryRun = false
+    /// Reaches Android devices of both environments: only APNs tells them apart. The draft's environment is iOS's then.
+    package var anyAndroid = false
 
     package init() {}
   }
@@ -106,6 +115,13 @@ extension PushDraft {
     if case .channel = audience, options.timeToLive == nil, apns.headers[APNsHeader.expiration] == nil { return nil }
     let text = APNsPayload(self).expiration(sentAt: date)
     return text.flatMap(Double.init).map { Date(timeIntervalSince1970: $0) }
+  }
+
+  /// Seconds for which a provider keeps it for a device, from the moment at which it first gets it. Nil: the end is the
+  /// same for all devices, there is none, or each device has a single attempt.
+  package var secondsToLive: Int? {
+    guard apns.headers[APNsHeader.expiration] == nil, let seconds = options.timeToLive, seconds > 0 else { return nil }
+    return seconds
   }
 
   /// One occurrence of a repeating draft.

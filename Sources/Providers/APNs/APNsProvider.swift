@@ -29,7 +29,7 @@ extension APNsProvider {
     let payloads = push.draft.variants.map { APNsPayload($0, uid: push.uid, signature: push.signature) }
     return APNsPush(
       provider: self, push: push, badge: payloads[0].badge,
-      requests: Variants(payloads.map { APNsRequest($0, sentAt: push.sentAt) }))
+      requests: Variants(payloads.map { ($0, APNsRequest($0, sentAt: push.sentAt)) }))
   }
 
   /// A request to a device that does not exist: an accepted sender gets BadDeviceToken, others an error about the
@@ -55,11 +55,15 @@ private struct APNsPush: PreparedPush {
   let provider: APNsProvider
   let push: ProviderPush
   let badge: Badge?
-  let requests: Variants<APNsRequest>
+  let requests: Variants<(payload: APNsPayload, request: APNsRequest)>
   let answers = AnswerBudget()
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
-    requests.send(to: devices, noting: notes, send)
+    push.send(to: devices, noting: notes) { first, devices, notes in
+      requests.send(to: devices, noting: notes) { variant, devices, notes in
+        send(variant.request.expiring(variant.payload, sentAt: first), devices, notes)
+      }
+    }
   }
 
   private func send(_ request: APNsRequest, _ devices: [ProviderDevice], _ notes: (any DepartureNotes)?) {

@@ -5,7 +5,7 @@ package import Model
 /// The common part of all requests of one push.
 package struct APNsRequest: Sendable {
   /// All headers except path, authorization and `apns-id`.
-  package let headers: [HeaderField]
+  package private(set) var headers: [HeaderField]
   /// The JSON for the device, without the badge if that is counted.
   package let payload: [UInt8]
   /// Whether it goes to a channel, not to devices.
@@ -23,6 +23,13 @@ package struct APNsRequest: Sendable {
     }
     let body = CountedBody { payload.body(badge: $0) }
     (self.payload, gap) = (body.bytes, body.gap)
+  }
+
+  /// The same for devices that were first handed over at `date`.
+  func expiring(_ payload: APNsPayload, sentAt date: Date) -> APNsRequest {
+    var request = self
+    request.headers = payload.headers(sentAt: date).map { HeaderField($0.name, $0.value) }
+    return request
   }
 
   /// Creates a request outside of any push.

@@ -146,10 +146,13 @@ private struct FCMVariant: Sendable {
 
   /// The message with a number in place of a counted badge.
   ///
-  /// - Parameter left: seconds of the time to live for Android; nil: the draft's.
-  func json(_ platform: Platform, left: Int?, count: Int? = nil) -> JSONValue {
+  /// - Parameters:
+  ///   - first: when the devices were handed over first; the time to live counts from then.
+  ///   - left: seconds of the time to live for Android; nil: the draft's.
+  func json(_ platform: Platform, since first: Date, left: Int?, count: Int? = nil) -> JSONValue {
     if platform == .ios {
-      guard let count, var block = payload.fcmBlock(sentAt: push.sentAt).object else { return json(platform) }
+      let whole = payload.fcmBlock(sentAt: first)
+      guard let count, var block = whole.object else { return ["apns": whole] }
       block["payload"] = APNsPayload.counted(payload.json, count)
       return ["apns": .object(block)]
     }
@@ -173,24 +176,26 @@ private struct FCMPush: PreparedPush {
   }
 
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
-    let left = push.timeLeft(at: provider.now())
-    messages.send(to: devices, noting: notes) { variant, devices, notes in
-      Variants<FCMVariant>.byPlatform(devices, noting: notes) { platform, devices, notes in
-        send(variant, platform, left: left, to: devices, noting: notes)
+    push.send(to: devices, noting: notes) { first, devices, notes in
+      let left = push.timeLeft(at: provider.now(), since: first)
+      messages.send(to: devices, noting: notes) { variant, devices, notes in
+        Variants<FCMVariant>.byPlatform(devices, noting: notes) { platform, devices, notes in
+          send(variant, platform, since: first, left: left, to: devices, noting: notes)
+        }
       }
     }
   }
 
   private func send(
-    _ variant: FCMVariant, _ platform: Platform, left: Int?, to devices: [ProviderDevice],
+    _ variant: FCMVariant, _ platform: Platform, since first: Date, left: Int?, to devices: [ProviderDevice],
     noting notes: (any DepartureNotes)?
   ) {
-    let (kept, message) = (answers.take(atMost: devices.count), variant.json(platform, left: left))
+    let (kept, message) = (answers.take(atMost: devices.count), variant.json(platform, since: first, left: left))
     if let target = push.draft.audience.topicTarget {
       return provider.send(message, target: target, push: push.id, to: devices, kept: kept, noting: notes)
     }
     provider.send(
-      message, counting: variant.badge(platform), { variant.json(platform, left: left, count: $0) }, push: push.id,
+      message, counting: variant.badge(platform), { variant.json(platform, since: first, left: left, count: $0) }, push: push.id,
       to: devices, kept: kept, noting: notes)
   }
 }

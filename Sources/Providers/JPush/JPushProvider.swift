@@ -138,9 +138,11 @@ private struct JPushPush: PreparedPush {
 
   /// A request has one text, so that devices in another language are in another one.
   func send(_ devices: [ProviderDevice], noting notes: (any DepartureNotes)?) {
-    let left = push.timeLeft(at: provider.now())
-    messages.send(to: devices, noting: notes) { message, devices, notes in
-      provider.send(message, push, timeToLive: left, to: devices, answers, noting: notes)
+    push.send(to: devices, noting: notes) { first, devices, notes in
+      let left = push.timeLeft(at: provider.now(), since: first)
+      messages.send(to: devices, noting: notes) { message, devices, notes in
+        provider.send(message, push, timeToLive: left, to: devices, answers, noting: notes)
+      }
     }
   }
 }

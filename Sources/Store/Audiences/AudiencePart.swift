@@ -170,7 +170,7 @@ extension AudiencePart {
     }
     if let environment = rule.environment {
       add(.environment, [environment.rawValue], "d.environment = ?", [.integer(Int64(environment.code))]) {
-        $0.isImpossible = environment != query.environment
+        $0.isImpossible = !query.environments.contains(environment)
       }
     }
     if !rule.platforms.isEmpty {

@@ -1,3 +1,4 @@
+package import Foundation
 package import Model
 package import SQLite
 
@@ -48,7 +49,8 @@ extension AudienceQuery {
       let provider = try ProviderKind(code: row.int(3))
       let member = AudienceMember(
         id: row.int64(0), platform: try Platform(code: row.int(1)),
-        token: DeviceToken(bytes: row.blob(2), provider: provider), provider: provider)
+        token: DeviceToken(bytes: row.blob(2), provider: provider), provider: provider,
+        environment: try Environment(code: row.int(4)))
       // The source determines the order, because an ORDER BY of the whole query would sort millions of rows for each
       // page. A page in another order would lose devices, so it is an error.
       guard member.id > last else { throw StoreError.outOfOrder(after: last, found: member.id) }
@@ -133,7 +135,8 @@ extension AudienceQuery {
         """, [.integer(push), .integer(push)])
     }
     return plan.source.query(
-      "d.id, d.platform, d.token, coalesce(d.provider, d.platform)", where: condition, tail: "LIMIT \(limit)")
+      "d.id, d.platform, d.token, coalesce(d.provider, d.platform), d.environment", where: condition,
+      tail: "LIMIT \(limit)")
   }
 
   private func fromCounters(
@@ -144,8 +147,12 @@ extension AudienceQuery {
       database,
       """
       SELECT platform, provider, state, count FROM \(table)
-      WHERE \(owner) = ? AND environment = ? AND platform IN (\(codes)) AND count > 0
-      """, [.integer(id), .integer(Int64(environment.code))])
+      WHERE \(owner) = ? AND (environment = ? OR platform = ?) AND platform IN (\(codes)) AND count > 0
+      """,
+      [
+        .integer(id), .integer(Int64(environment.code)),
+        .integer(Int64(environments.count > 1 ? Platform.android.code : 0)),
+      ])
   }
 
   private func count(_ database: Database, _ sql: String, _ arguments: [SQLiteValue]) throws -> AudienceCount {
@@ -175,6 +182,10 @@ package struct AudienceMember: Sendable, Hashable {
   package let token: DeviceToken
   /// The service that reaches it.
   package let provider: ProviderKind
+  /// The token's; nil: the push's.
+  package let environment: Environment?
+  /// When it was first handed over to be sent; nil: not yet.
+  package var firstAt: Date?
   /// The number on the app's icon before the push; 0 unless ``DeviceBadge`` has filled it in.
   package var badge = 0
   /// Which of the push's texts it gets; nil unless ``DeviceLanguage`` has filled it in.
@@ -202,8 +213,10 @@ package struct AudienceMember: Sendable, Hashable {
   static func subscribers(id: Int64) -> AudienceMember? { [channel, topic].first { $0.id == id } }
 
   /// - Parameter provider: nil: the platform's own.
-  package init(id: Int64, platform: Platform, token: DeviceToken, provider: ProviderKind? = nil) {
-    (self.id, self.platform, self.token) = (id, platform, token)
+  package init(
+    id: Int64, platform: Platform, token: DeviceToken, provider: ProviderKind? = nil, environment: Environment? = nil
+  ) {
+    (self.id, self.platform, self.token, self.environment) = (id, platform, token, environment)
     self.provider = provider ?? platform.ownProvider
   }
 }

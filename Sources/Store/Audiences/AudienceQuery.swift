@@ -11,6 +11,8 @@ package struct AudienceQuery: Sendable, Hashable {
   package var environment: Environment
   package var platforms: Set<Platform>
   package var audience: Audience
+  /// Whether Android devices of the other environment belong to it, too (``PushDraft/Options/anyAndroid``).
+  package var anyAndroid = false
   /// Restricts it to the devices of one service; nil: any.
   package var provider: ProviderKind?
   /// Restricts it to devices that another push did not reach.
@@ -48,6 +50,23 @@ package struct AudienceQuery: Sendable, Hashable {
     self.now = now
   }
 
+  /// The receivers of a draft.
+  package init(app: Int64, _ draft: PushDraft, now: Date = Date()) {
+    self.init(
+      app: app, environment: draft.environment, platforms: draft.platforms, audience: draft.audience, now: now)
+    anyAndroid = draft.options.anyAndroid
+  }
+
+  /// Whether a device's kind belongs to it.
+  func has(_ environment: Environment, _ platform: Platform) -> Bool {
+    platforms.contains(platform) && (environment == self.environment || anyAndroid && platform == .android)
+  }
+
+  /// The environments of its devices.
+  var environments: [Environment] {
+    Environment.allCases.filter { environment in Platform.allCases.contains { has(environment, $0) } }
+  }
+
   /// Looks up what every page needs, if the audience has segments.
   package mutating func prepare(_ database: Database) throws {
     guard case .rule(let rule) = audience, !rule.segment.isEmpty else { return }
@@ -67,7 +86,13 @@ package struct AudienceQuery: Sendable, Hashable {
     guard !platforms.isEmpty else { return nil }
     var condition = DeviceCondition()
     condition.add("app_id", equals: app)
-    condition.add("environment", equals: Int64(environment.code))
+    if environments.count > 1 {
+      condition.add(
+        "(d.environment = ? OR d.platform = ?)",
+        [.integer(Int64(environment.code)), .integer(Int64(Platform.android.code))])
+    } else {
+      condition.add("environment", equals: Int64(environment.code))
+    }
     condition.add("platform", in: platforms.map { .integer(Int64($0.code)) })
     if let provider {
       condition.add("coalesce(d.provider, d.platform) = ?", [.integer(Int64(provider.code))])
@@ -89,9 +114,9 @@ package struct AudienceQuery: Sendable, Hashable {
     let walked =
       source
       ?? .kinds(
-        apps: [app], environments: [environment],
+        apps: [app], environments: environments,
         platforms: platforms.filter { platform in parts.allSatisfy { $0.platforms?.contains(platform) ?? true } },
-        provider: provider, states: states, range)
+        provider: provider, states: states, range, only: has)
     return walked.map { Plan(source: $0, condition: condition) }
   }
 }

@@ -28,16 +28,18 @@ struct DeviceSource {
 
   /// Devices by kind. Every combination is one arm; there are few.
   ///
-  /// - Parameter provider: nil: any. A platform's own one has no index of its own: the caller checks it.
+  /// - Parameters:
+  ///   - provider: nil: any. A platform's own one has no index of its own: the caller checks it.
+  ///   - isWanted: leaves out the others of the combinations.
   static func kinds(
     apps: [Int64], environments: [Environment], platforms: [Platform], provider: ProviderKind? = nil,
-    states: [DeviceState], _ range: Range
+    states: [DeviceState], _ range: Range, only isWanted: (Environment, Platform) -> Bool = { _, _ in true }
   ) -> DeviceSource? {
     var arms: [String] = []
     var arguments: [SQLiteValue] = []
     for app in apps {
       for environment in environments {
-        for platform in platforms {
+        for platform in platforms where isWanted(environment, platform) {
           let other = provider == platform.ownProvider ? nil : provider
           let index = other == nil ? "devices_kind" : "devices_provider"
           let ofProvider = other.map { " AND provider = \($0.code)" } ?? ""

@@ -39,6 +39,14 @@ extension Delivery {
     package let counts: OutcomeCounts
   }
 
+  /// When the last device of a push that has its outcome got it, in the order in which devices are handed over; nil:
+  /// none has.
+  package static func lastAt(_ database: Database, push: Int64) throws -> Date? {
+    try database.fetchOne(
+      "SELECT at FROM deliveries WHERE push_id = ? ORDER BY device_id DESC LIMIT 1", push
+    ) { $0.date(0) }
+  }
+
   /// A line for each service of a push; none until the audience is counted.
   package static func providerCounts(
     _ database: Database, push: Int64, _ reasons: [ReasonCount]

@@ -148,21 +148,23 @@ extension WaitingDelivery {
   ) throws -> [Due] {
     try database.fetchAll(
       """
-      SELECT \(columns), d.id, d.platform, d.token, coalesce(d.provider, d.platform)
+      SELECT \(columns), d.id, d.platform, d.token, coalesce(d.provider, d.platform), d.environment
       FROM push_waiting w JOIN reasons r ON r.id = w.reason_id
         LEFT JOIN devices d ON d.id = w.device_id AND d.state = \(DeviceState.active.rawValue)
       WHERE w.push_id = ? AND \(condition)
       """, push, bound, limit
     ) { row in
       let waiting = try WaitingDelivery(row)
-      if let member = AudienceMember.subscribers(id: waiting.deviceID) { return Due(waiting: waiting, member: member) }
-      guard row.optionalInt64(7) != nil else { return Due(waiting: waiting, member: nil) }
-      let provider = try ProviderKind(code: row.int(10))
-      return Due(
-        waiting: waiting,
-        member: AudienceMember(
+      var member = AudienceMember.subscribers(id: waiting.deviceID)
+      if member == nil, row.optionalInt64(7) != nil {
+        let provider = try ProviderKind(code: row.int(10))
+        member = AudienceMember(
           id: row.int64(7), platform: try Platform(code: row.int(8)),
-          token: DeviceToken(bytes: row.blob(9), provider: provider), provider: provider))
+          token: DeviceToken(bytes: row.blob(9), provider: provider), provider: provider,
+          environment: try Environment(code: row.int(11)))
+      }
+      member?.firstAt = waiting.firstAt
+      return Due(waiting: waiting, member: member)
     }
   }
 }

@@ -184,8 +184,8 @@ struct JPushAccessTests {
         (.post, "/v3/push", long, "application/json", 413, 1005),
         (.post, "/v3/push", Array("{".utf8), "text/json", 400, 1003),
         (.post, "/v3/push", Array("[]".utf8), "application/vnd.x+json", 400, 1003),
-        (.post, "/v3/push", Array("{}".utf8), "text/plain", 400, 1003),
-        (.post, "/v3/push", Array("{}".utf8), "application/x-www-form-urlencoded", 400, 1003),
+        (.post, "/v3/push", Array("{}".utf8), "text/plain", 400, 1002),
+        (.post, "/v3/push", Array("{}".utf8), "application/x-www-form-urlencoded", 400, 1002),
         (.post, "/v3/devices/r1", Array("1".utf8), "application/json", 400, 7002),
         (.post, "/v3/schedules", Array("nonsense".utf8), "application/json", 400, 8100),
       ] as [(HTTPServer.Method, String, [UInt8]?, String, Int, Int64)] {

@@ -40,6 +40,7 @@ struct RunModel {
   private let policy: RetryPolicy
   private let rate: Double?
   private let expiration: Date?
+  private let timeToLive: TimeInterval?
   private var hasStarted = false
   private var wantsPause = false
 
@@ -99,6 +100,9 @@ struct RunModel {
     self.policy = policy
     rate = Int.random(in: 0...2, using: &random) == 0 ? Double.random(in: 0.5...40, using: &random) : nil
     expiration = Int.random(in: 0...4, using: &random) == 0 ? noon + Double.random(in: 10...4000, using: &random) : nil
+    timeToLive =
+      expiration == nil && Int.random(in: 0...3, using: &random) == 0
+      ? Double.random(in: 10...4000, using: &random) : nil
     hasTrail = Bool.random(using: &random)
     pageSize = Int.random(in: 1...12, using: &random)
     push = RunRow(state: .queued, target: nil)
@@ -169,8 +173,8 @@ struct RunModel {
       push: 1, seed: 7, start: isOver ? .finishing(.cancelled) : .sending, providers: providers,
       announced: policy.repeatsUnanswered ? [:] : announced,
       cut: cut, cursors: hasStarted ? cursors : [:], lastDeviceID: devices.last?.id ?? 0,
-      isResumed: hasStarted, policy: policy, expiration: expiration, rate: rate, trail: trailNumber,
-      window: Self.window, pageSize: pageSize)
+      isResumed: hasStarted, policy: policy, expiration: expiration, timeToLive: timeToLive, rate: rate,
+      trail: trailNumber, window: Self.window, pageSize: pageSize)
     if !hasStarted {
       if hasTrail { newTrail() }
       plan.trail = trailNumber

@@ -167,6 +167,40 @@ struct RunTableTests {
         Step(pushRow(), ["publish", "end finished"]),
       ]),
     Row(
+      testDescription: "a time to live from the hand-over: a push that goes on lives on, one that stands still expires",
+      plan: { ($0.lastDeviceID, $0.timeToLive) = (99, 10) }, pushRow: { $0.handedOut = 99 }, begin: begun,
+      steps: [
+        Step(.routeFound, ["publish", "page 0…99"]) { $0.apns.share = 1 },
+        Step(.members(iPhones(1...1)), ["send 1", "wait"]),
+        Step(results(.outcome(.accepted), 1), ["record 1, 0 wait"]) { $0.now = $0.now + 8 },
+        Step(pushRow(handedOut: 99), ["publish", "page 1…99"]), Step(.members(iPhones(2...2)), ["send 2", "wait"]),
+        Step(results(.outcome(.accepted), 2), ["record 1, 0 wait"]) { $0.now = $0.now + 8 },
+        Step(pushRow(handedOut: 99), ["publish", "page 2…99"]), Step(.members(iPhones(3...3)), ["send 3", "wait"]),
+        Step(.results([]), ["reload"]) { $0.now = $0.now + 10 },
+        Step(pushRow(handedOut: 99), ["cancelQueued", "page 3…99"]),
+        Step(.members(iPhones(4...5)), ["record 2, 0 wait"]),
+      ]),
+    Row(
+      testDescription: "a device that waits for longer than its time to live is not sent to, while others are",
+      plan: { $0.timeToLive = 30 }, begin: begun,
+      steps: sent + [
+        Step(results(.outcome(.unknown(reason: "TimedOut")), 1), ["record 0, 1 wait"]),
+        Step(pushRow(waiting: 1), ["publish", "wait"]),
+        Step(results(.outcome(.accepted), 2), ["record 1, 0 wait"]) { $0.now = $0.now + 31 },
+        Step(pushRow(waiting: 1), ["publish", "due at 31"]), Step(.due(due), ["record 1, 0 wait"]),
+        Step(pushRow(), ["publish", "wait"]),
+      ]),
+    Row(
+      testDescription: "taken up again after a standstill that was longer than the time to live",
+      plan: {
+        $0 = .sample(isResumed: true)
+        ($0.timeToLive, $0.stoodStill) = (10, 11)
+      }, begin: ["countRepeats"],
+      steps: [
+        Step(.waits(RunRow(state: .sending, target: 3, handedOut: 3), nextDue: nil), ["publish", "page 0…9"]),
+        Step(.members(three), ["record 3, 0 wait"]),
+      ]),
+    Row(
       testDescription: "taken up again, at most once: what may have left is unknown before anything is sent",
       plan: { $0 = .sample(repeats: false, isResumed: true) }, begin: ["interrupted"],
       steps: [
@@ -321,5 +355,12 @@ extension RunPlan {
     policy.repeatsUnanswered = repeats
     return RunPlan(
       push: 1, seed: 7, providers: [.apns], lastDeviceID: 9, isResumed: isResumed, policy: policy, window: 100)
+  }
+}
+
+extension Moment {
+  /// Both clocks go on.
+  fileprivate static func + (moment: Moment, seconds: TimeInterval) -> Moment {
+    Moment(wall: moment.wall + seconds, steady: moment.steady + seconds)
   }
 }

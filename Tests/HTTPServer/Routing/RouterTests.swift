@@ -64,9 +64,22 @@ struct RouterTests {
   }
 
   @Test(
+    "several slashes are one, for the router and for everybody who reads the address; escaped ones stay",
+    arguments: [
+      ("//", "root", "/"), ("//pushes", "list", "/pushes"), ("/pushes///7?x=//", "push 7", "/pushes/7?x=//"),
+      ("//files//a%2F%2Fb//c", "[\"a//b\", \"c\"] a//b/c", "/files/a%2F%2Fb/c"),
+    ])
+  func slashes(target: String, expected: String, address: String) async throws {
+    let request = try Request(.get, target)
+    let response = await router().respond(to: request)
+    #expect(response.status == .ok && text(response) == expected)
+    #expect(request.target == address && request.path == address.prefix { $0 != "?" })
+  }
+
+  @Test(
     "an address without a route is 404, also one whose parameter is no such value",
     arguments: [
-      "/nothing", "/pushes/", "/pushes//deliveries/1", "/pushes/7/x", "/files", "/pushes/seven", "//",
+      "/nothing", "/pushes/", "/pushes//deliveries/1", "/pushes/7/x", "/files", "/pushes/seven", "/pushes//",
       "/pushes/07", "/pushes/+7", "/pushes/%2B7", "/pushes/-0",
     ])
   func unknown(target: String) async throws {

@@ -261,7 +261,8 @@ struct DialectTests {
     #expect(read.dialect == .jpush && read.missing == ["app"] && read.draft.environment == .development)
     #expect(read.draft.audience.json == ["alias": ["usr_e6882cab"]] && read.draft.options.timeToLive == 60)
     #expect(
-      read.losses.map(\.field) == ["cid", "options.sendno", "notification.android.style", "apns.payload"])
+      read.losses.map(\.field) == ["cid", "options.sendno", "apns.payload"])
+    #expect(read.draft.jpush.android == ["style": 1] && read.draft.unused == [] && !read.draft.options.anyAndroid)
     let open = try DialectReading(#"{"platform":"all","audience":"all","notification":{"alert":"Hi"}}"#, now: Self.now)
     #expect(open.missing == ["app", "environment"] && open.draft.audience == .all)
     #expect(open.draft.notification.body == "Hi" && open.draft.apns.payload == nil)

@@ -34,7 +34,8 @@ struct JPushRequestTests {
     #expect(request.draft.audience == .all && request.draft.platforms == [.ios, .android])
     #expect(request.draft.notification.body == "Hi" && request.draft.apns.payload == nil)
     #expect(request.draft.options.timeToLive == 86_400)
-    #expect(request.sendno == 0 && request.cid == nil && request.replaces == nil && request.unused == [])
+    #expect(request.sendno == 0 && request.cid == nil && request.replaces == nil)
+    #expect(request.draft.unused == [] && request.draft.jpush.isEmpty)
   }
 
   @Test("the complete request of JPush's documents")
@@ -70,7 +71,10 @@ struct JPushRequestTests {
         "aps": ["alert": ["title": "t", "body": "b"], "badge": "+1", "sound": "default", "thread-id": "x"],
         "type": "like", "message": message,
       ])
-    #expect(request.unused == [])
+    #expect(request.draft.unused == [] && draft.options.anyAndroid)
+    // What differs for iOS is still the push's own: the app drops its duplicates, and reports it.
+    let payload = APNsPayload(draft, uid: "u1", signature: "s1").json
+    #expect(payload["sbid"] == "u1" && payload["sbsig"] == "s1")
   }
 
   @Test("the kinds of an audience are taken over, and empty lists are none")
@@ -141,11 +145,11 @@ struct JPushRequestTests {
         ]
       ]))
     #expect(request.draft.android == ["notification": ["channel_id": "news"]])
-    #expect(request.unused == ["notification.android.builder_id", "notification.android.style"])
+    #expect(request.draft.unused == [] && request.draft.jpush.android == ["builder_id": 1, "style": 1])
     #expect(request.draft.notification.title == "T" && request.draft.notification.extras == ["a": "b"])
     for (name, badge) in [("badge_set_num", Badge.set(3)), ("badge_add_num", .add(3))] {
       let numbered = try Self.read(Self.with(["notification": ["android": ["alert": "Hi", name: 3]]]))
-      #expect(numbered.unused.isEmpty && numbered.draft.notification.badge == badge)
+      #expect(numbered.draft.unused.isEmpty && numbered.draft.notification.badge == badge)
       let wrong = Self.error(Self.with(["notification": ["android": ["alert": "Hi", name: 100]]]))
       #expect(wrong?.code == .invalid && wrong?.message.contains(name) == true)
     }
@@ -170,8 +174,22 @@ struct JPushRequestTests {
       (#"{"audience":{"abtest":["a"]}}"#, 2006, "abtest"),
       (#"{"audience":{"registration_id":["no-id"]}}"#, 1003, "registration_id"),
       (#"{"colour":1}"#, 1009, "colour"), (#"{"sms_message":{"temp_id":1}}"#, 2007, "sms_message"),
-      (#"{"live_activity":{}}"#, 2007, "live_activity"), (#"{"voip":{}}"#, 2007, "voip"),
-      (#"{"notification_3rd":{}}"#, 2006, "notification_3rd"), (#"{"inapp_message":{}}"#, 2006, "inapp_message"),
+      (#"{"live_activity":{"ios":{"event":"end"}}}"#, 2007, "live_activity"),
+      (#"{"voip":{"k":"v"}}"#, 2007, "voip"), (#"{"notification":{"voip":{"k":"v"}}}"#, 2007, "notification.voip"),
+      (#"{"notification_3rd":{"content":"x"}}"#, 2006, "notification_3rd"),
+      (#"{"inapp_message":{"inapp_message":true}}"#, 2006, "inapp_message"),
+      (#"{"notification":{"alert":"x","ai_opportunity":true}}"#, 2006, "notification.ai_opportunity"),
+      (#"{"notification":{"alert":"x","alternate_alert":"y"}}"#, 2006, "notification.alternate_alert"),
+      (#"{"message":{"msg_content":"x","alternate_title":"y"}}"#, 2006, "message.alternate_title"),
+      (#"{"options":{"target_event":["buy"]}}"#, 2006, "options.target_event"),
+      (#"{"options":{"notification_switch_filter":true}}"#, 2006, "options.notification_switch_filter"),
+      (#"{"notification":{"ios":{"alert":"x","content_available":true}}}"#, 1009, "Use “content-available”."),
+      (#"{"notification":{"ios":{"alert":"x","mutable_content":1}}}"#, 1009, "Use “mutable-content”."),
+      (#"{"notification":{"ios":{"alert":"x","threadId":"t"}}}"#, 1009, "Use “thread-id”."),
+      (#"{"notification":{"ios":{"alert":"x","body":"y"}}}"#, 1009, "Use “notification.ios.alert.body”."),
+      (#"{"audience":{"tags":["a"]}}"#, 1009, "Use “tag”."),
+      (#"{"apns_production":true}"#, 1009, "Use “options.apns_production”."),
+      (#"{"options":{"colour":1}}"#, 1009, "Remove this key."),
       (#"{"notification":{"winphone":{"alert":"x"}}}"#, 2007, "notification.winphone"),
       (#"{"notification":{"quickapp":{"alert":"x"}}}"#, 2007, "notification.quickapp"),
       (#"{"notification":{"ios":{"alert":"x","title":"y"}}}"#, 1009, "notification.ios.title"),
@@ -195,6 +213,76 @@ struct JPushRequestTests {
     let error = try #require(Self.error(Self.with(members)))
     #expect(error.code.rawValue == code, "\(change): \(error.message)")
     #expect(place.isEmpty || error.message.contains(place), "\(error.message)")
+  }
+
+  @Test(
+    "keys of JPush's libraries that change nothing are taken and named; a value that asks for nothing is one, too",
+    arguments: [
+      (#"{"notification":{"alert":"x","ai_opportunity":false}}"#, ["notification.ai_opportunity"]),
+      (
+        #"{"notification":{"alert":"x","hmos":{"alert":"x"},"quickapp":{},"winphone":{"alert":"x"}}}"#,
+        ["notification.hmos", "notification.quickapp", "notification.winphone"]
+      ),
+      (#"{"platform":["android","hmos","hmos"]}"#, ["platform.hmos"]), (#"{"platform":["all"]}"#, []),
+      (
+        #"{"inapp_message":{"inapp_message":false},"sms_message":{},"live_activity":{}}"#,
+        ["inapp_message", "live_activity", "sms_message"]
+      ),
+      (
+        #"{"options":{"alternate_set":false,"test_model":false,"geofence":{}}}"#,
+        ["options.alternate_set", "options.geofence", "options.test_model"]
+      ),
+      (#"{"notification":{"ios":{"alert":"x","badge":"auto"}}}"#, ["notification.ios.badge"]),
+    ] as [(String, [String])])
+  func unused(change: String, names: [String]) throws {
+    let members = try #require(try Self.parse(change).object)
+    #expect(try Self.read(Self.with(members)).draft.unused == names)
+  }
+
+  @Test("what only JPush knows goes to the devices that JPush reaches, and is written as it came")
+  func forJPush() throws {
+    let android: [String: JSONValue] = [
+      "icon_bg_color": "#fff", "custom_buttons": [["name": "a", "action_type": 1]], "uri_flag": "x",
+      "mipns_content_forshort": "m", "oppns_content_forshort": "o", "vpns_content_forshort": "v",
+      "mzpns_content_forshort": "z", "style": 2, "inbox": ["a": "b"], "big_text": "t", "category": "c",
+      "intent": ["url": "u"], "priority": 2, "alert_type": 7,
+    ]
+    let options: [String: JSONValue] = [
+      "classification": 1, "third_party_channel": ["huawei": ["importance": "NORMAL"]], "receipt_id": "r",
+      "notification_3rd_ver": "v2",
+    ]
+    let callback: JSONValue = ["url": "https://example.com", "params": ["a": 1], "type": 3]
+    let draft = try Self.read(
+      Self.with([
+        "notification": ["android": .object(android.merging(["alert": "Hi"]) { $1 })], "options": .object(options),
+        "callback": callback,
+      ])
+    ).draft
+    #expect(draft.jpush.android == android && draft.jpush.options == options && draft.jpush.callback == callback)
+    #expect(try draft.unused == [] && PushDraft(json: draft.json) == draft)
+    let body = JPushMessage(draft).request(to: [.android], audience: "all", cid: nil)
+    for (key, value) in android { #expect(body["notification"]?["android"]?[key] == value, "\(key)") }
+    for (key, value) in options { #expect(body["options"]?[key] == value, "\(key)") }
+    #expect(body["callback"] == callback && body["notification"]?["android"]?["alert"] == "Hi")
+    // FCM's message has nothing of it.
+    #expect(FCMMessage(draft).json["android"]?["notification"]?["style"] == nil)
+    let long = JSONValue.string(String(repeating: "x", count: 8000))
+    let huge = Self.error(Self.with(["options": ["third_party_channel": ["vivo": ["callback_id": long]]]]))
+    #expect(huge?.message.contains("8000") == true)
+    for wrong in [#"{"android":{"alert":"x"}}"#, #"{"options":{"sendno":1}}"#, #"{"other":{}}"#] {
+      var json = draft.json.object ?? [:]
+      json["jpush"] = try Self.parse(wrong)
+      #expect(throws: Problems.self) { try PushDraft(json: .object(json)) }
+    }
+  }
+
+  @Test("a subtitle beside the alert, as JPush's library for Java writes it, is shown")
+  func subtitle() throws {
+    for alert in ["b", ["body": "b", "loc-key": "k"]] as [JSONValue] {
+      let request = try Self.read(
+        Self.with(["platform": "ios", "notification": ["ios": ["alert": alert, "subtitle": "s"]]]))
+      #expect(APNsPayload(request.draft).json["aps"]?["alert"]?["subtitle"] == "s")
+    }
   }
 
   @Test("limits of tags, aliases, names and sizes")

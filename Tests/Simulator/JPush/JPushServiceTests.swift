@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Model
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Simulator
@@ -79,6 +80,18 @@ extension SimulatedReply {
 
 @Suite("Simulated JPush")
 struct JPushServiceTests {
+  @Test("it takes the default push of each of JPush's own libraries", arguments: JPushClientRequest.all)
+  func libraries(request: JPushClientRequest) async throws {
+    let scene = try JPushScene()
+    let body = try JSONValue(parsing: Data(request.body.utf8))
+    for path in [request.paths.validate, request.paths.push] {
+      let reply = try await scene.call("POST", path, body)
+      #expect(reply.status == 200, "\(path): \(reply.json)")
+    }
+    // The first iPhone has a development build, the second one the App Store's.
+    #expect(scene.received == (request.isProduction ? [0, 1, 1] : [1, 0, 1]))
+  }
+
   @Test("a push reaches one environment of iOS and all of Android, and is numbered")
   func push() async throws {
     let scene = try JPushScene()
