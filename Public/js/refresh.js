@@ -24,8 +24,19 @@ export function swap(region, fresh) {
 
 /** Reads the page anew, but never away from under someone who types: then it waits until the field is left. */
 export function reloadWhenIdle() {
-  if (!document.activeElement?.matches('input, textarea, select')) return location.reload();
+  if (!document.activeElement?.matches('input, textarea, select')) return reload();
   document.activeElement.addEventListener('blur', () => setTimeout(reloadWhenIdle), { once: true });
+}
+
+/** Reads the page anew once the server answers: without a network, the browser's own error would take its place. */
+export async function reload() {
+  try {
+    // Any answer will do; the page itself comes with the reload.
+    await fetch('/healthz', { cache: 'no-store' });
+    location.reload();
+  } catch {
+    setTimeout(reload, 3000);
+  }
 }
 
 const held = 'a[href], button, input, select, textarea, summary, details, pre, .scroll, [tabindex]';
