@@ -13,18 +13,23 @@ export function startDrafts() {
   if (!form) return;
   const blank = JSON.stringify(values(form));
   const discard = document.querySelector('[data-draft-discard]');
-  const offer = (yes) => { if (discard) discard.hidden = !yes; };
+  const notice = document.querySelector('[data-draft-restored]');
+  const offer = (yes) => {
+    if (discard) discard.hidden = !yes;
+    if (notice && !yes) notice.hidden = true;
+  };
   const save = () => {
     const now = JSON.stringify(values(form));
     // A form as the server gave it is no draft.
-    write(now === blank ? null : now);
+    write(now === blank ? null : JSON.stringify({ at: Date.now(), entries: JSON.parse(now) }));
     offer(now !== blank);
   };
   // A form that the server filled (an error, "send again") is newer than the draft, and wins.
-  const entries = 'fresh' in form.dataset ? read() : undefined;
-  if (entries) {
-    restore(form, entries).then(() => {
+  const draft = 'fresh' in form.dataset ? read() : undefined;
+  if (draft) {
+    restore(form, draft.entries).then(() => {
       offer(true);
+      tell(notice, draft.at);
       form.dispatchEvent(new Event('input', { bubbles: true }));
     });
   }
@@ -48,11 +53,21 @@ function values(form) {
   });
 }
 
+// A form that is not as it was left empty says why, and since when.
+function tell(notice, at) {
+  if (!notice) return;
+  const time = new Date(at);
+  const day = time.toDateString() === new Date().toDateString() ? undefined : 'medium';
+  const text = time.toLocaleString(document.documentElement.lang, { dateStyle: day, timeStyle: 'short' });
+  notice.querySelector('[data-draft-time]').textContent = text;
+  notice.hidden = false;
+}
+
 /** What was kept; undefined: nothing, or nothing that can be read. */
 function read() {
   try {
-    const entries = JSON.parse(sessionStorage.getItem(key));
-    return Array.isArray(entries) ? entries : undefined;
+    const draft = JSON.parse(sessionStorage.getItem(key));
+    return Array.isArray(draft?.entries) ? draft : undefined;
   } catch {
     return undefined;
   }

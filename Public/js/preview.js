@@ -145,7 +145,7 @@ function checks(findings, errors) {
 }
 
 function lint(list, findings) {
-  const items = findings.map(({ severity, severity_text: word, message, field, fix, href, link }) => {
+  const items = findings.map(({ severity, severity_text: word, message, field, fix, fix_text: action, href, link }) => {
     const [colour, symbol] = marks[severity];
     const mark = Object.assign(document.createElement('span'), { className: colour });
     mark.append(icon(symbol));
@@ -155,7 +155,7 @@ function lint(list, findings) {
     if (href) text.append(' ', Object.assign(document.createElement('a'), { href, textContent: link }));
     const item = document.createElement('li');
     item.append(mark, text);
-    if (fix) item.append(repair(list, fix, field));
+    if (fix) item.append(repair(list, fix, action, field));
     return item;
   });
   const same = items.length === list.children.length
@@ -166,9 +166,9 @@ function lint(list, findings) {
 const words = (item) => item.textContent.replace(/\s+/g, ' ').trim();
 
 // No submit button: it would come before the form's own, and Enter would press it.
-function repair(list, fix, field) {
+function repair(list, fix, action, field) {
   const button = Object.assign(document.createElement('button'), {
-    type: 'button', className: 'button small', textContent: list.dataset.fix,
+    type: 'button', className: 'button small', textContent: action,
   });
   button.addEventListener('click', () => {
     const form = list.closest('form');

@@ -1,5 +1,7 @@
 // A page brought up to date: fetched, swapped region by region, or read anew.
 
+import { base } from './page.js';
+
 /** The page at `url` as a document; throws on an answer that is not a page, and when `signal` aborts. */
 export async function fetchPage(url, signal) {
   // The search answers a script with its list, where it would lead a person straight to the page that an ID names.
@@ -24,8 +26,19 @@ export function swap(region, fresh) {
 
 /** Reads the page anew, but never away from under someone who types: then it waits until the field is left. */
 export function reloadWhenIdle() {
-  if (!document.activeElement?.matches('input, textarea, select')) return location.reload();
+  if (!document.activeElement?.matches('input, textarea, select')) return reload();
   document.activeElement.addEventListener('blur', () => setTimeout(reloadWhenIdle), { once: true });
+}
+
+/** Reads the page anew once the server answers: without a network, the browser's own error would take its place. */
+export async function reload() {
+  try {
+    // Any answer will do; the page itself comes with the reload.
+    await fetch(`${base}/healthz`, { cache: 'no-store' });
+    location.reload();
+  } catch {
+    setTimeout(reload, 3000);
+  }
 }
 
 const held = 'a[href], button, input, select, textarea, summary, details, pre, .scroll, [tabindex]';

@@ -1,2 +1,5 @@
 // Reloads a page whose work goes on, as its <noscript> does without a script.
-setTimeout(() => location.reload(), 2000);
+
+import { reload } from './refresh.js';
+
+setTimeout(reload, 2000);

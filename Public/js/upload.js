@@ -37,7 +37,8 @@ async function ask(form, signal) {
   try {
     const answer = await fetch(form.getAttribute('action'), { method: 'POST', body, signal, credentials: 'same-origin' });
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    return page.querySelector('[data-inspected]') ?? page.querySelector('form[data-upload] .callout.red');
+    return page.querySelector('[data-inspected]')
+      ?? page.querySelector('form[data-upload] :is(.callout.red, [data-question])');
   } catch {
     return undefined;
   }

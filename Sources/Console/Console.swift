@@ -145,6 +145,11 @@ package struct Console: Sendable {
   let integrity = IntegrityCheck()
   /// Tells open pages of new receipts.
   let receiptNews = ReceiptNews()
+  /// Pages that answer a form under an address of their own.
+  let shownPages = Shelf<ShownPage>(limit: 64 << 20, share: 60)
+  /// Forms that were not carried out, of known people and of unknown browsers.
+  let keptForms = Shelf<KeptForm>(limit: 32 << 20, share: 60)
+  let strangersForms = Shelf<KeptForm>(limit: 4 << 20, share: .max)
   /// What sign-in gives out on the way.
   let tickets = Tickets()
   /// Where people sign in instead of here.

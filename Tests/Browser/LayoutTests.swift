@@ -1,3 +1,7 @@
+import Foundation
+import Model
+import SQLite
+import Store
 import Testing
 
 @testable import signalbox
@@ -87,6 +91,60 @@ extension AdministrationInBrowser {
         try await scene.browser.pretend(width: 400, dark: false)
         try await scene.open("/phones")
         #expect(try await scene.browser.run(script: focus) as? String == "")
+      }
+    }
+
+    @Test("long names make no page wider than the screen, and never hide that something acts on production")
+    func longNames() async throws {
+      let wide = """
+        const page = document.documentElement;
+        return page.scrollWidth - page.clientWidth;
+        """
+      let cut = """
+        const edge = (one) => one.getBoundingClientRect().right;
+        return [...document.querySelectorAll('.env.production')].filter((one) => one.offsetParent)
+          .filter((one) => edge(one) > edge(one.closest('td, li, p, h1') ?? document.body) + 1).map((one) => one.textContent);
+        """
+      try await BrowserScene.run { scene in
+        let long = "Averyveryverylongnameofanappthatisstilllongerandlonger"
+        try await scene.service.store.write { database in
+          let app = try App.add(
+            database, bundleID: "com.example.\(long.lowercased()).notificationserviceextension", name: long, now: Date()
+          )
+          try Credential.bind(
+            database, app: app.id, provider: .apns, environment: .production, certificate: nil, endpoint: "simulator",
+            now: Date())
+          _ = try Device.register(
+            database, app: app.id,
+            [Registration(token: DeviceToken(bytes: Array(1...32)), environment: .production, platform: .ios)],
+            now: Date())
+          try database.run(
+            """
+            INSERT INTO reminders(item_key, fingerprint, step, item_name, claimed_at) VALUES ('certificates/1', '', 7, ?, 0)
+            """, long + long)
+          try database.run(
+            """
+            INSERT INTO reminder_messages(uid, channel, target, state, created_at, attempts, next_try_at, answer)
+            VALUES ('m1', 'webhook', '127.0.0.1', 'pending', 0, 1, 99999999999999, ?)
+            """, String(repeating: "Failed to connect to 127.0.0.1. ", count: 9))
+          try database.run(
+            """
+            INSERT INTO reminder_message_items(message_id, reminder_id)
+            SELECT max(m.id), max(r.id) FROM reminder_messages m, reminders r
+            """
+          )
+        }
+        for width in [1280, 400] {
+          try await scene.browser.pretend(width: width, dark: false)
+          for path in [
+            "/", "/apps", "/apps/2", "/apps/2/edit", "/devices", "/devices?q=\(long)", "/settings/reminders",
+            "/settings/tokens", "/search?q=a", "/pushes", "/audiences?app=com.example.\(long.lowercased())",
+          ] {
+            try await scene.open(path)
+            #expect(try await scene.browser.run(script: wide) as? Int == 0, "\(path) at \(width) px")
+            #expect(try await scene.browser.run(script: cut) as? [String] == [], "\(path) at \(width) px")
+          }
+        }
       }
     }
 

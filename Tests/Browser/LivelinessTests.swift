@@ -26,6 +26,9 @@ extension InBrowser {
         try await scene.heading("Devices")
         try await scene.open("/pushes/new")
         try await scene.browser.wait(for: "//button[@data-draft-discard][not(@hidden)]")
+        // A form that is not empty says why.
+        try await scene.sees(
+          "This is what you typed here and did not send", in: "//*[@data-draft-restored][not(@hidden)]")
         #expect(try await scene.value("alias") == "usr_ada")
         #expect(try await scene.value("body") == "not finished yet")
         #expect(try await scene.browser.find("input[name=audience][value=alias]").isSelected())
@@ -33,6 +36,7 @@ extension InBrowser {
 
         try await scene.press("Discard draft")
         try await scene.browser.wait(for: "//button[@data-draft-discard][@hidden]")
+        try await scene.browser.wait(for: "//*[@data-draft-restored][@hidden]")
         #expect(try await scene.value("body") == "")
         #expect(try await script(scene, "return document.activeElement.form?.matches('[data-preview]')"))
         try await scene.open("/pushes/new")
@@ -79,6 +83,49 @@ extension InBrowser {
         try await scene.sees("You signed out in another tab.")
         #expect(try await script(scene, "return sessionStorage.getItem('signalbox.draft') === null"))
         #expect(try await scene.browser.complaints() == [])
+      }
+    }
+
+    @Test("without a network the page stays when the undo window ends, and is read anew once there is one")
+    func offline() async throws {
+      try await BrowserScene.run(undoSeconds: 4) { scene in
+        try await scene.open("/pushes/new")
+        try await scene.choose("environment", "development")
+        try await scene.choose("audience", "alias")
+        try await scene.fill("alias", "usr_ada")
+        try await scene.fill("body", "finished")
+        try await scene.press("Review")
+        try await scene.press("Send to 1 device")
+        try await scene.browser.wait(for: "//*[@data-countdown]")
+        _ = try await scene.browser.run(
+          script: """
+            window.asked = 0;
+            window.network = window.fetch;
+            window.fetch = () => { window.asked += 1; return Promise.reject(new TypeError('offline')); };
+            """)
+        try await scene.browser.wait(for: "//*[@data-countdown]/..//button[@disabled]")
+        // Asked in vain, and the page is still there.
+        _ = try await scene.browser.run(script: "document.title = 'waiting'")
+        let asked = "return window.asked > 0 && document.title === 'waiting'"
+        while try await scene.browser.run(script: asked) as? Bool != true {}
+        _ = try await scene.browser.run(script: "window.fetch = window.network")
+        try await scene.seesFinished()
+      }
+    }
+
+    @Test("what somebody began to type is there again after a page has left with the end of its session")
+    func typed() async throws {
+      try await BrowserScene.run { scene in
+        try await scene.open("/templates/new")
+        try await scene.fill("name", "Half a na")
+        try await scene.service.store.write { _ = try $0.run("DELETE FROM sessions") }
+        _ = try await scene.browser.run(script: "document.dispatchEvent(new Event('visibilitychange'))")
+        try await scene.sees("What you typed is kept")
+        try await scene.fill("email", BrowserScene.name)
+        try await scene.fill("password", BrowserScene.password)
+        try await scene.press("Sign in")
+        try await scene.sees("Not saved yet.")
+        #expect(try await scene.value("name") == "Half a na")
       }
     }
 

@@ -43,6 +43,12 @@ struct HostCommandTests {
       #expect(await runner.run("certificates", "unwatch", "1").code == 0)
       #expect(await runner.run("certificates", "unwatch", "1").code == 1)
       #expect(await runner.run("check-certificates").code == 0)
+      // As long as on its page, which would refuse every change of it otherwise.
+      for (note, code) in [(String(repeating: "ü", count: 501), Int32(64)), (String(repeating: "ü", count: 500), 1)] {
+        let watched = await runner.run("certificates", "watch", place, "--note", note)
+        #expect(watched.code == code && (code == 1 || watched.errors.contains("--note")), "\(watched)")
+      }
+      #expect(await runner.run("certificates", "unwatch", "2").code == 0)
       for wrong in ["", "http://a.example", "a b"] {
         #expect(await runner.run("certificates", "watch", wrong).code == 64, "\(wrong)")
       }

@@ -21,6 +21,8 @@ enum AppPage {
   private struct Found: Sendable {
     let overview: AppOverview
     let certificates: [TrackedCertificate]
+    /// Row IDs of files that send to the built-in simulator, and nowhere else.
+    let simulated: Set<Int64>
     let jpushKey: JPushKey?
     let clientKeys: [ClientKey]
     let pageRules: PageRules
@@ -34,10 +36,18 @@ enum AppPage {
         throw PageError.notFound("app", list: "/apps")
       }
       return Found(
-        overview: overview, certificates: try TrackedCertificate.all(database),
+        overview: overview, certificates: try TrackedCertificate.all(database), simulated: try simulated(database),
         jpushKey: try JPushKey.find(database, app: id), clientKeys: try ClientKey.all(database, app: id),
         pageRules: try App.pageRules(database, id: id), approvers: try User.approvers(database).count)
     }
+  }
+
+  private static func simulated(_ database: Database) throws -> Set<Int64> {
+    let used = try Credential.all(database)
+    func files(_ isIncluded: (Credential) -> Bool) -> Set<Int64> {
+      Set(used.filter(isIncluded).compactMap(\.certificateID))
+    }
+    return files { $0.place == .simulator }.subtracting(files { $0.place != .simulator })
   }
 
   /// - Parameter secret: a new master secret, shown only in this answer.
@@ -92,7 +102,9 @@ enum AppPage {
         && (!certificate.isReplaced || certificate.id == credential?.certificateID)
     }
     // The first assignment proposes the one file that can send, or the simulator if there is none.
+    // A file of the demo would only be refused elsewhere.
     let usable = fitting.filter { certificate in
+      guard !facts.simulated.contains(certificate.id) else { return false }
       let details = certificate.details
       let band = Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: page.now)
       return band != .expired && band != .notYetValid

@@ -16,7 +16,9 @@ enum PageRulePages {
       try await change(app, to: nil, for: page)
       return page.redirect(to: "/apps/\(app.id)/pages", flash: "pages_reset")
     }
-    routes.page(.post, "/apps/:id/pages/try", role: .viewer, attempt)
+    routes.page(.post, "/apps/:id/pages/try", role: .viewer) { page in
+      try page.shown(at: "/apps/\(try page.id())/pages", attempt)
+    }
   }
 
   static func addCalls(to routes: inout ConsoleRouter) {

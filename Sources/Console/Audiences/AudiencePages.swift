@@ -42,7 +42,9 @@ enum AudiencePages {
       return try await ExplanationPage.show(page, Form(page.query.pairs.map { ($0.name, $0.value) }))
     }
     routes.page(.post, "/audiences/explanation") { page in
-      try await LanguagePages.choosing(page) { try await ExplanationPage.show($0, $0.form) }
+      try await LanguagePages.choosing(page) { page in
+        try page.shown(at: "/audiences/explanation") { page in try await ExplanationPage.show(page, page.form) }
+      }
     }
   }
 

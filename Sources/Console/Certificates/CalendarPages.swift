@@ -38,7 +38,9 @@ enum CalendarPages {
       try CalendarFeed.make(database, user: user.id, hash: Secret.hash(key), now: page.now)
       try page.record(database, "calendar.create", "user \(user.name)")
     }
-    return try await CertificatePages.index(page, calendar: key)
+    return try page.shown(at: "/certificates", for: ShownPage.secretLifetime) { page in
+      try await CertificatePages.index(page, calendar: key)
+    }
   }
 
   private static func remove(_ page: PageContext) async throws -> Response {

@@ -91,19 +91,34 @@ enum CertificatePages {
   private static func inspectedPage(
     _ page: PageContext, _ file: CertificateFile, _ brought: BroughtFile?
   ) async throws -> Response {
+    let isKnown = try await page.store.read { database in
+      try file.sha256.map { try !TrackedCertificate.find(database, sha256: $0).isEmpty } ?? false
+    }
+    // Only the button leads to a page with the form alone; the script's look keeps nothing.
+    let isAsked = page.form["action"] != "look"
+    let uid = isAsked && !isKnown ? try await brought?.wait(page, opened: file) : brought?.uid
+    let (name, isSecret) = (brought?.name ?? "", page.form.filled("password") != nil)
+    guard isAsked else { return try await lookPage(page, file, held: uid, name: name, isSecret: isSecret) }
+    return try page.shown(at: "/certificates", for: ShownPage.secretLifetime) { page in
+      try await lookPage(page, file, held: uid, name: name, isSecret: isSecret)
+    }
+  }
+
+  /// - Parameters:
+  ///   - uid: of the held file; nil: it is not held.
+  ///   - isSecret: whether a password opened it.
+  private static func lookPage(
+    _ page: PageContext, _ file: CertificateFile, held uid: String?, name: String, isSecret: Bool
+  ) async throws -> Response {
     let now = page.now
     let (apps, known, reach) = try await page.store.read { database in
       let known = try file.sha256.flatMap { try TrackedCertificate.find(database, sha256: $0).first }
       return (try App.all(database), known, try known == nil ? FileReach(database, file, now: now) : nil)
     }
     var form = CertificateUploadForm()
-    if let brought, known == nil {
-      // Only the button leads to a page with the form alone; the script's look keeps nothing.
-      let uid = page.form["action"] == "inspect" ? try await brought.wait(page, opened: file) : brought.uid
-      form.locked = uid.map { ($0, brought.name) }
-    }
+    if known == nil { form.locked = uid.map { ($0, name) } }
     // A held file is looked into again; one of several certificates would need its password again.
-    let isRepeatable = form.locked != nil && (page.form.filled("password") == nil || file.choice == nil)
+    let isRepeatable = form.locked != nil && (!isSecret || file.choice == nil)
     let stored = known.map { "/certificates/\($0.id)" }
     return page.answer(
       CertificateFileView(

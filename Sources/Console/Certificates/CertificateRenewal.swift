@@ -18,6 +18,8 @@ struct CertificateRenewal: Sendable {
   /// The state of a refused upload form.
   struct Upload: Sendable {
     var problem: String?
+    /// What is asked for before the file can be read.
+    var question: String?
     var errors = FieldErrors()
     /// The held file.
     var locked: (uid: String, name: String)?
@@ -92,6 +94,7 @@ struct RenewalView: View {
           ["key_id", "team_id"], unless: [.fcmServiceAccount, .provisioningProfile, .appleCertificate, .tlsCertificate])
       },
       .optional("problem") { $0.upload.problem },
+      .optional("question") { $0.upload.question },
       .view("locked") { $0.upload.locked.map { LockedFileView(uid: $0.uid, name: $0.name) } },
     ]
 

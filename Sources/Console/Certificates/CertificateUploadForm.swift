@@ -18,12 +18,14 @@ struct CertificateUploadForm {
   static let kept = ["key_id", "team_id", "take", "made_by", "note", "app_key"]
 
   var problem: String?
+  /// What is asked for before the file can be read: no problem of the file.
+  var question: String?
   var errors = FieldErrors()
   /// The held file.
   var locked: (uid: String, name: String)?
 
   /// Whether the form was sent and refused.
-  var isRefused: Bool { problem != nil || !errors.isEmpty }
+  var isRefused: Bool { problem != nil || question != nil || !errors.isEmpty }
 
   /// The choices for the app that a file belongs to.
   static func apps(_ apps: [App], chosen: String, _ texts: Texts) -> [ChoiceView] {
@@ -65,9 +67,12 @@ struct CertificateUploadForm {
   private static func refused(
     _ page: PageContext, _ brought: BroughtFile, _ problem: FileProblem
   ) async throws -> CertificateUploadForm {
-    var form = CertificateUploadForm(problem: page.texts.labelled(brought.name, page.texts.text(problem.problem)))
+    let text = page.texts.labelled(brought.name, page.texts.text(problem.problem))
+    let isOpen = problem.isQuestion(page.form)
+    var form = CertificateUploadForm(problem: isOpen ? nil : text, question: isOpen ? text : nil)
     let field = problem.problem.field
-    guard field != "file" else { return form }
+    // The script looks into a file before its password can be typed.
+    guard field != "file", page.form["action"] != "look" else { return form }
     // The form's problem is shown at the top; the field says only what to do.
     form.errors.add(field, page.texts("certificates.\(field)_again"))
     form.locked = try await brought.wait(page).map { ($0, brought.name) }
@@ -97,6 +102,7 @@ struct CertificateUploadView: View {
       }
     } + [
       .optional("problem") { $0.state.problem },
+      .optional("question") { $0.state.question },
       .optional("back") { $0.form.filled("back") },
       .view("locked") { $0.state.locked.map { LockedFileView(uid: $0.uid, name: $0.name) } },
       .flag("shows_more") { $0.hasAny(["take", "made_by", "note"]) },
@@ -106,4 +112,9 @@ struct CertificateUploadView: View {
   private func hasAny(_ names: [String]) -> Bool {
     names.contains { form.filled($0) != nil || !state.errors[$0].isEmpty }
   }
+}
+
+extension FileProblem {
+  /// Whether it only asks for a password that nobody has typed yet.
+  func isQuestion(_ form: Form) -> Bool { self == .passwordNeeded && form.filled("password") == nil }
 }

@@ -47,7 +47,9 @@ enum RenewalPages {
     do {
       file = try await brought.inspect(page)
     } catch let problem as FileProblem {
-      var upload = CertificateRenewal.Upload(problem: page.texts.labelled(name, page.texts.text(problem.problem)))
+      let text = page.texts.labelled(name, page.texts.text(problem.problem))
+      let isOpen = problem.isQuestion(page.form)
+      var upload = CertificateRenewal.Upload(problem: isOpen ? nil : text, question: isOpen ? text : nil)
       if problem.problem.field == "password" {
         // The form's problem is shown at the top; the field says only what to do.
         upload.errors.add("password", page.texts("certificates.password_again"))
@@ -124,7 +126,8 @@ enum RenewalPages {
     let report = try await CertificateSwitch(store: page.store) { await engine.attempt($0) }
       .look(allowsUntried: page.form["untried"] == "yes", load)
     guard report.outcome == .ready, page.form["action"] != "try" else {
-      return try await preview(page, report)
+      guard report.outcome == .ready else { return try await preview(page, report) }
+      return try page.shown(at: "/certificates/\(id)/successor/\(uid)") { page in try await preview(page, report) }
     }
     let switched = try await page.store.write { database in
       let switched = try CertificateSwitch.commit(

@@ -41,7 +41,9 @@ enum DeviceBatchPages {
     batch.alias = page.form["value"].isEmpty ? nil : page.form["value"]
     // To read the question in another language is no answer to it.
     guard page.form.has("confirmed"), !page.form.has("lang"), batch.obstacle == nil else {
-      return try await ask(page, batch, FieldErrors())
+      guard batch.obstacle == nil else { return try await ask(page, batch, FieldErrors()) }
+      let asked = batch
+      return try page.shown(at: list(page)) { page in try await ask(page, asked, FieldErrors()) }
     }
     let problems = batch.problems().map(inForm)
     var errors = problems.isEmpty ? FieldErrors() : FieldErrors(Problems(problems), page.texts)

@@ -45,7 +45,7 @@ enum DeviceImportPages {
         errors.add(field, page.texts("devices.choose_file"))
         return try await formPage(page, errors)
       }
-      return reportPage(page, report, app: page.form["app"])
+      return try page.shown(at: "/devices/import") { page in reportPage(page, report, app: page.form["app"]) }
     } catch let problems as Problems {
       for problem in problems.all { errors.add(field, page.texts.text(problem)) }
       return try await formPage(page, errors)

@@ -4,27 +4,28 @@ import Store
 
 /// The form “Watch a host”, also used to edit a watched host.
 struct HostForm {
-  static let noteLimit = 500
-
   let address: HostAddress
   let note: String
 
   /// Reads a form.
   ///
+  /// - Parameter stored: the note as it is stored, which may be kept whatever its length is.
   /// - Throws: every problem of the form.
-  init(_ form: Form) throws(Problems) {
+  init(_ form: Form, stored: String? = nil) throws(Problems) {
     try self.init(
-      host: form["host"], startProtocol: form["protocol"], serverName: form["server_name"], note: form["note"])
+      host: form["host"], startProtocol: form["protocol"], serverName: form["server_name"], note: form["note"],
+      stored: stored)
   }
 
   /// Reads the values of a form's fields.
   ///
   /// - Throws: every problem of the form.
   init(
-    host: String, startProtocol: String = "", serverName: String = "", note: String = "", port: UInt16? = nil
+    host: String, startProtocol: String = "", serverName: String = "", note: String = "", stored: String? = nil,
+    port: UInt16? = nil
   ) throws(Problems) {
     var problems: [Problem] = []
-    if note.count > Self.noteLimit { problems.append(Problem("note", HostMessage.note)) }
+    if note != stored, let problem = HostNote.problem(note) { problems.append(problem) }
     let start = HostAddress.StartProtocol(rawValue: startProtocol)
     do {
       address = try HostAddress(parsing: host, startProtocol: start, serverName: serverName, port: port)

@@ -76,7 +76,8 @@ enum HostPages {
   private static func update(_ page: PageContext) async throws -> Response {
     let host = try await host(page)
     do {
-      let form = try HostForm(page.form)
+      // As a browser sends it back.
+      let form = try HostForm(page.form, stored: Form([("note", host.note)])["note"])
       try await page.store.write { database in
         if let other = try WatchedHost.find(database, form.address), other.id != host.id {
           throw Problems([Problem("host", HostMessage.duplicate)])

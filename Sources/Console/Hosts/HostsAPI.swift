@@ -58,7 +58,7 @@ enum HostsAPI {
       port = fields.integer("port", in: 1...65_535)
       start = fields.choice("protocol", as: HostAddress.StartProtocol.self)
       serverName = fields.string("server_name", limit: .characters(253))
-      note = fields.string("note", limit: .characters(HostForm.noteLimit))
+      note = fields.string("note", limit: .characters(HostNote.limit))
       try fields.finish()
     }
   }

@@ -12,9 +12,9 @@ enum JPushKeyPages {
     let issued = try await page.store.write {
       try JPushKey.issue($0, app: app, by: page.actor, from: page.clientAddress, now: page.now)
     }
-    var response = try await AppPage.show(page, secret: issued.secret)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return try page.shown(at: "/apps/\(app.id)", for: ShownPage.secretLifetime) { page in
+      try await AppPage.show(page, secret: issued.secret)
+    }
   }
 
   static func remove(_ page: PageContext) async throws -> Response {

@@ -16,7 +16,8 @@ enum OIDCSettingsPage {
     routes.page(.post, path, role: .admin, proof: true, save)
     routes.page(.post, "\(path)/test", role: .admin) { page in
       guard let known = try await stored(page).settings else { throw PageError(.badRequest, "refused") }
-      return try await show(page, test: try await test(page, known))
+      let result = try await test(page, known)
+      return try page.shown(at: path) { page in try await show(page, test: result) }
     }
   }
 

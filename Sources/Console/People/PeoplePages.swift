@@ -41,7 +41,7 @@ enum PeoplePages {
       let id = try page.id()
       return try await refusing(page, id) {
         let token = try await page.store.write { try Person.get($0, id: id).link($0, audit: page.entry, now: page.now) }
-        return try await show(page, id, token: token)
+        return try showing(page, id, token: token)
       }
     }
     routes.page(.get, "/settings/people/:id/remove", role: .admin) { page in
@@ -77,6 +77,13 @@ enum PeoplePages {
       status: errors.status)
   }
 
+  /// Shows a link that was just made.
+  private static func showing(_ page: PageContext, _ id: Int64, token: String) throws -> Response {
+    try page.shown(at: "\(list)/\(id)", for: ShownPage.secretLifetime) { page in
+      try await show(page, id, token: token)
+    }
+  }
+
   private static func invite(_ page: PageContext) async throws -> Response {
     do {
       guard let role = User.Role(rawValue: page.form["role"]) else {
@@ -85,7 +92,7 @@ enum PeoplePages {
       let (person, token) = try await page.store.write { database in
         try Person.invite(database, name: page.form["name"], role: role, audit: page.entry, now: page.now)
       }
-      return try await show(page, person.id, token: token)
+      return try showing(page, person.id, token: token)
     } catch let problems as Problems {
       return try await showAll(page, FieldErrors(problems, page.texts))
     }

@@ -64,9 +64,7 @@ enum ProofGate {
     if isFresh(session, now: page.now) { return try await handler(page) }
     if page.request.method.isSafe { return try await ask(page, returnTo: SessionPages.ownPath(page.request.target)) }
     // A page cannot carry a chosen file: it is chosen once more, on the page that the form comes from.
-    if page.form.hasFiles {
-      return try await ask(page, returnTo: origin(page.request, page.console.basePath), isFileLost: true)
-    }
+    if page.form.hasFiles { return try await ask(page, returnTo: page.keptAddress(), isFileLost: true) }
     guard page.form.has(field) || PasskeyPages.isIn(page.form) else { return try await ask(page) }
     switch try await check(page) {
     case .proven(let page): return try await handler(page)

@@ -29,7 +29,7 @@ enum SecondStepPages {
         try page.record(database, "user.recovery_codes", "user \(user.name)")
         return try RecoveryCode.renew(database, user: user.id)
       }
-      return try await show(page, codes: codes)
+      return try showing(page, codes)
     }
     routes.page(.post, "/account/second-step/remove", proof: true) { page in
       let (user, session) = try page.signedIn()
@@ -47,6 +47,10 @@ enum SecondStepPages {
     page.audit(
       "user.second_step", "user \(user.name)",
       ["before": ["authenticator": .bool(!isOn)], "after": ["authenticator": .bool(isOn)]])
+  }
+
+  private static func showing(_ page: PageContext, _ codes: [String]) throws -> Response {
+    try page.shown(at: path, for: ShownPage.secretLifetime) { page in try await show(page, codes: codes) }
   }
 
   private static func show(
@@ -93,11 +97,7 @@ enum SecondStepPages {
       try AuditEntry.add(database, audit, now: now)
       return try RecoveryCode.renew(database, user: user.id)
     }
-    var page = page
-    var shown = session
-    shown.secondStep = .own
-    page.principal = .user(user, shown)
-    return try await show(page, codes: codes)
+    return try showing(page, codes)
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import JSON
 import Model
 import Mustache
 import SQLite
@@ -87,7 +88,12 @@ enum TokenPages {
     } catch let problems as Problems {
       return try await show(page, FieldErrors(problems, page.texts))
     }
-    return try await show(page, new: NewTokenView(name: form.name, value: secret, address: page.address))
+    return try page.shown(at: "/settings/tokens", for: ShownPage.secretLifetime) { page in
+      let bundleIDs = try await page.store.read { try App.all($0).map(\.bundleID) }
+      let app = form.apps?.first ?? bundleIDs.first
+      return try await show(
+        page, new: NewTokenView(name: form.name, value: secret, words: form.words, app: app, address: page.address))
+    }
   }
 }
 
@@ -126,14 +132,35 @@ struct TokenListView: PageView {
 struct NewTokenView: View {
   let name: String
   let value: String
+  /// Its role or scopes.
+  let words: [String]
+  /// The bundle ID of an app that it may be used for; nil: there is none.
+  let app: String?
   /// The console's public address.
   let address: String
 
   static let fields: [Field<Self>] = [
     .text("name") { $0.name },
     .text("value") { $0.value },
-    .text("curl") { "curl --header 'Authorization: Bearer \($0.value)' '\($0.address)/api/v1/apps'" },
+    .optional("curl") { $0.curl },
   ]
+
+  /// A call that this very token may make and that changes nothing; nil: all that it may do changes something.
+  private var curl: String? {
+    let start = "curl --header 'Authorization: Bearer \(value)'"
+    let scopes = words.compactMap(TokenScope.init)
+    if scopes.count < words.count || scopes.contains(.read) || scopes.contains(.admin) {
+      return "\(start) '\(address)/api/v1/apps'"
+    }
+    guard let app, let environment = Environment.allCases.first(where: { scopes.contains(.send($0)) }) else {
+      return nil
+    }
+    let push: JSONValue = [
+      "app": .string(app), "environment": .string(environment.rawValue), "audience": "all",
+      "notification": ["body": "Hello"], "options": ["dry_run": true, "allow_empty_audience": true],
+    ]
+    return "\(start) --json '\(push.text())' '\(address)/api/v1/pushes'"
+  }
 }
 
 struct TokenRow: View {

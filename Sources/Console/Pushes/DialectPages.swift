@@ -7,7 +7,7 @@ import Store
 /// One push in five dialects: the texts beside the send form, the box that reads one back, and both in the API.
 enum DialectPages {
   static func add(to routes: inout ConsoleRouter) {
-    routes.page(.post, "/pushes/paste", role: .operator, paste)
+    routes.page(.post, "/pushes/paste", role: .operator) { page in try page.shown(at: "/pushes/new", paste) }
   }
 
   static func addCalls(to routes: inout ConsoleRouter) {

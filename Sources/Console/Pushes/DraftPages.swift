@@ -13,9 +13,12 @@ import Text
 enum DraftPages {
   /// Fields of the form that are not part of a draft.
   private static let passing = [
-    "csrf", "confirm", "edit", "review", "fix", "draft", "preview_language", "idempotency_key",
+    "csrf", "confirm", "edit", "review", "fix", "draft", "preview_language", "idempotency_key", ownKey,
     PastedPushView.field, SendForm.allZones,
   ]
+
+  /// The field that makes a double click on “Send to my device first” one push.
+  static let ownKey = "own_key"
 
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/pushes/drafts", role: .operator, index)
@@ -114,8 +117,7 @@ enum DraftPages {
       let order = PushIntake.Order(
         try SendForm(form: form).draft(), source: .web, by: page.actor, person: page.user?.id,
         from: page.clientAddress, now: page.now)
-      let kept = try await page.console.intake.take(order)
-      guard case .push(let push) = kept else { throw PageError(.unprocessableContent, "refused") }
+      let push = try await send(order, page)
       let draft = try await save(page)
       try await page.store.write { try SavedDraft.note($0, id: draft, push: push.id) }
       return page.redirect(to: "/pushes/\(push.uid)", flash: "draft_tried")
@@ -123,6 +125,24 @@ enum DraftPages {
       let placed = Problems(problems.all.map(SendForm(form: page.form).placed))
       return try await SendPages.formPage(page, page.form, errors: FieldErrors(placed, page.texts))
     }
+  }
+}
+
+extension DraftPages {
+  /// The same form sent twice is one push; one that was changed in between is another.
+  private static func send(_ order: PushIntake.Order, _ page: PageContext) async throws -> Push {
+    let content = Array(order.draft.json.text().utf8)
+    let once = Idempotency(
+      actor: page.actor, key: page.form.filled(ownKey).map { "\($0) \(Revision($0, order.draft.json.text()).text)" },
+      route: "POST /pushes/own", content: content, now: page.now)
+    let answer = try await page.console.intake.take(
+      order, once: once,
+      answer: { _, kept, _ in
+        guard case .push(let push) = kept else { throw PageError(.unprocessableContent, "refused") }
+        return Idempotency.Answer(status: 303, body: [], location: push.uid)
+      })
+    let uid = answer.location ?? ""
+    return try await page.store.read { try PushPages.find($0, uid: uid) }
   }
 }
 

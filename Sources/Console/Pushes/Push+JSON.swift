@@ -49,6 +49,7 @@ struct PushAnswer: JSONObject, Sendable {
     json.member("state", push.state.rawValue)
     json.member("approval_decision", push.approvalDecision?.rawValue)
     json.member("error", push.error)
+    json.member("result", push.result?.rawValue)
     json.member("app", app)
     json.member("environment", push.environment.rawValue)
     json.key("platforms")

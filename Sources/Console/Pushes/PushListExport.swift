@@ -8,7 +8,8 @@ import Store
 struct PushListExport: JSONObject, Sendable {
   static let columns =
     [
-      "id", "app", "environment", "audience", "title", "body", "state", "error", "source", "created_by", "created_at",
+      "id", "app", "environment", "audience", "title", "body", "state", "error", "result", "source", "created_by",
+      "created_at",
       "send_at", "started_at", "finished_at", "push_type", "target",
     ] + OutcomeKind.allCases.map(\.name)
 
@@ -32,6 +33,7 @@ struct PushListExport: JSONObject, Sendable {
     json.member("body", push.body)
     json.member("state", push.state.rawValue)
     json.member("error", push.error)
+    json.member("result", push.result?.rawValue)
     json.member("source", push.source.rawValue)
     json.member("created_by", push.createdBy)
     json.member("created_at", push.createdAt)

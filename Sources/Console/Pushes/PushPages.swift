@@ -187,7 +187,14 @@ struct ProgressJSON {
       return texts("push.stopped", count: skipped, ["sent": sent.grouped, "target": target.grouped])
     }
     if isWaiting { return waits }
-    return texts("push.done_of", ["done": progress.counts.total.grouped, "target": target.grouped])
+    let (counts, numbers) = (progress.counts, ["done": progress.counts.total.grouped, "target": target.grouped])
+    if counts.total > 0, counts.total > counts.skipped, counts.accepted + counts.unknown == 0 {
+      return texts("push.done_none", numbers)
+    }
+    if counts.failed > 0 {
+      return texts("push.done_failed", numbers.merging(["failed": counts.failed.grouped]) { $1 })
+    }
+    return texts("push.done_of", numbers)
   }
 
   /// Whether nothing is left to do but to try some devices again.

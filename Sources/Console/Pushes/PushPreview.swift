@@ -161,22 +161,42 @@ struct PushPreview: Sendable {
   /// Nil: it goes to devices.
   var subscribers: Audience.Subscribers? { draft.audience.subscribers }
 
+  /// Services that a push can be sent through now; by the time of a later one, others may have a credential.
+  private var services: Set<ProviderKind> {
+    isOpen || draft.sendAt != nil || draft.recurrence != nil
+      ? Set(ProviderKind.allCases) : Set(credentials.map(\.provider))
+  }
+
+  /// Devices that the push reaches: without a credential for their service they get nothing. Nil: they were not counted.
+  var reachable: Int? {
+    let services = services
+    return check.count.map { count in
+      services.reduce(services.isEmpty ? 0 : check.unknown) { $0 + count.reachable($1) }
+    }
+  }
+
+  private var unreachable: Int? { check.count.flatMap { count in reachable.map { count.total + check.unknown - $0 } } }
+
+  private func reachable(_ platform: Platform) -> Int {
+    services.reduce(0) { $0 + (check.count?.reachable(Reach(platform, $1)) ?? 0) }
+  }
+
   func devicesText(_ texts: Texts) -> String {
     if let subscribers { return texts("send.\(subscribers.rawValue)_subscribers") }
-    guard let reachable = check.reachable else { return texts("send.many") }
+    guard let reachable else { return texts("send.many") }
     let devices = texts("send.devices", count: reachable)
     return kindsText(texts).map { texts.noted(devices, $0) } ?? devices
   }
 
   /// As “1,150 iOS, 54 Android, 31 unreachable”; nil if all are of one platform and can be reached.
   private func kindsText(_ texts: Texts) -> String? {
-    guard let count = check.count else { return nil }
-    let platforms = Platform.allCases.filter { count.reachable($0) > 0 }
+    guard let unreachable else { return nil }
+    let platforms = Platform.allCases.filter { reachable($0) > 0 }
     var parts: [String] = []
     if platforms.count > 1 {
-      parts = platforms.map { texts.counted(count.reachable($0), texts("platform.\($0.rawValue)")) }
+      parts = platforms.map { texts.counted(reachable($0), texts("platform.\($0.rawValue)")) }
     }
-    if count.unreachable > 0 { parts.append(texts("send.out_of_reach", count: count.unreachable)) }
+    if unreachable > 0 { parts.append(texts("send.out_of_reach", count: unreachable)) }
     return parts.isEmpty ? nil : texts.clauses(parts)
   }
 
@@ -190,7 +210,7 @@ struct PushPreview: Sendable {
         "credential": credentialText(page), "bytes": request.size.grouped, "limit": request.limit.grouped,
       ]
     ).capitalizedFirst
-    let details = [time(page), texts.speed(draft, devices: check.reachable)].compactMap { $0 }
+    let details = [time(page), texts.speed(draft, devices: reachable)].compactMap { $0 }
     if details.isEmpty { return sentence }
     return [sentence, texts("send.sentence_how", ["details": texts.phrases(details)])].sentences
   }
@@ -230,6 +250,7 @@ struct PushPreview: Sendable {
     check.findings.filter { !isOpen || $0.problem.field != "app" }.map { finding in
       var view = FindingView(finding, texts)
       view.lead(to: app, draft, finding, texts)
+      view.fixText = finding.fix.map { texts.repair(of: draft, to: $0) } ?? ""
       return view
     }
   }
@@ -257,8 +278,8 @@ struct PushPreview: Sendable {
       limit: request.limit, bytes: request.size,
       bytesText: texts("send.bytes_of", ["bytes": request.size.grouped, "limit": request.limit.grouped]),
       headers: request.headers, payload: request.payload,
-      reachable: subscribers != nil ? "–" : check.reachable?.grouped ?? texts("send.many"),
-      unreachable: subscribers != nil ? "–" : check.count?.unreachable.grouped ?? "–",
+      reachable: subscribers != nil ? "–" : reachable?.grouped ?? texts("send.many"),
+      unreachable: subscribers != nil ? "–" : unreachable?.grouped ?? "–",
       dialects: dialects.map { DialectView($0, texts, isSimulated: isSimulated) }, callbacks: callbacks.rows(texts),
       callbacksText: callbacks.summary(texts), languages: languages(texts), languagesText: languagesText(texts))
   }

@@ -12,6 +12,8 @@ struct PushPreviewView: View {
   var findings: [FindingView] = []
   /// Whether the push was checked: an unfinished one cannot be.
   var isChecked = true
+  /// Whether the page names errors elsewhere, so that it is not said that there are none.
+  var hasErrorsElsewhere = false
   var limit = 4096
   var bytes = 0
   var bytesText = ""
@@ -32,8 +34,8 @@ struct PushPreviewView: View {
     .text("times") { $0.times },
     .view("lock_screen") { $0.lockScreen },
     .list("findings") { $0.findings },
-    .flag("has_findings") { !$0.findings.isEmpty },
-    .flag("checked") { $0.isChecked },
+    .flag("none_found") { $0.findings.isEmpty && $0.isChecked && !$0.hasErrorsElsewhere },
+    .flag("unchecked") { !$0.isChecked },
     .written("limit") { $1.write($0.limit) },
     .written("bytes") { $1.write($0.bytes) },
     .number("bytes_grouped") { $0.bytes },
@@ -81,6 +83,8 @@ struct FindingView: View {
   var label: String?
   /// Names the repair of ``SendPages``; nil: there is none.
   var fix: String?
+  /// What the repair does, on its button.
+  var fixText = ""
   /// A page that leads on; nil: there is none.
   var link: LinkView?
 
@@ -93,15 +97,28 @@ struct FindingView: View {
     .text("field") { $0.field },
     .optional("label") { $0.label },
     .optional("fix") { $0.fix },
+    .text("fix_text") { $0.fixText },
     .view("link") { $0.link },
   ]
 
   fileprivate var json: JSONValue {
     [
       "severity": .string(severity.rawValue), "severity_text": .string(severityText), "message": .string(message),
-      "field": .string(field), "fix": .optional(fix),
+      "field": .string(field), "fix": .optional(fix), "fix_text": .string(fixText),
       "href": .optional(link?.href), "link": .optional(link?.label),
     ]
+  }
+}
+
+extension PushPreviewView {
+  /// - Parameter hasErrors: whether the page names the errors itself.
+  /// - Returns: the errors, and the view without them.
+  func split(errors hasErrors: Bool) -> (errors: [FindingView], rest: PushPreviewView) {
+    var rest = self
+    guard hasErrors else { return ([], rest) }
+    rest.findings.removeAll { $0.severity == .error }
+    rest.hasErrorsElsewhere = true
+    return (findings.filter { $0.severity == .error }, rest)
   }
 }
 
@@ -114,8 +131,12 @@ extension FindingView {
       fix: finding.fix.map { _ in Self.fix(finding) })
   }
 
-  /// A link to the devices that keep the audience empty.
+  /// A link to the credentials that are missing, or to the devices that keep the audience empty.
   mutating func lead(to app: App, _ draft: PushDraft, _ finding: Lint.Finding, _ texts: Texts) {
+    if [LintMessage.noCredential.code, LintMessage.credentialRefused.code].contains(finding.problem.code) {
+      link = LinkView(href: "/apps/\(app.id)#credentials", label: texts("push.open_credentials"))
+      return
+    }
     let codes: [String: DeviceState] = [
       DraftMessage.nobodyParked.code: .quarantined, DraftMessage.nobodyActive.code: .quarantined,
       DraftMessage.nobodyRetired.code: .dead,

@@ -30,8 +30,8 @@ enum PushResultPage {
     let deliveries: Page<Delivery.WithDevice>
     /// A device whose steps are shown: one that failed, if any did.
     let example: Delivery.WithDevice?
-    /// Names of the devices that the audience lists by their tokens.
-    let names: [DeviceToken: String]
+    /// Its title, and the names of the devices that the audience lists by their tokens.
+    let listed: ListedPush
     /// Whether the outcomes' counters count the list.
     let isCounted: Bool
     /// On the first page, and where they are asked for.
@@ -73,7 +73,7 @@ enum PushResultPage {
         waiting: push.waiting > 0 ? try WaitingDelivery.reasonCounts(database, push: push.id) : [],
         latencies: try LatencyHistogram.find(database, push: push.id),
         deliveries: deliveries, example: try example(database, push, deliveries.items),
-        names: try ListedPush(database, push).names,
+        listed: try ListedPush(database, push),
         isCounted: !filter.isWaiting && filter.reason == nil && filter.search.isEmpty && !filter.isOfDevice
           && push.state.isOver,
         waitingDevices: push.waiting > 0 && (filter.isWaiting || pager.cursor == nil)
@@ -120,7 +120,7 @@ enum PushResultPage {
 
   private static func view(_ found: Found, _ pager: Pager, _ page: PageContext) -> PushResultView {
     let (push, progress, texts) = (found.push, found.progress, page.texts)
-    let (draft, title) = (push.draft, push.heading(texts))
+    let (draft, title) = (push.draft, found.listed.title(texts))
     let unsent = waiting(push, isPaused: found.approval?.approval.isPaused ?? false, page)
     let payload = draft.map { APNsPayload($0, uid: push.uid, signature: push.signature) }
     let subscribers = draft?.audience.subscribers
@@ -137,7 +137,7 @@ enum PushResultPage {
       heading: heading ?? ProgressJSON(progress, texts).sentence,
       headingIsLive: heading == nil, lead: unsent?.lead ?? "", stateText: texts(push.stateKey(now: page.now)),
       tone: PushStateView(push, now: page.now).tone, app: found.app?.name ?? "",
-      audience: draft?.audience.text(texts, names: found.names) ?? "",
+      audience: draft?.audience.text(texts, names: found.listed.names) ?? "",
       created: MomentView(date: push.createdAt, now: page.now),
       // A page with a remark that is being written must not reload.
       isLive: !progress.isFinal && !isFarOff(push, now: page.now) && push.state != .needsApproval,
@@ -223,6 +223,7 @@ enum PushResultPage {
     if let subscribers {
       return texts("push.\(subscribers.rawValue)_\(push.counts.accepted > 0 ? "accepted" : "failed")")
     }
+    if push.result == .nobody, dead < target { return texts("push.heading_unreached", count: target) }
     if failed > 0 { return texts("push.heading_failed", count: target, ["failed": failed.grouped]) }
     if dead > 0 { return texts("push.heading_dead", count: target, ["dead": dead.grouped]) }
     return texts("push.heading_accepted", count: target, ["accepted": push.counts.accepted.grouped])

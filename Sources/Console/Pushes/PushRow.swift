@@ -43,6 +43,11 @@ struct PushRow: View {
     .flag("is_blocked") { $0.isBlocked },
     // An audience without devices has no outcome to count.
     .flag("is_counted") { $0.listed.push.target ?? 0 > 0 },
+    .flag("reached_nobody") { $0.listed.push.result == .nobody },
+    .flag("is_paused") { $0.listed.push.state == .paused },
+    .flag("is_canceled") { $0.listed.push.state == .cancelled },
+    .flag("is_sending") { $0.listed.push.state == .sending },
+    .number("done") { $0.listed.push.counts.total - $0.listed.push.counts.skipped },
     .number("target") { $0.listed.push.target ?? 0 },
     .number("accepted") { $0.listed.push.counts.accepted },
     .number("failed") { $0.listed.push.counts.failed },
@@ -117,11 +122,16 @@ final class ListedPush: Sendable {
     return apns?["payload"]
   }
 
-  /// The notification's first text; without one what a Live Activity shows, or the payload.
+  /// The notification's first text; without one what a Live Activity shows, or that it has none.
   func title(_ texts: Texts) -> String {
     if let text { return text }
-    let activity = PhoneNotificationRow.activity(payload?["aps"], texts)?.content ?? ""
-    return activity.isEmpty ? payload?.text() ?? texts("pushes.no_text") : activity
+    let aps = payload?["aps"]
+    let alert =
+      PhoneNotificationRow.text(aps?["alert"], "title", "title-loc-key")
+      ?? PhoneNotificationRow.text(aps?["alert"], "body", "loc-key") ?? aps?["alert"]?.string ?? ""
+    let activity = PhoneNotificationRow.activity(aps, texts)?.content ?? ""
+    return [alert, activity].first { !$0.isEmpty }
+      ?? texts(push.pushType == .background ? "pushes.silent" : "pushes.no_text")
   }
 }
 

@@ -1,6 +1,7 @@
 import Mustache
 import Delivery
 import Model
+import OpenSSL
 
 /// `/pushes/new`: the send form.
 struct SendFormView: PageView {
@@ -78,6 +79,7 @@ struct SendFormView: PageView {
     .text("draft") { $0.form["draft"] },
     .flag("is_draft") { !$0.form["draft"].isEmpty },
     .optional("own_device") { $0.ownDevice },
+    .text("own_key") { $0.ownDevice == nil ? "" : Random.token(bytes: 18) },
     .list("tag_names") { $0.names.tags },
     .list("segment_names") { $0.names.segments },
     .list("links") { $0.links.map { ChoiceView(value: $0, label: $0) } },
@@ -141,7 +143,7 @@ struct SendReviewView: PageView {
     .list("fields") { $0.kept },
     .view("preview") { $0.preview },
     .flag("has_repair") { view in
-      !view.preview.languages.isEmpty || view.preview.findings.contains { $0.fix != nil }
+      !view.preview.languages.isEmpty || (view.preview.findings + view.problems).contains { $0.fix != nil }
     },
     .list("problems") { $0.problems },
     .flag("has_problems") { !$0.problems.isEmpty },

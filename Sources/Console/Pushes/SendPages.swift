@@ -31,81 +31,16 @@ enum SendPages {
     if page.filled("from") != nil, page.filled("review") != nil {
       var page = page
       page.form = form
-      var answer = try await review(page)
-      // Nothing was asked for yet that could be refused: a form with errors is a page as others are.
-      if answer.status == .unprocessableContent { answer.status = .ok }
-      return answer
+      return try shown(page) { page in
+        var answer = try await review(page)
+        // Nothing was asked for yet that could be refused: a form with errors is a page as others are.
+        if answer.status == .unprocessableContent { answer.status = .ok }
+        return answer
+      }
     }
     // If the copied push's time has passed, the form says so at once.
     let draft = form["when"] == "at" ? try? SendForm(form: form).draft() : nil  // nil: reported later
     return try await formPage(page, form, errors: draft.map { passed($0, page) } ?? FieldErrors(), status: .ok)
-  }
-
-  /// Prefills the form from another push, a schedule or a device; otherwise only with the app.
-  private static func start(_ page: PageContext) async throws -> Form {
-    if let draft = page.filled("draft") { return try await DraftPages.resume(page, draft) }
-    if let uid = page.filled("from") {
-      let (found, zone) = try await page.store.read { database in
-        (try Push.find(database, uid: uid)?.draft, try ReminderSettings.load(database).zone.identifier)
-      }
-      guard var draft = found else { throw PageError.notFound("push", list: "/pushes") }
-      // A push from the API may have no time zone; the form then uses the one in the settings.
-      if draft.timeZone == nil { draft.timeZone = try? NamedZone(zone) }  // unknown zone: UTC
-      return Form(draft)
-    }
-    if let uid = page.filled("schedule") {
-      guard let schedule = try await page.store.read({ try Schedule.find($0, uid: uid) }), let draft = schedule.draft
-      else { throw PageError(.notFound, "missing_schedule", action: ("/schedules", "schedules.title")) }
-      return Form(restarted(draft, now: page.now))
-    }
-    var fields = try await reached(page).map { (name: "platforms", value: $0.rawValue) }
-    if let text = page.filled("device"), let id = Int64(text) {
-      let (device, app) = try await page.store.read { database in
-        let device = try Device.get(database, id: id)
-        return (device, try App.get(database, id: device.appID))
-      }
-      fields = [
-        ("app", app.bundleID), ("environment", device.environment.rawValue), ("platforms", device.platform.rawValue),
-        ("audience", "device_token"), ("device_token", device.tokenText),
-      ]
-    }
-    if let app = page.filled("app") { fields.append(("app", app)) }
-    for kind in ["tag", "alias", "segment"] {
-      guard let name = page.filled(kind) else { continue }
-      fields += [("audience", kind), (kind, kind == "alias" ? Form.words([name]) : Form.parts([name]))]
-    }
-    if let topic = page.filled("topic") {
-      fields += [("environment", page.filled("environment") ?? ""), ("audience", "topic"), ("topic", topic)]
-    }
-    if let channel = page.filled("channel") {
-      fields.removeAll { $0.name == "platforms" }
-      fields += [
-        ("platforms", Platform.ios.rawValue), ("environment", page.filled("environment") ?? ""),
-        ("audience", "channel"), ("channel", channel),
-        ("push_type", PushType.liveactivity.rawValue),
-      ]
-    }
-    return Form(fields)
-  }
-
-  /// The platforms that the app, or any app, has a credential for; iOS if there is none yet, or if iPhones are registered
-  /// with FCM.
-  private static func reached(_ page: PageContext) async throws -> [Platform] {
-    let bundleID = page.filled("app")
-    let bound = try await page.store.read { database in
-      let app = try bundleID.flatMap { try App.find(database, bundleID: $0)?.id }
-      let services = try Credential.all(database, app: app).map(\.provider)
-      let others = try DeviceCount.all(database, app: app).filter { services.contains($0.provider) }.map(\.platform)
-      return Set(services.flatMap(\.usualPlatforms) + others)
-    }
-    return bound.isEmpty ? [.ios] : Platform.allCases.filter(bound.contains)
-  }
-
-  /// Copies a repeating push: a start time in the past becomes now.
-  private static func restarted(_ draft: PushDraft, now: Date) -> PushDraft {
-    var draft = draft
-    if let sendAt = draft.sendAt, sendAt <= now { draft.sendAt = nil }
-    return draft
   }
 
   // MARK: The form
@@ -187,10 +122,13 @@ enum SendPages {
 
   private static func preview(_ page: PageContext) async throws -> Response {
     if page.request.header("Accept") == "application/json" { return try await LivePreview.answer(page) }
+    return try await LanguagePages.choosing(page) { page in try shown(page, step) }
+  }
+
+  /// What a button of the form or of its review asks for; nothing is sent.
+  private static func step(_ page: PageContext) async throws -> Response {
     if page.form.has("lang") {
-      return try await LanguagePages.choosing(page) { page in
-        page.form.has("review") ? try await review(page) : try await formPage(page, page.form)
-      }
+      return page.form.has("review") ? try await review(page) : try await formPage(page, page.form)
     }
     if page.form.has("edit") || page.form.has(SendForm.allZones) { return try await formPage(page, page.form) }
     if page.form.has("add_language") { return try await formPage(page, SendForm(form: page.form).withRow()) }
@@ -201,13 +139,23 @@ enum SendPages {
     return try await review(page)
   }
 
-  private static func review(_ page: PageContext) async throws -> Response {
+  /// - Parameters:
+  ///   - isRefused: whether it was to be sent, and was not.
+  ///   - app: whose name was typed wrongly for that.
+  private static func review(
+    _ page: PageContext, isRefused: Bool = false, differsFrom app: String? = nil
+  ) async throws -> Response {
     try await orForm(page) {
+      if let path = try await sent(page) {
+        throw PageError(.conflict, "push_sent", action: (path, "errors.push_sent.action"))
+      }
       let preview = try await PushPreview.find(try SendForm(form: page.form).draft(), page)
       let errors = passed(preview.draft, page, reaching: preview.check.production.environment)
       guard errors.isEmpty else { return try await formPage(page, page.form, errors: errors) }
       let services = page.form.has("validate") ? try await page.console.engine.validate(preview.check) : []
-      return confirmPage(page, preview, services: services)
+      return confirmPage(
+        page, preview, services: services, error: app.map { page.texts("confirm.differs", ["app": $0]) },
+        status: isRefused ? .unprocessableContent : .ok)
     }
   }
 
@@ -218,7 +166,7 @@ enum SendPages {
       let repaired = preview.check.findings.first { FindingView.fix($0) == fix }?.fix ?? preview.draft
       var page = page
       let isReview = page.form.has("review")
-      page.form = Form(Form(repaired).all + page.form.all.filter { $0.name == "draft" })
+      page.form = Form(Form(repaired).all + page.form.all.filter { ["draft", idempotencyKey].contains($0.name) })
       guard isReview else { return try await formPage(page, page.form) }
       return confirmPage(page, try await PushPreview.find(try SendForm(form: page.form).draft(), page))
     }
@@ -267,7 +215,8 @@ enum SendPages {
     let texts = page.texts
     let isProduction = preview.check.production.environment == .production
     let passing = [
-      "csrf", "confirm", "edit", "review", "fix", "validate", "preview_language", "idempotency_key", "lang",
+      "csrf", "confirm", "edit", "review", "fix", "validate", "preview_language", idempotencyKey, DraftPages.ownKey,
+      "lang",
       SendForm.allZones, PastedPushView.field,
     ]
     let kept = page.form.all.filter { !passing.contains($0.name) }
@@ -280,16 +229,17 @@ enum SendPages {
       : (isNamed ? "confirm.send_production" : "confirm.send")
     let action =
       preview.subscribers.map { texts("confirm.\(isLater ? "schedule" : "send")_\($0.rawValue)") }
-      ?? preview.check.reachable.map { texts(label, count: $0) }
-    let key = page.form["idempotency_key"]
+      ?? preview.reachable.map { texts(label, count: $0) }
+    let key = page.form[idempotencyKey]
+    // Errors stand above all: beside the request they would be read twice.
+    let (problems, rest) = preview.view(page).split(errors: !preview.check.problems.isEmpty)
     return page.answer(
       SendReviewView(
         heading: preview.check.problems.isEmpty
           ? action.map { texts("confirm.question", ["action": $0]) } ?? texts("confirm.title")
           : texts("confirm.not_ready"),
         isProduction: isProduction, idempotencyKey: key.isEmpty ? Random.token(bytes: 18) : key,
-        kept: kept.map { HiddenFieldView(name: $0.name, value: $0.value) }, preview: preview.view(page),
-        problems: preview.findings(texts).filter { $0.severity == .error },
+        kept: kept.map { HiddenFieldView(name: $0.name, value: $0.value) }, preview: rest, problems: problems,
         services: services.map { ServiceAnswerRow($0, texts) },
         canValidate: preview.check.problems.isEmpty && preview.providers.contains { $0 != .apns },
         question: mustType(preview.draft, preview.check.production.environment) && preview.check.problems.isEmpty
@@ -314,10 +264,9 @@ enum SendPages {
         try await DraftPages.close(page)
         return page.redirect(to: path)
       } catch is Problems {
-        return confirmPage(page, try await PushPreview.find(draft, page), status: .unprocessableContent)
+        return try shown(page) { page in try await review(page, isRefused: true) }
       } catch let error as Unconfirmed {
-        let text = page.texts("confirm.differs", ["app": error.app])
-        return confirmPage(page, try await PushPreview.find(draft, page), error: text, status: .unprocessableContent)
+        return try shown(page) { page in try await review(page, isRefused: true, differsFrom: error.app) }
       } catch let error as PushIntake.NoApp {
         throw Problems([error.problem])
       } catch is Idempotency.Mismatch {
@@ -339,10 +288,7 @@ enum SendPages {
         ? try await page.store.read { try UndoWindow.find($0, usual: usual) } : 0,
       now: page.now)
     let typed = page.form["confirm"]
-    let key = page.form.filled("idempotency_key") ?? Random.token(bytes: 18)
-    let idempotency = Idempotency(
-      actor: page.actor, key: key, route: "POST /pushes", content: Array(draft.json.text().utf8), now: page.now)
-    return try await page.console.intake.take(order, once: idempotency) { check in
+    return try await page.console.intake.take(order, once: once(draft, page)) { check in
       if mustType(draft, check.production.environment), typed != check.app.name {
         throw Unconfirmed(app: check.app.name)
       }

@@ -16,18 +16,22 @@ enum TemplatePages {
   static func add(to routes: inout ConsoleRouter) {
     routes.page(.get, "/templates", index)
     export.add(to: &routes)
-    routes.page(.get, "/templates/new", role: .operator) { page in try await formPage(page, Form()) }
-    routes.page(.post, "/templates/new", role: .operator, takeOver)
+    routes.page(.get, "/templates/new", role: .operator) { page in
+      try await formPage(page, page.keptForm()?.form ?? Form())
+    }
+    routes.page(.post, "/templates/new", role: .operator) { page in try page.shown(at: "/templates/new", takeOver) }
     routes.page(.post, "/templates", role: .operator) { page in try await save(page, id: nil) }
     routes.page(.get, "/templates/:id", role: .operator) { page in
       let template = try await find(page)
-      return try await formPage(page, form(of: template), of: template.id)
+      return try await formPage(page, page.keptForm()?.form ?? form(of: template), of: template.id)
     }
     routes.page(.post, "/templates/:id", role: .operator) { page in try await save(page, id: try await find(page).id) }
     routes.page(.get, "/templates/:id/use", role: .operator) { page in
       page.answer(TemplateUseView(template: try await find(page), form: Form()))
     }
-    routes.page(.post, "/templates/:id/use", role: .operator) { page in try await fill(page, try await find(page)) }
+    routes.page(.post, "/templates/:id/use", role: .operator) { page in
+      try page.shown(at: "/templates/\(try page.id())/use") { page in try await fill(page, try await find(page)) }
+    }
     routes.page(.post, "/templates/:id/remove", role: .operator) { page in
       let template = try await find(page)
       // Typed, so that no stray click deletes what scripts rely on.

@@ -96,6 +96,7 @@ enum MailSettingsPage {
     let (isGood, answer) = await ReceiverPages.attempt(page, .email, to, language: page.texts.code, mail: known)
     try await page.note(page.audit("settings.mail_test", "settings mail", ["to": .string(to.address)]))
     let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": to.address])
-    return show(page, known, opened(known), errors, TestResult(isGood: isGood, text: text, answer: answer))
+    let result = TestResult(isGood: isGood, text: text, answer: answer)
+    return try page.shown(at: "/settings/mail") { page in show(page, known, opened(known), FieldErrors(), result) }
   }
 }

@@ -179,7 +179,9 @@ enum ReceiverPages {
     let (isGood, answer) = await attempt(page, details.channel, secrets, language: details.language, mail: mail)
     try await page.note(page.audit("receiver.test", "receiver \(receiver.id)", ["accepted": .bool(isGood)]))
     let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": details.name])
-    return try await index(page, TestResult(isGood: isGood, text: text, answer: answer))
+    return try page.shown(at: "/settings/receivers") { page in
+      try await index(page, TestResult(isGood: isGood, text: text, answer: answer))
+    }
   }
 
   /// Sends a test message.

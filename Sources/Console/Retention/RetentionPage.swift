@@ -73,7 +73,7 @@ enum RetentionPage {
     let due = try await due(page, chosen)
     // Asks only if the change itself deletes data; rows that were due before are deleted anyway.
     if policy != before, mayDelete(due), form["confirmed"] != confirmation(due) {
-      return confirm(page, policy, due)
+      return try page.shown(at: "/settings/retention") { page in confirm(page, chosen, due) }
     }
     let audit = page.audit("retention.update", "retention")
     if policy != before {

@@ -99,6 +99,7 @@ struct ConsoleRouter {
     options: Route.Options = Route.Options(), _ handler: @escaping PageHandler
   ) {
     personal(method, pattern, role: role, options: options) { context in
+      if method == .get, let (page, show) = context.shownPage() { return try await show(page) }
       let page = method.isSafe ? context : try context.reading(try await Form(context.request))
       return proof ? try await ProofGate.passing(page, handler) : try await handler(page)
     }
@@ -125,9 +126,12 @@ struct ConsoleRouter {
       guard let principal = try await console.authentication.user(request, now: now),
         case .user(let user, let session) = principal
       else {
-        // Of a form: the page that it stands on.
-        let wanted = method == .get ? request.target : SessionPages.postedPage(request, console.basePath)
-        return Response.redirect(to: "/session/new?return=\(Self.escaped(wanted))")
+        if method.isSafe { return .redirect(to: "/session/new?return=\(Self.escaped(request.target))") }
+        // Of a form: the page that it stands on, with what was typed.
+        let path = SessionPages.address(SessionPages.postedPage(request, console.basePath))
+        let kept = try await KeptForm.keep(request, path: path, console, address, now: now)
+        return .redirect(
+          to: "/session/new?return=\(Self.escaped(kept ?? path))&why=\(kept == nil ? "lost" : "kept")")
       }
       let texts = Self.texts(console, request, user)
       let context = PageContext(

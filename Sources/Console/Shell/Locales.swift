@@ -99,7 +99,7 @@ package struct Texts: Sendable {
         text.replaceSubrange(place, with: "{\(name)}")
       }
     }
-    return Problem("", code: code, text, arguments).text
+    return Problem("", code: code, text, arguments.mapValues(Direction.isolated)).text
   }
 
   private static func isHan(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isIdeographic }

@@ -23,6 +23,14 @@ enum SessionPages {
       let seconds = try await console.authentication.left(request, now: console.clock())
       return APIContext.answer { json in json.member("seconds", seconds) }
     }
+    // Sent by a page that leaves because its session has ended: what was typed and not sent.
+    let address = PublicAddress(console.configuration.address)
+    routes.plain(.post, "/session/kept", name: "kept") { request in
+      let (page, action) = (ownPath(request.queryItems["page"]), ownPath(request.queryItems["action"]))
+      let kept = try await KeptForm.keep(
+        request, path: SessionPages.address(page), action: action, console, address, now: console.clock())
+      return APIContext.answer { json in json.member("page", kept) }
+    }
     // Skips the password check if the client has disconnected.
     let options = Route.Options(endsWithClient: true)
     routes.open(.post, "/session", options: options, signIn)
@@ -94,6 +102,8 @@ enum SessionPages {
   private static func notice(_ page: PageContext) -> String? {
     switch page.request.query == nil ? nil : page.query["why"] {
     case "ended": page.texts("session.ended")
+    case "kept": page.texts("session.ended_kept")
+    case "lost": page.texts("session.ended_lost")
     case "out": page.texts("session.signed_out")
     default: nil
     }

@@ -23,7 +23,9 @@ enum SmokeTestPages {
     export.add(to: &routes)
     runs.add(to: &routes)
     routes.page(.get, "/smoke-tests/new", role: .operator, begin)
-    routes.page(.post, "/smoke-tests/new", role: .operator, takeOver)
+    routes.page(.post, "/smoke-tests/new", role: .operator) { page in
+      try page.shown(at: "/smoke-tests/new", takeOver)
+    }
     routes.page(.post, "/smoke-tests", role: .operator, create)
     routes.page(.get, "/smoke-tests/:id") { page in try await show(page) }
     routes.page(.get, "/smoke-tests/:id/runs/:run/junit.xml", junit)

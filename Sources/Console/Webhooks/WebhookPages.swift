@@ -69,7 +69,7 @@ enum WebhookPages {
         try webhook.note(database, "webhook.rotate", for: page)
         return (webhook, secret)
       }
-      return try await show(page, webhook, secret: secret)
+      return try showing(page, webhook, secret: secret)
     }
     routes.page(.post, "/settings/webhooks/:id/test", role: .admin) { page in
       let (webhook, sent) = try await page.console.webhooks.test(
@@ -78,7 +78,9 @@ enum WebhookPages {
       let text = page.texts(isGood ? "settings.test_good" : "settings.test_bad", ["to": webhook.details.name])
       let answer = [sent.status.map(String.init), sent.answer.map(page.texts.answer)].compactMap { $0 }
         .joined(separator: " ")
-      return try await show(page, webhook, test: TestResult(isGood: isGood, text: text, answer: answer))
+      return try page.shown(at: "\(list)/\(webhook.id)") { page in
+        try await show(page, webhook, test: TestResult(isGood: isGood, text: text, answer: answer))
+      }
     }
     routes.page(.post, "/settings/webhooks/:id/deliveries/:uid/again", role: .admin) { page in
       let (id, uid) = (try page.id(), page.request.parameters["uid"] ?? "")
@@ -100,6 +102,13 @@ enum WebhookPages {
         try Webhook.delete(database, id: id)
       }
       return page.redirect(to: list, flash: "webhook_removed")
+    }
+  }
+
+  /// Shows a secret this once.
+  private static func showing(_ page: PageContext, _ webhook: Webhook, secret: String) throws -> Response {
+    try page.shown(at: "\(list)/\(webhook.id)", for: ShownPage.secretLifetime) { page in
+      try await show(page, webhook, secret: secret)
     }
   }
 
@@ -172,7 +181,7 @@ enum WebhookPages {
     guard let before else {
       do {
         let added = try await page.store.write { try wanted.add($0, for: page) }
-        return try await show(page, added.webhook, secret: added.secret)
+        return try showing(page, added.webhook, secret: added.secret)
       } catch let problems as Problems {
         return try await show(page, nil, form, FieldErrors(problems, page.texts))
       }

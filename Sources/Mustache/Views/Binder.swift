@@ -26,6 +26,7 @@ struct Binder {
   /// Blocks of descendants, the outermost first.
   private var overrides: [[Node.Block]] = []
   private var white = WhiteSpace()
+  private var markup = MarkupPlace()
   /// How deep templates are nested here.
   private var nesting = 0
 
@@ -58,7 +59,9 @@ struct Binder {
   private mutating func bind(_ nodes: [Node]) throws(TemplateError) {
     for node in nodes {
       switch node {
-      case .text(let line): white.text(line, into: &program)
+      case .text(let line):
+        white.text(line, into: &program)
+        markup.read(line.bytes)
       case .variable(let name, let escaped, let place): try write(name, escaped: escaped, place)
       case .section(let section): try bind(section)
       case .partial(let reference): try bind(reference, blocks: [])
@@ -75,10 +78,19 @@ struct Binder {
       switch slot {
       case .value(let write, _, _):
         guard escaped else { throw TemplateError("“\(name.text)” is text: write it with two braces", at: place) }
-        binder.program.append(write, depth: depth)
+        binder.program.append(binder.markup.isolates ? Self.isolating(write) : write, depth: depth)
       case .flag: throw TemplateError("“\(name.text)” is true or false: it can only be used in a section", at: place)
       case .children: throw TemplateError("“\(name.text)” is a view: it can only be used in a section", at: place)
       }
+    }
+  }
+
+  /// What people write may run from right to left: between the page's own words it is isolated.
+  private static func isolating(_ write: @escaping Slot.Write) -> Slot.Write {
+    { owner, output in
+      let start = output.count
+      write(owner, &output)
+      output.isolate(from: start)
     }
   }
 
@@ -116,6 +128,7 @@ struct Binder {
         var output = Output(capacity: text.utf8.count)
         if escaped { output.write(text) } else { output.write(html: text) }
         white.raw(output.array, into: &program)
+        markup.read(output.array)
       case .place(let name):
         do {
           try write(Node.Name(name), escaped: true, place)
@@ -216,11 +229,11 @@ struct Binder {
       return
     }
     white.boundary(before: section.nodes, into: &program)
-    let white = white
+    let (white, markup) = (white, markup)
     let start = program.begin(filled: !section.inverted)
     self.white = WhiteSpace()
     try bind(block)
-    self.white = white
+    (self.white, self.markup) = (white, markup)
     program.finishProbe(start)
     try bind(section.nodes)
     self.white.close(into: &program)

@@ -30,6 +30,21 @@ public struct Output: ~Copyable {
     capacity = grown
   }
 
+  /// What was written since there were `start` bytes; until the next change.
+  func written(from start: Int) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(start: base + start, count: count - start)
+  }
+
+  /// Writes text before what was written since there were `start` bytes.
+  mutating func insert(_ text: StaticString, at start: Int) {
+    let more = text.utf8CodeUnitCount
+    reserve(more)
+    // From its end, because the places overlap.
+    for index in stride(from: count - 1, through: start, by: -1) { base[index + more] = base[index] }
+    (base + start).update(from: text.utf8Start, count: more)
+    count += more
+  }
+
   /// Takes back what was written since there were `count` bytes.
   mutating func cut(to count: Int) { self.count = min(count, self.count) }
 

@@ -40,8 +40,10 @@ enum HostCommands {
     let address: HostAddress
     do throws(Problems) {
       address = try HostAddress(parsing: values[host], startProtocol: values[start], serverName: values[serverName])
+      if let problem = HostNote.problem(values[note]) { throw Problems([problem]) }
     } catch {
-      throw error.failure(["host": "<host>", "port": "<host>", "server_name": "--server-name"], isUsage: true)
+      let names = ["host": "<host>", "port": "<host>", "server_name": "--server-name", "note": "--note"]
+      throw error.failure(names, isUsage: true)
     }
     let store = try DataDirectory(values, io).open(creating: true, now: now)
     defer { store.close() }

@@ -75,8 +75,8 @@ struct SendReportText: JSONObject {
     for part in providers where providers.count > 1 {
       let (name, accepted) = (part.provider.name, part.counts.accepted)
       let devices = Message(
-        count: part.target, one: "\(name): \(accepted) of 1 device accepted",
-        other: "\(name): \(accepted) of \(part.target) devices accepted")
+        count: part.target, one: "\(name): accepted for \(accepted) of 1 device",
+        other: "\(name): accepted for \(accepted) of \(part.target) devices")
       lines.append("  " + io.text(devices))
     }
     for reason in outcomes {
@@ -133,7 +133,10 @@ struct SendReportText: JSONObject {
         ?? "queued; the running server delivers it"
     case .sending: "sending, \(done)\(waitingText)"
     case .paused: "paused, \(done)\(waitingText)"
-    case .finished, .cancelled, .failed: "\(io.word(push.state.rawValue, "words.")), \(done)"
+    case .finished, .cancelled, .failed:
+      push.result == .nobody && push.target ?? 0 > 0
+        ? "\(io.word(push.state.rawValue, "words.")), \(done); no device was reached"
+        : "\(io.word(push.state.rawValue, "words.")), \(done)"
     }
   }
 

@@ -118,6 +118,32 @@ struct AppPageTests {
     }
   }
 
+  @Test("a file that sends to the simulator alone, as that of the demo, is proposed for no other app")
+  func simulated() async throws {
+    try await ConsoleScene.with(simulator: true) { scene in
+      let key = try await Self.keep(scene, "AuthKey_DEMO") { ($0.kind, $0.topics) = ("apns_key", []) }
+      let apps = try await scene.store.write { database in
+        try ["com.example.demo", ConsoleScene.bundleID].map {
+          try App.add(database, bundleID: $0, name: $0, now: ConsoleScene.noon)
+        }
+      }
+      func bind(_ app: App, to endpoint: String) async throws {
+        _ = try await scene.store.write {
+          try Credential.bind(
+            $0, app: app.id, provider: .apns, environment: .development, certificate: key.id, endpoint: endpoint,
+            now: ConsoleScene.noon)
+        }
+      }
+      try await bind(apps[0], to: "simulator")
+      var anna = try await scene.signIn(.admin)
+      let page = ScenePage(try await anna.get("/apps/\(apps[1].id)"))
+      #expect(page.values("certificate").first == "" && page.values("endpoint").first == "simulator")
+      #expect(page.text.contains("AuthKey_DEMO"), "it can be chosen all the same")
+      try await bind(apps[0], to: "apple")
+      #expect(ScenePage(try await anna.get("/apps/\(apps[1].id)")).values("certificate").first == "\(key.id)")
+    }
+  }
+
   @Test("the first assignment proposes the one file that can send, else the simulator; of several nothing is chosen")
   func proposal() async throws {
     try await ConsoleScene.with(simulator: true) { scene in

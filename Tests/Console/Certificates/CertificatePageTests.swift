@@ -214,6 +214,39 @@ struct CertificatePageTests {
     }
   }
 
+  @Test("a file that needs a password asks for it before it is called wrong; the script's look keeps nothing")
+  func asks() async throws {
+    try await ConsoleScene.with { scene in
+      let p12 = try CertificateSamples.p12(days: 90)
+      var anna = try await scene.signIn(.admin)
+      let looked = ScenePage(
+        try await anna.upload("/certificates", [Self.file(p12, "push.p12"), .field("action", "look")]))
+      #expect(looked.tags.contains { $0.attributes["data-question"] != nil })
+      #expect(!looked.tags.contains { $0.attributes["class"]?.contains("callout red") == true })
+      #expect(try await scene.count("locked_files") == 0)
+      let wrong = ScenePage(
+        try await anna.upload(
+          "/certificates", [Self.file(p12, "push.p12"), .field("password", "x"), .field("action", "look")]))
+      #expect(wrong.tags.contains { $0.attributes["class"]?.contains("callout red") == true })
+      #expect(try await scene.count("locked_files") == 0)
+      // Sent without one: the file is held, and no empty box stands beside that.
+      for path in ["/certificates", "/certificates/1/successor"] {
+        if path != "/certificates" {
+          _ = try await anna.upload(
+            "/certificates", [Self.file(p12, "push.p12"), .field("password", "secret"), .field("action", "keep")])
+        }
+        let field = path == "/certificates" ? "file" : "successor"
+        let sent = ScenePage(
+          try await anna.upload(path, [.file(field, name: "push.p12", p12), .field("action", "keep")]))
+        #expect(sent.tags.contains { $0.attributes["data-question"] != nil }, "\(path)")
+        #expect(sent.error("password").contains("Enter the file’s password."), "\(path)")
+        let box = try #require(sent.tags.firstIndex { $0.attributes["type"] == "file" })
+        let open = sent.tags[..<box].last { $0.name == "details" || $0.name == "/details" }
+        #expect(open?.name == "details" && open?.attributes["open"] == nil, "\(path): folded away")
+      }
+    }
+  }
+
   @Test("a wrong password keeps the upload for 15 minutes, sealed, for whoever brought it; the sentence stands once")
   func locked() async throws {
     try await ConsoleScene.with { scene in

@@ -56,6 +56,22 @@ struct HostPageTests {
     }
   }
 
+  @Test("a note that is too long is refused; one that is stored may stay while something else is changed")
+  func longNote() async throws {
+    try await ConsoleScene.with(look: { _ in .failure(HostFailure(.refused)) }) { scene in
+      var anna = try await scene.signIn(.admin)
+      let long = String(repeating: "x", count: 5000)
+      _ = try await anna.post("/hosts", [("host", "mail.example.com:587"), ("note", "short")])
+      _ = try await scene.store.write { try $0.run("UPDATE watched_hosts SET note = ?", long) }
+      let fields = [("host", "mail.example.com:465"), ("server_name", "")]
+      #expect(try await anna.post("/hosts/1", fields + [("note", long)]).status == 303)
+      #expect(try await hosts(scene).first?.address.port == 465)
+      let other = try await anna.post("/hosts/1", fields + [("note", long + "y")])
+      #expect(other.status == 422 && ScenePage(other).failedFields == ["note"])
+      #expect(try await anna.post("/hosts/1", fields + [("note", "short")]).status == 303)
+    }
+  }
+
   @Test("a host that shows nothing needs somebody, and is found by its filter; looking again repairs it")
   func failing() async throws {
     let isBack = SceneFlag()

@@ -76,6 +76,40 @@ struct TokenPageTests {
     }
   }
 
+  @Test(
+    "the call to try is one that the token may make; a token that can only change things is offered none",
+    arguments: [
+      (["read"], "GET /api/v1/apps"), (["read", "devices"], "GET /api/v1/apps"), (["admin"], "GET /api/v1/apps"),
+      (["send-development"], "POST /api/v1/pushes"),
+      (["send-production"], "POST /api/v1/pushes"), (["devices"], nil), (["certificates", "devices"], nil),
+    ] as [([String], String?)])
+  func attempt(scopes: [String], expected: String?) async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      var anna = try await scene.signIn(.admin)
+      let made = try await anna.post(
+        "/settings/tokens",
+        [("name", "ci"), ("expires", "30d")] + scopes.map { ("scopes", $0) })
+      let shown = ScenePage(made).text(id: "token-curl")
+      guard let expected else {
+        #expect(shown == nil, "\(shown ?? "")")
+        return
+      }
+      let command = try #require(shown, "\(made.text)")
+      let value = try #require(ScenePage(made).text(id: "token"))
+      let address = try #require(command.firstMatch(of: /'(http[^']+)'/)).1
+      let path = String(address.dropFirst("http://localhost:8080".count))
+      let body = command.firstMatch(of: /--json '([^']+)'/).map { String($0.1) }
+      #expect("\(body == nil ? "GET" : "POST") \(path)" == expected)
+      let answer = try await scene.call(
+        body == nil ? .get : .post, path, as: nil,
+        json: body.flatMap { try? JSONValue(parsing: Data($0.utf8)) },
+        headers: ["Authorization": "Bearer \(value)"])
+      #expect(answer.status == 200, "\(command): \(answer.text)")
+      #expect(try await scene.count("pushes") == 0, "nothing is sent")
+    }
+  }
+
   @Test("the API creates, lists, shows and revokes tokens; they last 90 days unless something else is said")
   func api() async throws {
     try await ConsoleScene.with { scene in

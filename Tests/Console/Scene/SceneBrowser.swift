@@ -23,7 +23,8 @@ struct SceneAnswer: Sendable {
   var codes: [String] { json?["errors"]?.array?.compactMap { $0["code"]?.string } ?? [] }
 }
 
-/// A browser with its cookies, that sends the session's token with each form. Redirects are not followed.
+/// A browser with its cookies, that sends the session's token with each form. Redirects are not followed, but for the one
+/// that leads to the page that a form is answered with.
 struct SceneBrowser {
   let router: Router
   var cookies: [String: String] = [:]
@@ -31,6 +32,8 @@ struct SceneBrowser {
   var csrf = ""
   /// Whether it speaks https.
   var isSecure = false
+  /// The address of the newest page that a form was answered with.
+  private(set) var lastShown: String?
   /// From where it asks; nil: as if from nowhere.
   var address: String?
 
@@ -67,6 +70,15 @@ struct SceneBrowser {
 
   /// Sends anything, with the cookies.
   mutating func send(
+    _ method: HTTPServer.Method, _ target: String, headers: [String: String] = [:], body: [UInt8] = []
+  ) async throws -> SceneAnswer {
+    let answer = try await ask(method, target, headers: headers, body: body)
+    guard let location = answer.location, location.contains("shown=") else { return answer }
+    lastShown = location
+    return try await ask(.get, location)
+  }
+
+  private mutating func ask(
     _ method: HTTPServer.Method, _ target: String, headers: [String: String] = [:], body: [UInt8] = []
   ) async throws -> SceneAnswer {
     var fields = Headers()

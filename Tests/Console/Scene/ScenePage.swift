@@ -81,8 +81,8 @@ struct ScenePage {
 
   /// Everything that can be read, one blank between the parts.
   var text: String {
-    // A place where a word may be broken is no space.
-    tags.map { ($0.name == "wbr" ? "" : " ") + $0.text }.joined()
+    // A place where a word may be broken is no space, and before a comma there is none.
+    tags.map { ($0.name == "wbr" || [",", "，"].contains($0.text.first) ? "" : " ") + $0.text }.joined()
       .split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 

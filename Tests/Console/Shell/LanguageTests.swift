@@ -401,10 +401,12 @@ struct ChinesePageTests {
       var ben = try await scene.signIn(.operator)
       let list = "/pushes?q=a%20b&environment=production"
       #expect(ScenePage(try await ben.get(list)).values("return") == [list])
-      // An answer to another form has no address of its own, and what was typed would go.
-      let refused = ScenePage(try await ben.post("/devices", [("app", ConsoleScene.bundleID)]))
-      let offersLanguage = refused.tags.contains { $0.attributes["name"] == "lang" }
-      #expect(!offersLanguage)
+      // The address of a refused form takes only POST: the switch leads to the form's page, with what was typed.
+      let refused = ScenePage(
+        try await ben.post(
+          "/devices", [("app", ConsoleScene.bundleID)], headers: ["Referer": "http://localhost/devices/new"]))
+      #expect(refused.tags.contains { $0.attributes["name"] == "lang" })
+      #expect(refused.values("return").first?.hasPrefix("/devices/new?kept=") == true)
       // A page that only says what went wrong holds nothing typed: the switch leads back.
       for (referer, back) in [("http://localhost/devices?state=active", "/devices?state=active"), (nil, "/")] {
         let wrong = ScenePage(

@@ -64,7 +64,8 @@ struct PageViews: Sendable {
 
 /// How a page is shown in another language.
 enum LanguageSwitch {
-  /// At its own address. The answer to a form cannot: its address takes only POST, and the input would be lost.
+  /// At its own address. The address of an answer to a form takes only POST: there it leads to the form's page, with what
+  /// was typed.
   case reloading
   /// At an address that shows the same, where little is typed.
   case at(String)
@@ -82,8 +83,7 @@ extension PageContext {
     frame.csrf = CSRFToken.masked(csrf)
     switch language {
     case .reloading:
-      frame.path = request.target
-      if request.method != .get && request.method != .head { frame.languages = [] }
+      frame.path = request.method.isSafe ? request.target : keptAddress()
     case .at(let path): frame.path = path
     case .posting(let form, let path):
       frame.languageForm = form
@@ -105,8 +105,11 @@ extension PageContext {
       FramePerson(name: $0.name, role: $0.role, roleText: texts("roles.\($0.role.rawValue)"))
     }
     let flash = Cookies.value(Cookies.flash, of: request).flatMap { FrameFlash(cookie: $0, texts) }
-    frame.flash = flash
+    let kept = keptForm()
+    let isLost = kept == nil && user != nil && request.method.isSafe && filled(KeptForm.item) != nil
+    frame.flash = isLost || kept != nil ? FrameFlash(cookie: isLost ? "form_lost" : "form_kept", texts) : flash
     var response = console.views.page(view, frame, status: status)
+    if let kept, let html = response.body.bytes { response.body = .bytes(FormFiller.fill(html, kept)) }
     if flash != nil { Cookies.set(Cookies.flash, "", age: 0, on: &response, request) }
     if let retryAfter { response.headers.append("Retry-After", String(retryAfter)) }
     return response
