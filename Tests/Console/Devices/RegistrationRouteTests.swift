@@ -216,7 +216,8 @@ struct RegistrationRouteTests {
       }
       #expect(try await client.upload(whole).status == 200)
       for (query, body) in [
-        (query, ClientApp.fields(2)), (query + "&colour=blue", nil), (query.replacing("ios", with: "windows"), nil),
+        (query, ClientApp.fields(2)), (query + "&colour=blue", nil),
+        (query.replacing("platform=ios", with: "platform=windows"), nil),
         ("?client_key=\(client.key)&token=x", nil),
       ] as [(String, JSONValue?)] {
         #expect(try await remove(query, body).json?["code"] == 6017, "\(query)")
@@ -229,7 +230,7 @@ struct RegistrationRouteTests {
 
   @Test(
     "an iPhone with a Firebase token is registered with FCM, whether the app says so or not",
-    arguments: [nil, "fcm"])
+    arguments: [nil, "fcm"] as [String?])
   func firebase(provider: String?) async throws {
     let token = "fWx9:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8vSsdtQ"
     try await ClientApp.with { client in

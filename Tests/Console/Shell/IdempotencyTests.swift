@@ -72,7 +72,7 @@ struct IdempotencyTests {
       scene.provider.answer { _ in .retry(RetryCause(status: 503, reason: "ServiceUnavailable")) }
       let draft: JSONValue = [
         "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["ios"], "audience": "all",
-        "notification": ["body": "x"], "options": ["time_to_live": 0],
+        "notification": ["body": "x"],
       ]
       let parent = try await scene.finished(scene.send(draft))
       scene.provider.answer { _ in .outcome(.accepted) }

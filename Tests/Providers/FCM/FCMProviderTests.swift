@@ -83,16 +83,16 @@ extension TestProvider {
 
   /// Sends an Android push to devices and waits until each has a result.
   func sendFCM(
-    _ devices: Range<Int64>, badges: [Int64: Int] = [:],
-    platform: @escaping (Int64) -> Platform = { _ in .android }, change: (inout PushDraft) -> Void = { _ in }
+    _ devices: Range<Int64>, badges: [Int64: Int] = [:], iPhones: Set<Int64> = [],
+    change: (inout PushDraft) -> Void = { _ in }
   ) async -> Results {
-    startFCM(devices, badges: badges, platform: platform, change: change)
+    startFCM(devices, badges: badges, iPhones: iPhones, change: change)
     return await wait { results in devices.allSatisfy { results.results[$0] != nil } }
   }
 
   /// Begins to send a push, to Android devices unless others are said.
   func startFCM(
-    _ devices: Range<Int64>, badges: [Int64: Int] = [:], platform: (Int64) -> Platform = { _ in .android },
+    _ devices: Range<Int64>, badges: [Int64: Int] = [:], iPhones: Set<Int64> = [],
     change: (inout PushDraft) -> Void = { _ in }
   ) {
     var draft = PushDraft(
@@ -105,7 +105,9 @@ extension TestProvider {
     provider.prepare(push).send(
       devices.map {
         ProviderDevice(
-          id: $0, token: DeviceToken(bytes: Array(Self.token($0).utf8)), platform: platform($0), badge: badges[$0] ?? 0)
+          id: $0, token: DeviceToken(bytes: Array(Self.token($0).utf8)),
+          platform: iPhones.contains($0) ? .ios : .android,
+          badge: badges[$0] ?? 0)
       }, noting: nil)
   }
 }
@@ -117,7 +119,7 @@ struct FCMProviderTests {
     let fcm = ScriptedFCM()
     try await withAPNs(fcm.script()) { running in
       let client = try TestProvider(fcm: running)
-      let results = await client.sendFCM(0..<4, badges: [1: 8, 3: 4], platform: { $0 < 2 ? .ios : .android }) { draft in
+      let results = await client.sendFCM(0..<4, badges: [1: 8, 3: 4], iPhones: [0, 1]) { draft in
         draft.platforms = Set(Platform.allCases)
         draft.notification.badge = .add(1)
         draft.notification.extras = ["order": 7]
@@ -159,7 +161,7 @@ struct FCMProviderTests {
     let script = fcm.script(answer: { token, _ in token == TestProvider.token(0) ? refusal : nil })
     try await withAPNs(script) { running in
       let client = try TestProvider(fcm: running)
-      let results = await client.sendFCM(0..<3, platform: { $0 == 0 ? .ios : .android }) {
+      let results = await client.sendFCM(0..<3, iPhones: [0]) {
         $0.platforms = Set(Platform.allCases)
       }
       #expect(results.count(.outcome(.accepted)) == 2)
