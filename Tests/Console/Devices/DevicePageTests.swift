@@ -226,7 +226,7 @@ struct DevicePageTests {
       #expect(page.text.contains("4 lines read: 2 added, 2 rejected"))
       #expect(page.text.contains("token") && page.text.contains("platform"))
       let rejected = try Self.file(page)
-      #expect(rejected.hasPrefix("line,field,message\r\n3,token,") && rejected.contains("\r\n4,platform,"))
+      #expect(rejected.hasPrefix("\u{FEFF}line,field,message\r\n3,token,") && rejected.contains("\r\n4,platform,"))
       #expect(!page.text.contains("signalbox devices import"), "the file has all")
       #expect(try await scene.count("devices") == 2)
       let ndjson =

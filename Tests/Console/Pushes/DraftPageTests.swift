@@ -68,7 +68,7 @@ struct DraftPageTests {
           #expect(fields.contains(["name": .string(name), "value": .string(value)]), "\(name)")
         }
         let csv = DeviceListExportTests.body(try await served.get("/pushes/drafts.csv"))
-        #expect(csv.hasPrefix("id,title,app,changed_at,fields\r\n1,Half done,com.example.shop,"))
+        #expect(csv.hasPrefix("\u{FEFF}id,title,app,changed_at,fields\r\n1,Half done,com.example.shop,"))
       }
       #expect(try await scene.audit("push.export_drafts").count == 2)
       try await scene.served(to: try await scene.signIn(.operator, name: "second@example.com")) { served in
