@@ -119,6 +119,7 @@ extension HostSighting: JSONObject {
       json.member("subject", item.subject)
       json.member("sha256", item.sha256)
       json.member("not_after", item.notAfter)
+      json.member("surplus", item.isSurplus)
     }
   }
 }
