@@ -20,8 +20,9 @@ extension CertificateFile {
     switch role {
     case .developmentSigning, .distributionSigning: warnings.append(.signingInsteadOfPush)
     case .websitePush, .passType, .deviceManagement: warnings.append(.otherPurpose)
-    default: if kind.isForAPNs && privateKey == nil { warnings.append(.noPrivateKey) }
+    default: break
     }
+    if kind.isForAPNs(topics.map(\.name)), privateKey == nil { warnings.append(.noPrivateKey) }
     if let certificate, role != .other, !certificate.isIssuedByApple {
       warnings.append(.notFromApple(issuer: summary?.issuer ?? ""))
     }

@@ -23,7 +23,7 @@ package enum FileWarning: Sendable, Hashable, CustomStringConvertible {
   case issuerExpired(name: String, Date)
   /// A signing certificate, which cannot send.
   case signingInsteadOfPush
-  /// For passes, websites or device management.
+  /// For passes, websites or device management, which are topics of their own.
   case otherPurpose
   case keyIDUnknown
   /// The profile has no `aps-environment`: apps built with it get no device token.
@@ -92,7 +92,8 @@ package enum FileWarning: Sendable, Hashable, CustomStringConvertible {
     case .otherPurpose:
       Problem(
         "", code: "file.warning.other_purpose",
-        "It is for passes, websites, or device management. It can be watched but cannot send pushes to apps.")
+        "It is for passes, websites, or device management: it sends to its own topic alone, not to apps. To send with it, "
+          + "add an app whose bundle ID is that topic.")
     case .keyIDUnknown:
       Problem(
         "", code: "file.warning.key_id_unknown",

@@ -55,7 +55,7 @@ extension RenewalSubject {
   }
 
   /// Whether this kind of file sends pushes.
-  var isForPushes: Bool { kind == .apnsKey || kind?.isForAPNs == true }
+  var isForPushes: Bool { kind == .apnsKey || kind?.isForAPNs(Array(topics.keys)) == true }
 
   /// Whether the file may send to an app's topic or to one below it. True if its topics are not known.
   func reaches(_ bundleID: String) -> Bool {

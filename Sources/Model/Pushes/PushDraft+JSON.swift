@@ -19,7 +19,9 @@ extension PushDraft {
     let notification = fields.object("notification", Notification.read)
     let apns = fields.object("apns", APNsOverrides.read) ?? APNsOverrides()
     let android = FCMAndroid.read(fields)
-    if notification == nil, fields.value("notification") == nil, apns.payload == nil, android.isEmpty {
+    // An update of passes has no content.
+    let isUpdate = app.map(AppName.isPassType) ?? false
+    if notification == nil, fields.value("notification") == nil, apns.payload == nil, android.isEmpty, !isUpdate {
       fields.report("notification", Problem("", DraftMessage.contentMissing))
     }
     notification?.reportLocalizations(fields, apns: apns, android: android)
