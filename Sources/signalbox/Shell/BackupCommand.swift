@@ -34,7 +34,9 @@ enum BackupCommand {
     switch (values[file].count, values[folder]) {
     case (1, nil): destination = values[file][0]
     case (0, let folder?):
+      let missing = FileOwner.missingFolders(to: folder)
       try NamedFile.makeFolder(folder, option: "--to")
+      for made in missing { try directory.handOver(copy: made) }
       destination = "\(folder)/\(BackupFolder.name(io.now()))"
     default: throw CommandFailure.usage("Name either a file, or a folder with --to.")
     }
@@ -63,6 +65,7 @@ enum BackupCommand {
         """)
     }
     io.endProgress()
+    try directory.handOver(copy: destination)
     // A database of another version has another activity log.
     if isCurrent {
       let now = io.now()

@@ -68,7 +68,9 @@ final class DataDirectory: Sendable {
       guard isFolder.boolValue else { throw CommandFailure("\(path) is not a folder. Choose another one with --data.") }
       return
     }
+    let folders = FileOwner.missingFolders(to: path)
     try NamedFile.makeFolder(path, option: "--data")
+    for folder in folders { try FileOwner.hand(folder, like: [FileOwner.folder(of: folder)]) }
   }
 
   /// Opens the store and migrates its schema.
@@ -84,6 +86,7 @@ final class DataDirectory: Sendable {
     } else {
       try mustExist()
     }
+    try handOver()
     return try openStore(try key(), readers: readers, now: now)
   }
 
@@ -123,6 +126,7 @@ final class DataDirectory: Sendable {
       try finishReplacement()
       Replacement(directory: self).removeDraft()
       try begin()
+      try handOver()
       try KeyRotation(directory: self).finishIfBrokenOff()
       let ring = try keyRing()
       let store = try openStore(ring, readers: readers, now: now)

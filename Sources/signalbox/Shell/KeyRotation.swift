@@ -51,7 +51,10 @@ struct KeyRotation {
   /// Step 1: writes the new key to disk.
   func prepare() throws -> SealingKey {
     unlink(directory.nextKeyFile)
-    return try SealingKey.loadOrCreate(path: directory.nextKeyFile)
+    let key = try SealingKey.loadOrCreate(path: directory.nextKeyFile)
+    // It takes the old one's place.
+    try FileOwner.hand(directory.nextKeyFile, like: [directory.keyFile, directory.database, directory.path])
+    return key
   }
 
   /// Step 2: re-seals everything, and waits until it is on disk.
