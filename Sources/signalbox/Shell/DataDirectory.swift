@@ -92,27 +92,16 @@ final class DataDirectory: Sendable {
 
   /// Opens the store with a key that was read already, and migrates its schema.
   func openStore(_ sealer: any Sealer, readers: Int, now: Date) throws -> Store {
-    try keepBeforeUpgrade(now)
-    return try Store.open(path: database, sealer: sealer, readers: readers, isReplicated: isReplicated, now: now)
-  }
-
-  /// Copies a database whose schema this version is about to change, so that the earlier version can go on with the copy.
-  private func keepBeforeUpgrade(_ now: Date) throws {
-    guard exists else { return }
-    let present = try Database(path: database, mode: .reader)
-    defer { present.close() }
-    let steps = try Schema.migrator.pending(present).count
-    guard steps > 0, try !Schema.migrator.applied(present).isEmpty else { return }
-    let copy = "\(database).before-upgrade-\(now.fileStamp)"
-    let pool = try DatabasePool(path: database, readers: 1, isReplicated: isReplicated)
-    defer { pool.close() }
-    do { try pool.backup(to: copy) } catch {
-      throw CommandFailure(
-        """
-        This version changes the database and keeps a copy of it first, but the copy \(copy) cannot be made: \
-        \(error). Nothing was changed.
-        """)
+    var upgrade = Upgrade(self)
+    defer { upgrade.stop() }
+    try upgrade.begin()
+    let store = try Store.open(
+      path: database, sealer: sealer, readers: readers, isReplicated: isReplicated, now: now)
+    do { try upgrade.finish(now.fileStamp) } catch {
+      store.close()
+      throw error
     }
+    return store
   }
 
   /// Like ``open(creating:readers:now:)`` with `creating`, for a server. Takes the lock first and keeps it, so that no

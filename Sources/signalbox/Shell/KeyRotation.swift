@@ -59,8 +59,7 @@ struct KeyRotation {
 
   /// Step 2: re-seals everything, and waits until it is on disk.
   func reseal(from old: SealingKey, to new: SealingKey, now: Date) throws -> Done {
-    let store = try Store.open(
-      path: directory.database, sealer: old, readers: 1, isReplicated: directory.isReplicated, now: now)
+    let store = try directory.openStore(old, readers: 1, now: now)
     defer { store.close() }
     let (count, closed) = try store.writeSync { database in
       guard try Sealing.state(database, old) == .fits else { throw SealingMismatch.other }

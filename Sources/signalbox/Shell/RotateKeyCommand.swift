@@ -96,8 +96,7 @@ enum RotateKeyCommand {
   private static func beginAnew(_ directory: DataDirectory, _ io: CommandIO) throws -> Int32 {
     let key = try directory.storedKey() ?? directory.createKey()
     let now = io.now()
-    let store = try Store.open(
-      path: directory.database, sealer: key, readers: 1, isReplicated: directory.isReplicated, now: now)
+    let store = try directory.openStore(key, readers: 1, now: now)
     defer { store.close() }
     let closed = try store.writeSync { database -> [TrackedCertificate]? in
       guard try Sealing.state(database, key) != .fits else { return nil }
