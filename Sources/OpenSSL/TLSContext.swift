@@ -62,11 +62,11 @@ package final class TLSContext: @unchecked Sendable {
   }
 
   /// Settings for inspecting servers' certificates: every handshake is completed, and ``TLSConnection/peerChain`` and
-  /// ``TLSConnection/chainTrust`` tell the result. For nothing else: data on such a connection is not protected.
+  /// ``TLSConnection/path`` tell the result. For nothing else: data on such a connection is not protected.
   ///
   /// Also speaks old versions with old ciphers if this OpenSSL supports them.
   ///
-  /// - Parameter trust: for ``TLSConnection/chainTrust``; dates and names are not checked.
+  /// - Parameter trust: for ``TLSConnection/path``; dates and names are not checked.
   /// - Throws: ``TLSError`` with code `trust`.
   package static func inspecting(trust: TLSTrust) throws(TLSError) -> TLSContext {
     let context = try TLSContext(role: .client, identity: nil, alpn: [], versions: .tls12 ... .tls13, judges: false)

@@ -15,11 +15,12 @@ extension DatabasePool {
   ///
   /// - Parameters:
   ///   - destination: must not exist.
+  ///   - number: what ``backupNumber(_:)`` tells of the copy; nil: what it tells of the original.
   ///   - step: pages (4 KiB) at a time.
   ///   - progress: called after each step; throwing stops the backup.
   /// - Throws: `SQLiteError`, or what `progress` throws.
   package func backup(
-    to destination: String, step: Int = 1024, progress: (BackupProgress) throws -> Void = { _ in }
+    to destination: String, number: Int32? = nil, step: Int = 1024, progress: (BackupProgress) throws -> Void = { _ in }
   ) throws {
     guard access(destination, F_OK) != 0 else {
       throw SQLiteError(.cannotOpen, "the file already exists and a backup does not overwrite it: \(destination)")
@@ -28,14 +29,27 @@ extension DatabasePool {
     unlink(partial)
     try FileSystem.prepare(partial)
     defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(partial + suffix) } }
-    try copy(to: partial, step: step, progress)
+    try copy(to: partial, number: number, step: step, progress)
     // link, not rename, because it refuses to replace a file that appeared meanwhile.
     guard link(partial, destination) == 0 else {
       throw SQLiteError(.cannotOpen, "\(String(cString: strerror(errno))): \(destination)")
     }
   }
 
-  private func copy(to partial: String, step: Int, _ progress: (BackupProgress) throws -> Void) throws {
+  /// The number that a backup was given: the user version in the header of the file
+  /// (https://www.sqlite.org/fileformat.html §1.3.15), which nothing else uses. Nil if the file cannot be read.
+  package static func backupNumber(_ path: String) -> Int32? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { Glibc.close(file) }
+    var bytes = [UInt8](repeating: 0, count: 4)
+    guard pread(file, &bytes, 4, 60) == 4 else { return nil }
+    return Int32(bitPattern: bytes.reduce(0) { $0 << 8 | UInt32($1) })
+  }
+
+  private func copy(
+    to partial: String, number: Int32?, step: Int, _ progress: (BackupProgress) throws -> Void
+  ) throws {
     let source = try Database(path: path, mode: .reader)
     let target = try Database(path: partial, mode: .backup)
     defer {
@@ -61,6 +75,7 @@ extension DatabasePool {
         throw SQLiteError(.init(rawValue: code), String(cString: sqlite3_errstr(code)), sql: nil)
       }
     }
+    if let number { try target.execute("PRAGMA user_version = \(number)") }
     let faults = try target.fetchAll("PRAGMA quick_check(1)") { $0.text(0) }
     guard faults == ["ok"] else { throw SQLiteError(.corrupt, "the copy is damaged: \(faults.joined())") }
   }

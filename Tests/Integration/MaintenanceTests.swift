@@ -78,6 +78,42 @@ struct MaintenanceTests {
     }
   }
 
+  @Test("under a clock that ran ahead and was put right, the newest backups stay, and it is said")
+  func clock() async throws {
+    try await CommandRunner.with { box in
+      await box.run("apps", "add", "com.example.one", "--name", "One")
+      let folder = box.folder + "/backups"
+      func backup(_ days: Double, _ hours: Double = 0) async throws -> (CommandResult, [String]) {
+        let now = CommandRunner.noon + days * 86_400 + hours * 3600
+        let done = await box.run("backup", "--to", folder, "--keep", "3", now: now)
+        #expect(done.code == 0, "\(done.errors)")
+        return (done, try FileManager.default.contentsOfDirectory(atPath: folder).sorted())
+      }
+      func name(_ date: String) -> String { "signalbox-\(date)Z.sqlite" }
+      // A backup of an earlier version has no number.
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      #expect(await box.run("backup", "\(folder)/\(name("20261119T120000"))").code == 0)
+      for hours in 0..<3 { #expect(try await backup(365, Double(hours)).0.errors.isEmpty) }
+      // Put right: three backups are dated ahead, then two, then one.
+      let (first, afterFirst) = try await backup(0)
+      #expect(afterFirst == [name("20261120T120000"), name("20271120T130000"), name("20271120T140000")])
+      #expect(first.errors.contains("3 backups have a time in the future, the first \(name("20271120T120000"))."))
+      let (second, afterSecond) = try await backup(1)
+      #expect(afterSecond == [name("20261120T120000"), name("20261121T120000"), name("20271120T140000")])
+      #expect(second.errors.contains("2 backups have a time in the future"))
+      let (third, afterThird) = try await backup(2)
+      #expect(afterThird == [name("20261120T120000"), name("20261121T120000"), name("20261122T120000")])
+      #expect(third.errors.contains("1 backup has a time in the future: \(name("20271120T140000"))."))
+      #expect(try await backup(3).0.errors.isEmpty)
+      // Also if the present clock is behind all of them.
+      let (behind, left) = try await backup(-1000)
+      #expect(left == [name("20240224T120000"), name("20261122T120000"), name("20261123T120000")])
+      #expect(behind.output.contains("Deleted the older backup \(folder)/\(name("20261121T120000"))"))
+      #expect(await box.run("restore", "\(folder)/\(name("20240224T120000"))").code == 0)
+      #expect(try await backup(-999).1 == [name("20240224T120000"), name("20240225T120000"), name("20261123T120000")])
+    }
+  }
+
   @Test("a failed backup deletes no older one")
   func failedBackup() async throws {
     try await CommandRunner.with { box in
@@ -116,6 +152,81 @@ struct MaintenanceTests {
       _ = await box.run("apps", "list", now: CommandRunner.noon + 60)
       let names = try FileManager.default.contentsOfDirectory(atPath: box.data)
       #expect(names.filter { $0.contains("before-upgrade") && $0.hasSuffix("Z") }.count == 1)
+    }
+  }
+
+  @Test("however often an upgrade is interrupted, one copy is kept: of the version before its first step")
+  func interruptedUpgrade() async throws {
+    try await CommandRunner.with { box in
+      let directory = DataDirectory(box.data)
+      try directory.create()
+      let key = try SealingKey.loadOrCreate(path: directory.keyFile)
+      let steps = Schema.migrator.migrations
+      func version(_ missing: Int) -> Migrator {
+        Migrator(applicationID: Schema.applicationID, Array(steps.dropLast(missing)))
+      }
+      func migrate(to missing: Int, _ name: String? = nil) throws {
+        let database = try Database(path: directory.database)
+        defer { database.close() }
+        try version(missing).migrate(database, at: 0)
+        guard let name else { return }
+        try database.execute("INSERT INTO apps(bundle_id, name, created_at) VALUES ('\(name)', 'One', 0)")
+      }
+      func copies() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: box.data).filter { $0.contains(".before-upgrade") }.sorted()
+      }
+      func apps(_ copy: String) throws -> [String] {
+        let database = try Database(path: "\(box.data)/\(copy)", mode: .readOnly)
+        defer { database.close() }
+        #expect(try version(3).pending(database).isEmpty && Schema.migrator.pending(database).count == 3, "\(copy)")
+        return try database.fetchAll("SELECT bundle_id FROM apps ORDER BY 1") { $0.text(0) }
+      }
+      try migrate(to: 3, "com.example.one")
+      // Killed before the first step; the earlier version went on meanwhile.
+      var upgrade = Upgrade(directory)
+      try upgrade.begin()
+      upgrade.stop()
+      #expect(try copies() == ["signalbox.sqlite.before-upgrade"])
+      try migrate(to: 3, "com.example.two")
+      // Killed after each step.
+      for missing in [2, 1, 0] {
+        var attempt = Upgrade(directory)
+        try attempt.begin()
+        try migrate(to: missing)
+        attempt.stop()
+        #expect(try copies() == ["signalbox.sqlite.before-upgrade"])
+        #expect(try apps("signalbox.sqlite.before-upgrade") == ["com.example.one", "com.example.two"], "\(missing)")
+      }
+      // The next start finds it whole.
+      try directory.openStore(key, readers: 1, now: CommandRunner.noon).close()
+      #expect(try copies() == ["signalbox.sqlite.before-upgrade-20261120T120000Z"])
+      #expect(try apps(copies()[0]) == ["com.example.one", "com.example.two"])
+      try directory.openStore(key, readers: 1, now: CommandRunner.noon).close()
+      #expect(try copies().count == 1)
+    }
+  }
+
+  @Test("two upgrades within a second have a copy each; changing the key upgrades, too, and keeps one")
+  func upgradesOfOneSecond() async throws {
+    try await CommandRunner.with { box in
+      let directory = DataDirectory(box.data)
+      let former = Migrator(applicationID: Schema.applicationID, Array(Schema.migrator.migrations.dropLast(1)))
+      func start() throws {
+        try directory.create()
+        _ = try SealingKey.loadOrCreate(path: directory.keyFile)
+        for suffix in Replacement.suffixes { unlink(directory.database + suffix) }
+        let database = try Database(path: directory.database)
+        defer { database.close() }
+        try former.migrate(database, at: 0)
+      }
+      for words in [["apps", "list"], ["rotate-key"]] {
+        try start()
+        let done = await box.run(words)
+        #expect(done.code == 0, "\(done.errors)")
+      }
+      let names = try FileManager.default.contentsOfDirectory(atPath: box.data).filter { $0.contains("before-upgrade") }
+      let first = "signalbox.sqlite.before-upgrade-20261120T120000Z"
+      #expect(names.sorted() == [first, first + "+"])
     }
   }
 

@@ -88,7 +88,8 @@ final class FileKindMaker {
   }
 
   func all() throws -> [FileKind] {
-    try certificates() + texts() + roles() + dates() + keys() + profiles() + services() + wrongContents() + others()
+    try certificates() + texts() + roles() + dates() + keys() + profiles() + services() + wrapped() + wrongContents()
+      + others()
   }
 
   func kind(

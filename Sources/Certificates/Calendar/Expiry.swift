@@ -38,6 +38,10 @@ package enum Expiry {
   /// ``daysLeft(notAfter:now:)``, which is -2 after 25 hours.
   package static func daysSince(daysLeft: Int?) -> Int? { daysLeft.flatMap { $0 < 0 ? -$0 - 1 : nil } }
 
+  /// The days left as numbers show them, in JSON, CSV and for monitoring systems: after the expiry, the days that texts
+  /// name, -1 for “1 day ago” and for less than a day, so that it is negative exactly if the item has expired.
+  package static func number(daysLeft: Int?) -> Int? { daysSince(daysLeft: daysLeft).map { -max(1, $0) } ?? daysLeft }
+
   /// The urgency. Exactly `days` days left is ``Band/soon``; one second more is ``Band/fine``.
   package static func band(notBefore: Date?, notAfter: Date?, now: Date, within days: Int = warningDays) -> Band {
     if let left = secondsLeft(notAfter, now), left < 0 || isNeverValid(notBefore, notAfter) { return .expired }

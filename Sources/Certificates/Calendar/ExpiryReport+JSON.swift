@@ -26,7 +26,7 @@ extension ExpiryReport.Finding: JSONObject {
   package func writeMembers(to json: inout JSONWriter) {
     item.writeMembers(to: &json)
     json.member("band", band.rawValue)
-    json.member("days_left", daysLeft)
+    json.member("days_left", Expiry.number(daysLeft: daysLeft))
     json.member("forecast", missed)
     json.member("forecast_repeating", overruns)
   }

@@ -10,18 +10,26 @@ extension ExpiryReport {
   ///   - includingFine: whether to include items that need no attention.
   ///   - translation: the language; nil: English.
   package func lines(includingFine: Bool = true, in translation: (any Translation)? = nil) -> [String] {
-    func line(_ label: Message, _ item: Unreadable) -> String {
-      let reason = item.problem.map { "\($0)" } ?? "\(item.reason)" as Message
-      let text = "\(item.name): \(reason)" as Message
-      return label.text(in: translation).padded(to: labelWidth) + text.text(in: translation).singleLine
-    }
     let shown = findings.filter { includingFine || $0.band.needsSomebody || !$0.missed.isEmpty || !$0.pressing.isEmpty }
-    return closed.map { line("LOCKED", $0) } + unreadable.map { line("UNKNOWN", $0) }
+    return closed.map { $0.line("LOCKED", in: translation) } + unreadable.map { $0.line("UNKNOWN", in: translation) }
       + shown.map { $0.line(in: translation) }
   }
 }
 
 private let labelWidth = 9
+
+extension ExpiryReport.Unreadable {
+  fileprivate func line(_ label: Message, in translation: (any Translation)?) -> String {
+    let reason = problem.map { "\($0)" } ?? "\(reason)" as Message
+    let text = "\(name): \(reason)" as Message
+    return label.text(in: translation).padded(to: labelWidth) + text.text(in: translation).singleLine
+  }
+}
+
+extension String {
+  /// In the output for Nagios, a bar begins the performance data.
+  package var withoutBars: String { replacing("|", with: "/") }
+}
 
 extension Expiry.Band {
   package var needsSomebody: Bool {
@@ -117,7 +125,8 @@ extension [Environment] {
 
 extension ExpiryReport {
   /// Output for Nagios, Icinga and compatible systems (Monitoring Plugins Development Guidelines): one line with the
-  /// state and performance data, then the items that need attention, the most urgent first.
+  /// state, the most urgent item and performance data, then the items that need attention. Overviews and text messages
+  /// show the first line alone.
   package var nagios: String {
     let words = ["OK", "WARNING", "CRITICAL", "UNKNOWN"]
     var counts: [Expiry.Band: Int] = [:]
@@ -130,18 +139,35 @@ extension ExpiryReport {
     let parts = sorts.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }
     let text = parts.isEmpty ? "none expiring soon" : parts.joined(separator: ", ")
     // The ranges name the good values: at least this many whole days, and days are rounded down.
-    let least = findings.compactMap(\.daysLeft).min().map { "days_left=\($0);\(withinDays):;\(Expiry.urgentDays):" }
+    let days = findings.compactMap { Expiry.number(daysLeft: $0.daysLeft) }
+    let least = days.min().map { "days_left=\($0);\(withinDays):;\(Expiry.urgentDays):" }
     let performance: [String?] = [
       least, "watched=\(findings.count);;;0", "soon=\(counts[.soon] ?? 0);0;;0", "urgent=\(counts[.urgent] ?? 0);;0;0",
       "expired=\(counts[.expired] ?? 0);;0;0", "unknown=\(unreadable.count);;;0",
     ]
     let trouble = lines(includingFine: false)
-    let shown = trouble.prefix(Self.shownLines).map { $0.replacing("|", with: "/") }
+    let shown = trouble.prefix(Self.shownLines).map(\.withoutBars)
     let rest = trouble.count > shown.count ? ["and \(trouble.count - shown.count) more"] : []
+    let named = mostUrgent.map { "\($0.withoutBars); " } ?? ""
     let first =
-      "CERTIFICATES \(words[Int(exitCode)]) - \(text), \(findings.count) watched | "
+      "CERTIFICATES \(words[Int(exitCode)]) - \(named)\(text), \(findings.count) watched | "
       + performance.compactMap { $0 }.joined(separator: " ")
     return ([first] + shown + rest).joined(separator: "\n")
+  }
+
+  /// The item that decides the exit code, as its line says; nil if all is fine.
+  private var mostUrgent: String? {
+    func first(_ bands: Expiry.Band...) -> String? { findings.first { bands.contains($0.band) }?.line(in: nil) }
+    func first(_ items: [Unreadable], _ label: Message) -> String? { items.first.map { $0.line(label, in: nil) } }
+    let line =
+      switch exitCode {
+      case 2: first(.expired) ?? first(closed, "LOCKED") ?? first(.urgent)
+      case 3: first(unreadable, "UNKNOWN")
+      case 1: first(.soon) ?? first(.notYetValid)
+      default: nil as String?
+      }
+    // Without the blanks of a column.
+    return line?.split(separator: " ").joined(separator: " ")
   }
 
   /// Monitoring systems truncate long outputs.

@@ -50,7 +50,8 @@ package struct HostFinding: Sendable, Hashable {
   private static func dates(_ seen: HostSighting, now: Date) -> [HostFinding] {
     var findings: [HostFinding] = []
     for link in seen.chain where Expiry.band(notBefore: nil, notAfter: link.notAfter, now: now) == .expired {
-      findings.append(HostFinding(true, .expired, ["name": link.subject.singleLine, "date": link.notAfter.utcText]))
+      let arguments = ["name": link.subject.singleLine, "date": link.notAfter.utcText]
+      findings.append(HostFinding(!link.isSurplus, link.isSurplus ? .surplusExpired : .expired, arguments))
     }
     if let notBefore = seen.notBefore, now < notBefore {
       findings.append(HostFinding(true, .notYetValid, ["date": notBefore.utcText]))
@@ -63,7 +64,7 @@ package struct HostFinding: Sendable, Hashable {
   }
 
   private static func trust(_ seen: HostSighting) -> [HostFinding] {
-    let last = ["name": (seen.chain.last?.subject ?? seen.subject).singleLine]
+    let last = ["name": (seen.path.last?.subject ?? seen.subject).singleLine]
     return switch TLSChainTrust(rawValue: seen.trust) ?? .invalid {
     case .trusted: []
     case .selfSigned: [HostFinding(false, .selfSigned)]

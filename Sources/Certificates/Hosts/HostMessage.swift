@@ -27,6 +27,7 @@ package enum HostMessage: String, MessageSet {
   case notLookedAt = "host.not_looked_at"
   case stale = "host.stale"
   case expired = "host.finding.expired"
+  case surplusExpired = "host.finding.surplus_expired"
   case notYetValid = "host.finding.not_yet_valid"
   case issuerEndsFirst = "host.finding.issuer_ends_first"
   case wrongName = "host.finding.wrong_name"
@@ -66,6 +67,9 @@ package enum HostMessage: String, MessageSet {
     case .notLookedAt: "The host has not been checked yet. Run signalbox check-certificates, or keep serve running."
     case .stale: "The host was last checked on {date}. Run signalbox check-certificates, or keep serve running."
     case .expired: "“{name}” expired on {date}. Clients reject the host."
+    case .surplusExpired:
+      "“{name}”, which the host sends besides, expired on {date}. Clients do without it. Remove it from the server's "
+        + "chain, because some old clients are misled by it."
     case .notYetValid: "The certificate is not valid before {date}. Check the clocks."
     case .issuerEndsFirst: "“{name}” in its chain expires before its own certificate, on {date}."
     case .wrongName: "The certificate is not valid for {asked}, only for {names}. Clients reject the host."

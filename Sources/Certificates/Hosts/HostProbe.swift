@@ -121,6 +121,8 @@ package struct HostProbe: Sendable {
   ) throws(HostFailure) -> HostSighting {
     let chain = connection.peerChain
     guard let own = chain.first else { throw HostFailure(.noCertificate) }
+    let path = connection.path
+    let needed = Set((path?.certificates ?? chain).map(\.der))
     return HostSighting(
       address: place, tlsVersion: connection.version, subject: own.subject.description,
       issuer: own.issuer.description, serial: own.serialNumber, sha256: own.sha256Fingerprint,
@@ -128,8 +130,9 @@ package struct HostProbe: Sendable {
       names: Array(own.subjectAlternativeNames.prefix(100)), notBefore: own.notBefore,
       chain: chain.prefix(20).map {
         HostSighting.Link(
-          subject: $0.commonName ?? $0.subject.description, sha256: $0.sha256Fingerprint, notAfter: $0.notAfter)
-      }, trust: connection.chainTrust.rawValue, nameMatches: own.isFor(host: address.serverName))
+          subject: $0.commonName ?? $0.subject.description, sha256: $0.sha256Fingerprint, notAfter: $0.notAfter,
+          isSurplus: $0 != own && !needed.contains($0.der))
+      }, trust: (path?.trust ?? .invalid).rawValue, nameMatches: own.isFor(host: address.serverName))
   }
 }
 

@@ -26,7 +26,7 @@ package struct HostAnswer: JSONObject, Sendable {
     json.member("server_name", host.address.serverName)
     json.member("note", host.note)
     json.member("state", host.state(now: now))
-    json.member("days_left", Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now))
+    json.member("days_left", Expiry.number(daysLeft: Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now)))
     json.member("probed_at", host.probedAt)
     json.member("answered_at", host.answeredAt)
     json.member("failing_since", host.failingSince)
@@ -61,7 +61,7 @@ package struct HostCertificateAnswer: JSONObject, Sendable {
     json.member("kind", CertificateKind.host.rawValue)
     json.member("name", host.name)
     json.member("state", host.state(now: now))
-    json.member("days_left", Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now))
+    json.member("days_left", Expiry.number(daysLeft: Expiry.daysLeft(notAfter: host.seen?.notAfter, now: now)))
     for name in ["app", "team_id", "key_id", "file_name", "made_by", "facts"] as [StaticString] {
       json.key(name)
       json.null()
@@ -119,6 +119,7 @@ extension HostSighting: JSONObject {
       json.member("subject", item.subject)
       json.member("sha256", item.sha256)
       json.member("not_after", item.notAfter)
+      json.member("surplus", item.isSurplus)
     }
   }
 }

@@ -46,8 +46,13 @@ extension String {
 }
 
 extension FileInspection {
-  /// Binary or text. Text can be UTF-16, have a byte order mark, or be the Base64 of the real file.
-  func any(_ data: Data, isDecoded: Bool = false) throws(FileProblem) -> CertificateFile {
+  /// How often a file can be wrapped in another text.
+  private static let maximumLayers = 4
+
+  /// Binary or text. Text can be UTF-16, have a byte order mark, or have the real file within it.
+  ///
+  /// - Parameter layer: how many texts were around it.
+  func any(_ data: Data, layer: Int = 0) throws(FileProblem) -> CertificateFile {
     guard let text = FileText(data) else {
       // Every binary format begins with a SEQUENCE.
       if data.first == 0x30 { return try binary(data) }
@@ -56,11 +61,11 @@ extension FileInspection {
     // An RTF document can contain a pasted certificate, but with formatting codes in between.
     if text.bytes.starts(with: Data("{\\rtf".utf8)) { throw .notACertificateFile(.wordDocument) }
     if text.bytes.holds("-----BEGIN PGP ") { throw .notACertificateFile(.pgpKey) }
+    if layer < Self.maximumLayers, let inner = text.unwrapped { return try any(inner, layer: layer + 1) }
     // Before PEM: a service account's JSON contains its key in PEM.
-    if let file = try json(text) { return file }
+    if let file = try json(text, layer: layer) { return file }
     if text.bytes.holds("-----BEGIN ") { return try pem(text) }
     if let file = try keyPair(text) { return file }
-    if !isDecoded, let decoded = text.base64 { return try any(decoded, isDecoded: true) }
     throw .notACertificateFile(FileProblem.Found(text))
   }
 }

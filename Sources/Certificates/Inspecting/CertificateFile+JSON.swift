@@ -13,7 +13,7 @@ package struct CertificateFileAnswer: JSONObject {
 
   package func writeMembers(to json: inout JSONWriter) {
     json.members(of: file.facts)
-    json.member("days_left", Expiry.daysLeft(notAfter: file.notAfter, now: now))
+    json.member("days_left", Expiry.number(daysLeft: Expiry.daysLeft(notAfter: file.notAfter, now: now)))
     json.member("band", Expiry.band(notBefore: file.notBefore, notAfter: file.notAfter, now: now).rawValue)
     json.objects("warnings", file.warnings(now: now)) { json, warning in
       json.member("code", warning.problem.code)

@@ -63,7 +63,7 @@ extension CertificateKind {
     switch self {
     case .apnsCertificate: "APNs certificate"
     case .voipCertificate: "VoIP certificate"
-    case .appleCertificate: "Apple certificate (not for push)"
+    case .appleCertificate: "Other Apple certificate"
     case .apnsKey: "APNs key"
     case .provisioningProfile: "Provisioning profile"
     case .fcmServiceAccount: "Google service account (FCM)"

@@ -20,19 +20,20 @@ extension CertificateFile {
     switch role {
     case .developmentSigning, .distributionSigning: warnings.append(.signingInsteadOfPush)
     case .websitePush, .passType, .deviceManagement: warnings.append(.otherPurpose)
-    default: if kind.isForAPNs && privateKey == nil { warnings.append(.noPrivateKey) }
+    default: break
     }
+    if kind.isForAPNs(topics.map(\.name)), privateKey == nil { warnings.append(.noPrivateKey) }
     if let certificate, role != .other, !certificate.isIssuedByApple {
       warnings.append(.notFromApple(issuer: summary?.issuer ?? ""))
     }
     if isForOtherService { warnings.append(.keyOfOtherService) }
     if kind == .apnsKey && keyID == nil && given?.isEmpty != false { warnings.append(.keyIDUnknown) }
-    if let certificate { warnings += chainWarnings(certificate) }
+    if let certificate { warnings += chainWarnings(certificate, now: now) }
     if let profile { warnings += profile.warnings(now: now) }
     return warnings
   }
 
-  private func chainWarnings(_ certificate: Certificate) -> [FileWarning] {
+  private func chainWarnings(_ certificate: Certificate, now: Date) -> [FileWarning] {
     var warnings: [FileWarning] = []
     let others = otherCertificates.filter { !$0.isAuthority && $0 != certificate }
     if !others.isEmpty {
@@ -40,14 +41,23 @@ extension CertificateFile {
     }
     let apple = certificate.appleExtensions
     if apple.hasTopicList, apple.topics == nil { warnings.append(.topicListUnreadable) }
+    return warnings + issuerWarning(certificate, now: now)
+  }
+
+  private func issuerWarning(_ certificate: Certificate, now: Date) -> [FileWarning] {
     // Compare names first: verifying a signature costs a thousand times as much.
-    for issuer in otherCertificates
-    where issuer.isAuthority && issuer.subject == certificate.issuer && certificate.isSigned(by: issuer)
-      && issuer.notAfter < certificate.notAfter
-    {
-      warnings.append(.issuerExpiresEarlier(name: CertificateSummary(issuer).name, issuer.notAfter))
+    let issuers = otherCertificates.filter { issuer in
+      issuer.isAuthority && issuer.subject == certificate.issuer && certificate.isSigned(by: issuer)
     }
-    return warnings
+    // An issuer has several certificates of the same key, one after the other: the last one counts.
+    guard let issuer = issuers.max(by: { $0.notAfter < $1.notAfter }), issuer.notAfter < certificate.notAfter,
+      Expiry.band(notBefore: nil, notAfter: certificate.notAfter, now: now) != .expired
+    else { return [] }
+    let name = CertificateSummary(issuer).name
+    let isExpired = Expiry.band(notBefore: nil, notAfter: issuer.notAfter, now: now) == .expired
+    return [
+      isExpired ? .issuerExpired(name: name, issuer.notAfter) : .issuerExpiresEarlier(name: name, issuer.notAfter)
+    ]
   }
 }
 

@@ -80,7 +80,7 @@ package struct CertificateFile: Sendable {
   package var canSend: Bool {
     switch kind {
     case .fcmServiceAccount, .jpushKeyPair: true
-    default: privateKey != nil && (kind == .apnsKey || kind.isForAPNs)
+    default: privateKey != nil && (kind == .apnsKey || kind.isForAPNs(topics.map(\.name)))
     }
   }
   /// Whether the file has the secret half: a private key, or the master secret of JPush's pair.
@@ -117,4 +117,8 @@ package struct CertificateFile: Sendable {
 
 extension CertificateKind {
   package var isForAPNs: Bool { self == .apnsCertificate || self == .voipCertificate }
+
+  /// Whether a certificate of this kind with these topics sends through APNs: those for apps, and of Apple's others those
+  /// for passes, websites and device management, which name a topic.
+  package func isForAPNs(_ topics: [String]) -> Bool { isForAPNs || self == .appleCertificate && !topics.isEmpty }
 }

@@ -6,7 +6,7 @@ package enum CertificateKind: String, Sendable, Hashable, Codable, CaseIterable 
   case apnsCertificate = "apns_certificate"
   /// A TLS client certificate for APNs that sends PushKit's VoIP notifications.
   case voipCertificate = "voip_certificate"
-  /// Other certificates issued by Apple: signing, passes, websites, device management.
+  /// Other certificates issued by Apple: signing; passes, websites and device management, which send to their own topic.
   case appleCertificate = "apple_certificate"
   /// A `.p8` key for APNs; does not expire.
   case apnsKey = "apns_key"

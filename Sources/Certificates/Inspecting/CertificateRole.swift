@@ -49,15 +49,25 @@ package enum CertificateRole: String, Sendable, Hashable, Codable, CaseIterable 
   package static func of(_ certificate: Certificate) -> (role: CertificateRole, environments: [Environment]) {
     let name = certificate.commonName ?? ""
     let apple = certificate.appleExtensions
-    let named = beginnings.first { name.hasPrefix($0.0) }
+    let named = beginnings.first { name.hasPrefix($0.0) } ?? byTopic(certificate)
     var marked: [Environment] = []
     if apple.isDevelopment { marked.append(.development) }
     if apple.isProduction { marked.append(.production) }
     let role = role(apple, isMarked: !marked.isEmpty, named: named?.1)
     if role == .developmentSigning || role == .distributionSigning { return (role, []) }
     if !marked.isEmpty { return (role, marked) }
+    // Whatever the name.
+    if role == .passType { return (role, [.production]) }
     if apple.hasTopicList { return (role, [.development, .production]) }
     return (role, named?.2 ?? (role == .other ? [] : [.development, .production]))
+  }
+
+  /// What the topic alone tells (docs/protocols.md §1.9).
+  private static func byTopic(_ certificate: Certificate) -> (String, CertificateRole, [Environment])? {
+    guard let topic = certificate.userID else { return nil }
+    if AppName.isDeviceManagement(topic) { return ("", .deviceManagement, [.production]) }
+    return AppName.isPassType(topic) && certificate.commonName?.contains(topic) != false
+      ? ("", .passType, [.production]) : nil
   }
 
   private static func role(_ apple: AppleExtensions, isMarked: Bool, named: CertificateRole?) -> CertificateRole {

@@ -9,22 +9,30 @@ extension FileInspection {
   /// Bytes. Larger files are not parsed: they cannot be key files.
   private static let maximumKeyFile = 64 * 1024
 
-  /// A JSON file; nil if the text is not JSON.
-  func json(_ text: FileText) throws(FileProblem) -> CertificateFile? {
-    guard let first = text.head.utf8.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
+  /// A JSON file; nil if the text is neither JSON nor a part of a service account's.
+  func json(_ text: FileText, layer: Int) throws(FileProblem) -> CertificateFile? {
+    let first = text.head.utf8.first
+    guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || text.isOfServiceAccount else { return nil }
     guard text.bytes.count <= Self.maximumKeyFile else { throw .notACertificateFile(.json) }
     let value: JSONValue
     do { value = try JSONValue(parsing: text.bytes) } catch {
-      // Truncated JSON can still be recognized; `{length = 32, bytes = …}` (a printed device token) is not JSON at all.
+      // `{length = 32, bytes = …}` (a printed device token) is not JSON at all.
       if text.head.hasPrefix("{length") { throw .notACertificateFile(FileProblem.Found(text)) }
-      if text.head.contains("service_account") || text.head.contains("private_key") {
-        throw .jsonDamaged(Problem(error).text)
-      }
-      throw .notACertificateFile(.json)
+      guard text.isOfServiceAccount || text.head.contains("private_key") else { throw .notACertificateFile(.json) }
+      // Truncated JSON can still be recognized, and the strict reader's complaint is the better one.
+      guard let mended = try? JSONValue(parsing: text.mendedJSON) else { throw .jsonDamaged(Problem(error).text) }
+      value = mended
     }
     guard let members = value.object else { throw .notACertificateFile(.json) }
-    if value["type"]?.string == "service_account" {
-      do { return serviceAccount(try ServiceAccount(json: value)) } catch { throw .serviceAccount(error) }
+    if value["type"]?.string == "service_account" { return try serviceAccount(members) }
+    for name in members.keys.sorted() where layer < 2 {
+      // A file of settings, with the account as one of them.
+      if let account = members[name], account["type"]?.string == "service_account", let own = account.object {
+        return try serviceAccount(own)
+      }
+      if let inner = members[name]?.string, let data = FileText(Data(inner.utf8))?.unwrapped ?? Self.account(inner) {
+        return try any(data, layer: layer + 1)
+      }
     }
     if value["type"]?.string == "authorized_user" { throw .notACertificateFile(.googleUser) }
     if value["project_info"] != nil, value["client"] != nil { throw .notACertificateFile(.googleServices) }
@@ -74,10 +82,27 @@ extension FileInspection {
       keyPair: pair)
   }
 
-  private func serviceAccount(_ account: ServiceAccount) -> CertificateFile {
-    CertificateFile(
+  /// A text that is a service account's JSON itself.
+  private static func account(_ text: String) -> Data? { text.contains("service_account") ? Data(text.utf8) : nil }
+
+  private func serviceAccount(_ members: [String: JSONValue]) throws(FileProblem) -> CertificateFile {
+    var members = members
+    if let key = members["private_key"]?.string { members["private_key"] = .string(Self.mendedKey(key)) }
+    let account: ServiceAccount
+    do { account = try ServiceAccount(json: .object(members)) } catch { throw .serviceAccount(error) }
+    return CertificateFile(
       format: .json, kind: .fcmServiceAccount, role: nil, name: account.clientEmail, topics: [], environments: [],
       teamID: nil, keyID: account.privateKeyID, certificate: nil, otherCertificates: [], privateKey: account.key,
       profile: nil, serviceAccount: account)
+  }
+
+  /// The private key of a service account with the line ends that PEM needs, in whatever form it passed through
+  /// environment variables and forms: the same as those of a `.p8`.
+  private static func mendedKey(_ key: String) -> String {
+    guard let text = FileText(Data(key.utf8)) else { return key }
+    guard let inner = text.unwrapped else { return String(decoding: text.repaired, as: UTF8.self) }
+    if let text = FileText(inner) { return String(decoding: text.repaired, as: UTF8.self) }
+    // The Base64 of a PEM text without its first and last line.
+    return (try? PrivateKey(der: inner))?.pkcs8PEM ?? key  // an unreadable key is reported by the caller
   }
 }

@@ -118,7 +118,8 @@ extension FileProblem {
       Problem(
         "file", code: "file.no_certificate",
         "The file contains a private key but no certificate. In Keychain Access, select the certificate (with its key "
-          + "under it), not only the key, and export it. Or join them: cat certificate.pem key.pem > both.pem")
+          + "under it), not only the key, and export it. Or join them: cat certificate.pem key.pem > both.pem. Of a Google "
+          + "service account, the whole JSON file is needed.")
     }
   }
 }

@@ -45,16 +45,6 @@ struct FileText {
     return bytes.isPlainText ? bytes : nil
   }
 
-  /// The decoded bytes of a file saved as Base64 without BEGIN and END lines. Binary formats then begin with `MI`, and
-  /// PEM with `LS0tLS1CRUdJTi`.
-  var base64: Data? {
-    let beginning = Data(bytes.lazy.filter { $0 > 0x20 }.prefix(14))
-    guard beginning.starts(with: Data("MI".utf8)) || beginning == Data("LS0tLS1CRUdJTi".utf8) else { return nil }
-    let digits = bytes.filter { $0 > 0x20 }
-    guard let decoded = Data(base64Encoded: digits) else { return nil }
-    return decoded.first == 0x30 || decoded.starts(with: Data("-----".utf8)) ? decoded : nil
-  }
-
   /// The text with the line ends of PEM blocks restored: blocks pasted into one line, indented, or with `\n` as two
   /// characters, as in environment variables and JSON. The rest is unchanged.
   var repaired: Data {
@@ -95,7 +85,7 @@ struct FileText {
     // Headers such as DEK-Info, and line ends written as two characters or in Unicode, need more than wrapping.
     let isPlain = body.withUnsafeBytes { $0.allSatisfy { $0 < 0x80 } }
     guard !isPlain || body.holds(UInt8(ascii: ":")) || body.holds(UInt8(ascii: "\\")) else { return wrapped(body) }
-    let text = String(decoding: body, as: UTF8.self).replacing("\\r", with: "").replacing("\\n", with: "\n")
+    let text = withoutEscapes(String(decoding: body, as: UTF8.self))
     let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
     // An empty line ends the headers.
     let headers = lines.filter { $0.contains(":") }

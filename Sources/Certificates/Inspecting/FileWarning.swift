@@ -19,9 +19,11 @@ package enum FileWarning: Sendable, Hashable, CustomStringConvertible {
   /// The number of leaf certificates, the one that was chosen, and why.
   case severalCertificates(count: Int, taken: String, CertificateFile.Choice)
   case issuerExpiresEarlier(name: String, Date)
+  /// The certificate itself is still valid.
+  case issuerExpired(name: String, Date)
   /// A signing certificate, which cannot send.
   case signingInsteadOfPush
-  /// For passes, websites or device management.
+  /// For passes, websites or device management, which are topics of their own.
   case otherPurpose
   case keyIDUnknown
   /// The profile has no `aps-environment`: apps built with it get no device token.
@@ -75,8 +77,13 @@ package enum FileWarning: Sendable, Hashable, CustomStringConvertible {
     case .issuerExpiresEarlier(let name, let date):
       Problem(
         "", code: "file.warning.issuer_expires_earlier",
-        "Its issuer “{name}” expires earlier, on {date}. Renew it by then.",
-        ["name": name, "date": date.utcText])
+        "Its issuer “{name}” expires earlier, on {date}. The certificate itself stays valid: only a new certificate of the "
+          + "issuer is needed by then.", ["name": name, "date": date.utcText])
+    case .issuerExpired(let name, let date):
+      Problem(
+        "", code: "file.warning.issuer_expired",
+        "Its issuer “{name}” expired on {date}. The certificate itself still works: only a new certificate of the issuer "
+          + "is needed.", ["name": name, "date": date.utcText])
     case .signingInsteadOfPush:
       Problem(
         "", code: "file.warning.signing_instead_of_push",
@@ -85,7 +92,8 @@ package enum FileWarning: Sendable, Hashable, CustomStringConvertible {
     case .otherPurpose:
       Problem(
         "", code: "file.warning.other_purpose",
-        "It is for passes, websites, or device management. It can be watched but cannot send pushes to apps.")
+        "It is for passes, websites, or device management: it sends to its own topic alone, not to apps. To send with it, "
+          + "add an app whose bundle ID is that topic.")
     case .keyIDUnknown:
       Problem(
         "", code: "file.warning.key_id_unknown",

@@ -6,13 +6,22 @@ package import Store
 
 /// What may send an app's pushes. Pure; used by the page, the API and the command line.
 package enum CredentialRule {
-  /// The service that a kind of file sends through; nil: none.
-  package static func provider(_ kind: CertificateKind?) -> ProviderKind? {
+  /// The service that a stored file sends through; nil: none.
+  package static func provider(_ details: TrackedCertificate.Details) -> ProviderKind? {
+    provider(CertificateKind(rawValue: details.kind), details.topics)
+  }
+
+  /// The service that an inspected file sends through; nil: none.
+  package static func provider(_ file: CertificateFile) -> ProviderKind? {
+    provider(file.kind, file.topics.map(\.name))
+  }
+
+  private static func provider(_ kind: CertificateKind?, _ topics: [String]) -> ProviderKind? {
     switch kind {
-    case .apnsKey, .apnsCertificate, .voipCertificate: .apns
+    case .apnsKey: .apns
     case .fcmServiceAccount: .fcm
     case .jpushKeyPair: .jpush
-    default: nil
+    default: kind?.isForAPNs(topics) == true ? .apns : nil
     }
   }
 
@@ -21,7 +30,7 @@ package enum CredentialRule {
     _ details: TrackedCertificate.Details, _ app: App, _ environment: Environment, _ provider: ProviderKind
   ) -> Problem? {
     let kind = CertificateKind(rawValue: details.kind)
-    guard Self.provider(kind) == provider else {
+    guard Self.provider(details) == provider else {
       return Problem("certificate", CredentialMessage.kind(provider), ["name": details.name])
     }
     guard details.hasPrivateKey else { return Problem("certificate", CredentialMessage.noKey, ["name": details.name]) }
@@ -33,9 +42,11 @@ package enum CredentialRule {
           "environments": details.environments.map(\.rawValue).joined(separator: ", "),
         ])
     }
+    // Of apps, a certificate may cover the topics below the bundle ID alone, as for VoIP.
+    let isOfApps = kind?.isForAPNs == true
     guard
-      kind?.isForAPNs != true || details.topics.isEmpty
-        || details.topics.contains(where: { $0 == app.bundleID || $0.hasPrefix(app.bundleID + ".") })
+      kind?.isForAPNs(details.topics) != true || details.topics.isEmpty
+        || details.topics.contains(where: { $0 == app.bundleID || isOfApps && $0.hasPrefix(app.bundleID + ".") })
     else {
       return Problem(
         "certificate", CredentialMessage.topic,
@@ -174,7 +185,9 @@ package enum CredentialMessage: String, MessageSet {
 extension CredentialScope {
   /// The scope of a stored file; nil if it cannot send to APNs.
   package init?(_ details: TrackedCertificate.Details) {
-    guard let kind = CertificateKind(rawValue: details.kind), kind == .apnsKey || kind.isForAPNs else { return nil }
+    guard let kind = CertificateKind(rawValue: details.kind), kind == .apnsKey || kind.isForAPNs(details.topics) else {
+      return nil
+    }
     // The scope of a certificate whose subject names no topic is unknown.
     guard kind == .apnsKey || !details.topics.isEmpty else { return nil }
     self.init(name: details.name, topics: kind == .apnsKey ? nil : details.topics, notAfter: details.notAfter)

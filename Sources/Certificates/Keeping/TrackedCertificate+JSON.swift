@@ -34,7 +34,7 @@ package struct CertificateAnswer: JSONObject, Sendable {
     json.member("kind", details.kind)
     json.member("name", details.name)
     json.member("state", Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now).rawValue)
-    json.member("days_left", Expiry.daysLeft(notAfter: details.notAfter, now: now))
+    json.member("days_left", Expiry.number(daysLeft: Expiry.daysLeft(notAfter: details.notAfter, now: now)))
     json.member("app", app)
     json.member("topics", details.topics)
     json.member("environments", details.environments.map(\.rawValue))

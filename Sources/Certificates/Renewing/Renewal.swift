@@ -2,6 +2,7 @@ package import Foundation
 package import JSON
 import OpenSSL
 package import Model
+import Providers
 package import SQLite
 package import Store
 
@@ -67,7 +68,8 @@ package struct Renewal: Sendable {
     notes = try CertificateContents.Notes(
       madeBy: said.madeBy ?? own?.madeBy ?? before?.madeBy, note: said.note ?? own?.note ?? before?.note)
     let check = RenewalCheck(
-      old: RenewalSubject(old.details), new: RenewalSubject(self.file, details), uses: uses,
+      old: RenewalSubject(old.details, account: try Self.account(database, of: old, sealer: sealer)),
+      new: RenewalSubject(self.file, details), uses: uses,
       warnings: self.file.warnings(now: now, keyID: labels.keyID), now: now)
     // A replaced certificate that is in use again may be replaced again.
     let taken = uses.isEmpty ? old.replacement : nil
@@ -86,6 +88,22 @@ package struct Renewal: Sendable {
     } else {
       findings = check.findings
     }
+  }
+
+  /// Google's project or JPush's AppKey of a stored file; nil for other kinds, and if its secret does not open.
+  private static func account(
+    _ database: Database, of certificate: TrackedCertificate, sealer: any Sealer
+  ) throws -> String? {
+    let kind = CertificateKind(rawValue: certificate.details.kind)
+    guard kind == .fcmServiceAccount || kind == .jpushKeyPair else { return nil }
+    let says = try CertificateContents.find(database, certificate: certificate.id)?.says
+    if let known = says?["service_account"]?["project_id"]?.string ?? says?["jpush_app_key"]?.string { return known }
+    let material = try Sealing.opened {
+      try TrackedCertificate.material(database, id: certificate.id, sealer: sealer)
+    }
+    guard let material else { return nil }
+    if kind == .jpushKeyPair { return JPushKeyPair(material: material)?.appKey }
+    return try? ServiceAccount(material: material).projectID  // nil: damaged
   }
 
   /// Whether the old certificate was replaced before. This depends on the order of events, not on the file.

@@ -23,7 +23,7 @@ package struct RenewalCheck: Sendable {
   package var findings: [RenewalFinding] {
     if let sha256 = old.sha256, sha256 == new.sha256 { return [RenewalFinding(.stop, .sameFile)] }
     if let kind, kind.level == .stop { return [kind] }
-    let bad = [kind, privateKey, team, sameKey].compactMap { $0 } + topics + environments + dates + ofFile
+    let bad = [kind, account, privateKey, team, sameKey].compactMap { $0 } + topics + environments + dates + ofFile
     let order = RenewalFinding.Level.allCases
     let sorted = order.flatMap { level in bad.filter { $0.level == level } }
     return sorted + (bad.contains { $0.level == .stop } ? [] : good)
@@ -51,6 +51,14 @@ package struct RenewalCheck: Sendable {
   private var team: RenewalFinding? {
     guard let before = old.teamID, let after = new.teamID, before != after else { return nil }
     return RenewalFinding(.warn, .team, ["old": before, "new": after])
+  }
+
+  /// Tokens belong to the project or AppKey with which the app registered them; another one reaches none of them.
+  private var account: RenewalFinding? {
+    guard let before = old.account, let after = new.account, before != after else { return nil }
+    let devices = uses.reduce(0) { $0 + $1.activeDevices }
+    return RenewalFinding(
+      .stop, new.kind == .jpushKeyPair ? .appKey : .project, ["old": before, "new": after, "count": "\(devices)"])
   }
 
   private var sameKey: RenewalFinding? {

@@ -40,6 +40,8 @@ package enum RenewalMessage: String, MessageSet {
   case topicLost = "renewal.topic_lost"
   case typesLost = "renewal.types_lost"
   case team = "renewal.other_team"
+  case project = "renewal.other_project"
+  case appKey = "renewal.other_app_key"
   case environmentUsed = "renewal.environment_used"
   case environmentLost = "renewal.environment_lost"
   case sameKey = "renewal.same_key"
@@ -72,6 +74,14 @@ package enum RenewalMessage: String, MessageSet {
     case .team:
       "The team changes from {old} to {new}. This is right only if the app was transferred to that team. The test "
         + "request checks this."
+    case .project:
+      "The new file is for the Google project {new}, but the current one is for {old}. Device tokens belong to the "
+        + "project that the app registered them with, so {old}'s get nothing. Affected devices: {count}. If the app moves "
+        + "to {new}, upload it as a separate file."
+    case .appKey:
+      "The new keys are for the JPush AppKey {new}, but the current ones are for {old}. Registration IDs belong to the "
+        + "AppKey that the app registered them with, so {old}'s get nothing. Affected devices: {count}. If the app moves "
+        + "to {new}, upload them as separate keys."
     case .environmentUsed:
       "{app} sends in {environment} with the old one, but the new one covers only {environments}. Devices that will get "
         + "nothing: {count}."

@@ -66,7 +66,7 @@ enum CertificateListExport {
       (teamID, keyID, serial, sha256) = (details.teamID, details.keyID, details.serial, details.sha256)
       state = Expiry.band(notBefore: details.notBefore, notAfter: details.notAfter, now: now).rawValue
       (notBefore, notAfter) = (details.notBefore, details.notAfter)
-      daysLeft = Expiry.daysLeft(notAfter: details.notAfter, now: now)
+      daysLeft = Expiry.number(daysLeft: Expiry.daysLeft(notAfter: details.notAfter, now: now))
       isReplaced = certificate.isReplaced && uses.isEmpty
       (fileName, by, at) = (details.fileName, certificate.uploadedBy, certificate.createdAt)
     }
@@ -80,7 +80,7 @@ enum CertificateListExport {
         seen.map { Expiry.band(notBefore: $0.notBefore, notAfter: $0.notAfter, now: now).rawValue }
         ?? CertificateList.failing
       (notBefore, notAfter) = (seen?.notBefore, seen?.notAfter)
-      daysLeft = seen.flatMap { Expiry.daysLeft(notAfter: $0.notAfter, now: now) }
+      daysLeft = seen.flatMap { Expiry.number(daysLeft: Expiry.daysLeft(notAfter: $0.notAfter, now: now)) }
       (by, at) = (host.createdBy, host.createdAt)
     }
 

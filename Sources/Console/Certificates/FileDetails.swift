@@ -45,7 +45,7 @@ struct FileDetails {
     environments = details.environments
     topics = chain.map { $0.topics.map { ($0.name, $0.kinds) } } ?? details.topics.map { ($0, []) }
     (notBefore, notAfter) = (details.notBefore, details.notAfter)
-    canSend = details.hasPrivateKey && (kind?.neverExpires == true || kind?.isForAPNs == true)
+    canSend = details.hasPrivateKey && (kind?.neverExpires == true || kind?.isForAPNs(details.topics) == true)
     warnings = { now in
       // The stored chain has no key, and the choice among several certificates was made at the upload.
       (chain?.warnings(now: now) ?? []).filter { warning in

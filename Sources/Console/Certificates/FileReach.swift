@@ -20,11 +20,12 @@ struct FileReach: Sendable {
 
   /// Nil for a file that cannot send.
   init?(_ database: Database, _ file: CertificateFile, now: Date) throws {
-    guard file.canSend, let provider = CredentialRule.provider(file.kind) else { return nil }
+    guard file.canSend, let provider = CredentialRule.provider(file) else { return nil }
     var details = TrackedCertificate.Details(kind: file.kind.rawValue, name: file.name, fileName: "")
     (details.environments, details.topics) = (file.environments, file.topics.map(\.name))
     details.hasPrivateKey = true
-    bundleID = file.topics.first { $0.kinds.contains("app") }?.name
+    let ownTopic = file.kind.isForAPNs ? nil : file.topics.first
+    bundleID = (file.topics.first { $0.kinds.contains("app") } ?? ownTopic)?.name
     let plan = try Forecast.all(database, now: now)
     places = try AppOverview.all(database).flatMap { overview in
       Environment.allCases.filter {

@@ -20,7 +20,7 @@ struct UnkeptCertificateAnswer: JSONObject {
     json.member("kind", file.kind.rawValue)
     json.member("name", file.name)
     json.member("state", Expiry.band(notBefore: file.notBefore, notAfter: file.notAfter, now: now).rawValue)
-    json.member("days_left", Expiry.daysLeft(notAfter: file.notAfter, now: now))
+    json.member("days_left", Expiry.number(daysLeft: Expiry.daysLeft(notAfter: file.notAfter, now: now)))
     json.member("app", app)
     json.member("topics", file.topics.map { $0.name })
     json.member("environments", file.environments.map { $0.rawValue })

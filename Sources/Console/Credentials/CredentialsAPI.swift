@@ -75,8 +75,7 @@ enum CredentialsAPI {
             ["id": String(certificateID)])
         ])
       }
-      let kind = certificate.flatMap { CertificateKind(rawValue: $0.details.kind) }
-      let provider = given ?? CredentialRule.provider(kind) ?? .apns
+      let provider = given ?? certificate.flatMap { CredentialRule.provider($0.details) } ?? .apns
       let endpoint = place ?? provider.serviceWord
       var problems = CredentialRule.problems(app, environment, provider, certificate: certificate, endpoint: endpoint)
       var trust: String?

@@ -23,7 +23,9 @@ enum DeviceImportPages {
     }
   }
 
-  private static func formPage(_ page: PageContext, _ errors: FieldErrors) async throws -> Response {
+  private static func formPage(
+    _ page: PageContext, _ errors: FieldErrors, status: Status? = nil
+  ) async throws -> Response {
     let texts = page.texts
     let apps = try await page.store.read { try App.all($0) }
     let chosen = page.form["format"].isEmpty ? "auto" : page.form["format"]
@@ -34,7 +36,7 @@ enum DeviceImportPages {
       formats: ChoiceView.list(
         [("auto", texts("devices.format_auto")), ("csv", "CSV"), ("ndjson", "NDJSON")], chosen: chosen),
       sampleApp: apps.first?.bundleID ?? "com.example.app")
-    return page.answer(view, status: errors.status)
+    return page.answer(view, status: status ?? errors.status)
   }
 
   private static func importDevices(_ page: PageContext, _ file: IncomingFile?) async throws -> Response {
@@ -49,6 +51,11 @@ enum DeviceImportPages {
     } catch let problems as Problems {
       for problem in problems.all { errors.add(field, page.texts.text(problem)) }
       return try await formPage(page, errors)
+    } catch let broken as BrokenImport {
+      let disk = DiskWords(of: broken.cause)
+      errors.add(field, disk.map { page.texts.text($0.problem) } ?? page.texts("errors.busy.happened"))
+      errors.add(field, page.texts.text(broken.left))
+      return try await formPage(page, errors, status: disk?.status ?? .serviceUnavailable)
     }
   }
 
@@ -65,20 +72,22 @@ enum DeviceImportPages {
     var intake: DeviceIntake?
     var start: [UInt8] = []
     var isBlank = true
-    while let piece = try await next() {
-      isBlank = isBlank && piece.allSatisfy { $0 <= 0x20 }
-      if intake == nil {
-        start += piece
-        if isBlank, start.count < startLimit { continue }
-        intake = DeviceIntake(parser(page, start), for: page, errorLimit: RejectedFile.lineLimit)
-        try await intake?.take(start)
-        start = []
-      } else {
-        try await intake?.take(piece)
+    do {
+      while let piece = try await next() {
+        isBlank = isBlank && piece.allSatisfy { $0 <= 0x20 }
+        if intake == nil {
+          start += piece
+          if isBlank, start.count < startLimit { continue }
+          intake = DeviceIntake(parser(page, start), for: page, errorLimit: RejectedFile.lineLimit)
+          try await intake?.take(start)
+          start = []
+        } else {
+          try await intake?.take(piece)
+        }
       }
-    }
-    if isBlank { return nil }
-    try await intake?.finish()
+      if isBlank { return nil }
+      try await intake?.finish()
+    } catch { throw intake?.broken(by: error) ?? error }
     return intake?.report
   }
 

@@ -51,6 +51,14 @@ struct DeviceIntake {
     }
   }
 
+  /// The error to answer after one that ended the import: it tells what is in already.
+  func broken(by error: any Error) -> any Error {
+    guard let cause = error as? SQLiteError, cause.isBusy || cause.isOfDisk, let left = report.brokenOff else {
+      return error
+    }
+    return BrokenImport(cause: cause, left: left)
+  }
+
   private mutating func register() async throws {
     let (lines, context) = (batch.take(), context)
     let outcome = try await context.store.write { database in
@@ -65,4 +73,11 @@ struct DeviceIntake {
     }
     report.add(outcome)
   }
+}
+
+/// An import that ended before its last line, after some of its devices were stored.
+struct BrokenImport: Error {
+  let cause: SQLiteError
+  /// What was stored, and how to go on.
+  let left: Problem
 }

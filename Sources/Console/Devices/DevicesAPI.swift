@@ -142,8 +142,10 @@ enum DeviceImportAPI {
       try apps.map { apps in Set(try App.all(database).filter { apps.contains($0.id) }.map(\.bundleID)) }
     }
     var intake = DeviceIntake(DeviceLineParser(format: try format(call.request)), for: call, only: bundleIDs)
-    for try await piece in call.request.body { try await intake.take(piece) }
-    try await intake.finish()
+    do {
+      for try await piece in call.request.body { try await intake.take(piece) }
+      try await intake.finish()
+    } catch { throw intake.broken(by: error) }
     return APIContext.answer(intake.report)
   }
 }

@@ -123,6 +123,7 @@ struct ChainRow: View {
     .text("sha256") { $0.link.sha256 },
     .view("expires") { MomentView(date: $0.link.notAfter) },
     .flag("first_to_end") { $0.isFirstToEnd },
+    .flag("surplus") { $0.link.isSurplus },
   ]
 }
 

@@ -53,6 +53,12 @@ struct APIError: HTTPResponseError {
       self.init(
         .serviceUnavailable, "Reading this much data took too long and was stopped. Nothing was changed.",
         headers: ["Retry-After": "60"])
+    case let error as BrokenImport:
+      let disk = DiskWords(of: error.cause)
+      let cause = disk?.text ?? "Another operation kept the database busy for too long."
+      self.init(
+        disk?.status ?? .serviceUnavailable, "\(cause) \(error.left.text)",
+        headers: ["Retry-After": disk == nil ? "1" : "30"])
     case let error as SQLiteError:
       guard let words = DiskWords(of: error) else { return nil }
       self.init(

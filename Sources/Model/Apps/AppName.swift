@@ -20,6 +20,12 @@ package enum AppName {
     return nil
   }
 
+  /// Whether the name is that of a type of Wallet's passes, whose updates are pushed to it as their topic.
+  package static func isPassType(_ id: String) -> Bool { id.hasPrefix("pass.") }
+
+  /// Whether the name is the topic of a server for device management: the UID of its certificate.
+  package static func isDeviceManagement(_ id: String) -> Bool { id.hasPrefix("com.apple.mgmt.") }
+
   private static let suffixes = PushType.allCases.map(\.topicSuffix).filter { !$0.isEmpty }
 
   /// Whether the text consists of non-empty parts of letters, digits and hyphens, separated by dots.
@@ -65,7 +71,8 @@ package enum AppName {
 
 extension PushType {
   /// The topic's part after the bundle ID (Apple, Sending notification requests to APNs; the page prints
-  /// `h.complication`, which is a typing error). For ``mdm`` the topic is the UID of the certificate, without a suffix.
+  /// `h.complication`, which is a typing error). For ``mdm`` the topic is the UID of the certificate, without a suffix:
+  /// see ``AppName/isDeviceManagement(_:)``.
   package var topicSuffix: String {
     switch self {
     case .alert, .background, .mdm: ""

@@ -23,14 +23,17 @@ package struct CredentialScope: Sendable, Hashable {
   package func sends(_ type: PushType, to topic: String?) -> Bool {
     guard let topics else { return type != .mdm }
     if type == .location { return false }
-    return topic.map(topics.contains) ?? true
+    guard let topic else { return true }
+    return topics.contains(topic) && (type == .mdm || !AppName.isDeviceManagement(topic))
   }
 
   /// The push types allowed for an app, in the order of ``PushType``.
   package func types(for bundleID: String) -> [PushType] {
     PushType.allCases.filter { type in
       guard type == .mdm else { return sends(type, to: bundleID + type.topicSuffix) }
-      return topics?.contains { $0.hasPrefix("com.apple.mgmt.") } ?? false
+      // Another app's push needs the topic as a header.
+      let known = AppName.isDeviceManagement(bundleID) ? topics?.filter { $0 == bundleID } : topics
+      return known?.contains(where: AppName.isDeviceManagement) ?? false
     }
   }
 }

@@ -142,7 +142,7 @@ extension Lint {
   /// PushKit, ActivityKit and the like give an app tokens of their own, and devices are registered with the one that
   /// notifications go to. A credential that sends no alerts has none of these.
   static func ownTokens(_ draft: PushDraft, _ payload: APNsPayload, _ context: Context) -> [Finding] {
-    if payload.pushType.receiver == nil || payload.channel != nil { return [] }
+    if payload.pushType.receiver == nil || payload.channel != nil || AppName.isDeviceManagement(draft.app) { return [] }
     if case .rule(let rule) = draft.audience, !rule.deviceToken.isEmpty { return [] }
     if let scope = context.credential, !scope.sends(.alert, to: draft.app) { return [] }
     return [finding(.warning, "audience", .ownTokens, ["type": payload.pushType.rawValue])]

@@ -4,6 +4,9 @@ import JSON
 extension Lint {
   /// Push type, visibility, empty pushes, images, levels.
   static func content(_ draft: PushDraft, _ payload: APNsPayload) -> [Finding] {
+    if AppName.isPassType(draft.app), [.alert, .background].contains(payload.pushType) {
+      return passContent(draft, payload)
+    }
     let facts = payload.facts
     let notification = draft.notification
     var findings: [Finding] = []
@@ -30,6 +33,13 @@ extension Lint {
       findings.append(finding(.hint, "notification.sound", .passiveSound, fix: fix))
     }
     return findings
+  }
+
+  /// Wallet reads nothing of a payload.
+  private static func passContent(_ draft: PushDraft, _ payload: APNsPayload) -> [Finding] {
+    guard payload.json != [:] else { return [] }
+    let fix = changing(draft) { ($0.notification, $0.apns.payload) = (Notification(), nil) }
+    return [finding(.warning, draft.apns.payload == nil ? "notification" : "apns.payload", .passContent, fix: fix)]
   }
 
   private static func background(_ draft: PushDraft, _ payload: APNsPayload, _ facts: APNsPayload.Facts) -> [Finding] {
@@ -112,6 +122,8 @@ extension Lint {
       if draft.apns.payload == nil {
         let arguments = ["type": payload.pushType.rawValue]
         findings.append(finding(.warning, "options.push_type", .specialNotRaw, arguments))
+      } else if payload.pushType == .mdm, payload.json["mdm"]?.string?.isEmpty != false {
+        findings.append(finding(.warning, "apns.payload", .managementMagic))
       }
     case .voip:
       if draft.apns.headers[APNsHeader.expiration] == nil, draft.options.timeToLive ?? .max > 60 {

@@ -42,6 +42,8 @@ package enum LintMessage: String, MessageSet {
   case otherType = "lint.other_type"
   case contentChanged = "lint.content_changed"
   case specialNotRaw = "lint.special_without_payload"
+  case managementMagic = "lint.management_magic"
+  case passContent = "lint.pass_content"
   case aliasForm = "lint.alias_form"
   case scheduledOnce = "lint.scheduled_without_storage"
   case expirationPast = "lint.expiration_past"
@@ -136,6 +138,13 @@ package enum LintMessage: String, MessageSet {
     case .otherType: "This payload is for the push type {types}, but the push is sent as {type}. Choose the push type."
     case .contentChanged: "A push of the type {type} needs “content-changed”: true in aps. Without it, nothing reloads."
     case .specialNotRaw: "The push type {type} needs its own payload. Put it in the raw JSON (apns.payload)."
+    case .managementMagic:
+      """
+      Device management needs “mdm” with the PushMagic that the device sent when it checked in. Without it, the device \
+      ignores the push.
+      """
+    case .passContent:
+      "Wallet shows nothing of a push: it then asks your server for the pass. Send an update of passes without content."
     case .aliasForm:
       "JPush refuses the alias “{alias}” (code {result}): use at most 40 bytes and no “-”. The app's form of it is “{form}”."
     case .scheduledOnce: "With time_to_live 0, a scheduled push is lost on every device that is off at that moment."

@@ -22,7 +22,7 @@ package struct APNsPayload: Sendable, Hashable {
 
   /// Given or derived.
   package let pushType: PushType
-  /// `apns-topic`; nil for a channel, and for an ``PushType/mdm`` push without one.
+  /// `apns-topic`; nil for a channel, and for an ``PushType/mdm`` push of an app that is no topic of device management.
   package let topic: String?
   /// 10, 5 or 1.
   package let priority: Int
@@ -48,19 +48,21 @@ package struct APNsPayload: Sendable, Hashable {
   ///   - signature: of the push, for the key `sbsig`; nil omits the key.
   package init(_ draft: PushDraft, uid: String? = nil, signature: String? = nil) {
     let headers = draft.apns.headers
-    json =
-      draft.apns.payload.map { draft.apns.isIdentified ? Self.identified($0, uid, signature) : $0 }
-      ?? Self.payload(of: draft.notification, uid: uid, signature: signature)
+    // Wallet gets an empty payload, and then asks the passes' server (Apple, Adding a Web Service to Update Passes).
+    let isUpdate = AppName.isPassType(draft.app) && draft.notification == Notification()
+    let made = isUpdate ? [:] : Self.payload(of: draft.notification, uid: uid, signature: signature)
+    json = draft.apns.payload.map { draft.apns.isIdentified ? Self.identified($0, uid, signature) : $0 } ?? made
     body = json.bytes
     let given = headers[APNsHeader.pushType].flatMap(PushType.init) ?? draft.options.pushType
     if case .channel(let id) = draft.audience { channel = id } else { channel = nil }
-    pushType = given ?? (channel == nil ? Self.pushType(of: json) : .liveactivity)
+    let isManagement = AppName.isDeviceManagement(draft.app)
+    pushType = given ?? (channel != nil ? .liveactivity : isManagement ? .mdm : Self.pushType(of: json))
     if let topic = headers[APNsHeader.topic] {
       self.topic = topic
     } else if channel != nil {
       topic = nil
     } else {
-      topic = pushType == .mdm ? nil : draft.app + pushType.topicSuffix
+      topic = pushType == .mdm && !isManagement ? nil : draft.app + pushType.topicSuffix
     }
     priority =
       headers[APNsHeader.priority].flatMap(Int.init) ?? draft.options.priority?.apns

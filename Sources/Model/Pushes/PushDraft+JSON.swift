@@ -21,7 +21,9 @@ extension PushDraft {
     let android = FCMAndroid.read(fields)
     let jpush = JPushBlock.read(fields)
     let unused = fields.strings("unused", atMost: Self.unusedLimit)
-    if notification == nil, fields.value("notification") == nil, apns.payload == nil, android.isEmpty {
+    // An update of passes has no content.
+    let isUpdate = app.map(AppName.isPassType) ?? false
+    if notification == nil, fields.value("notification") == nil, apns.payload == nil, android.isEmpty, !isUpdate {
       fields.report("notification", Problem("", DraftMessage.contentMissing))
     }
     notification?.reportLocalizations(fields, apns: apns, android: android)

@@ -36,7 +36,9 @@ extension APNsProvider {
   /// credential. It is not stored.
   package func probe(topic: String) {
     let type: PushType =
-      topic.hasSuffix(".voip") ? .voip : topic.hasSuffix(".complication") ? .complication : .background
+      topic.hasSuffix(".voip")
+      ? .voip
+      : topic.hasSuffix(".complication") ? .complication : AppName.isDeviceManagement(topic) ? .mdm : .background
     let request = APNsRequest(
       headers: [
         ("apns-topic", topic), ("apns-push-type", type.rawValue), ("apns-priority", type == .voip ? "10" : "5"),

@@ -40,9 +40,7 @@ package struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStr
     guard tokenURI.hasPrefix("https://"), let address = URL(string: tokenURI), address.host != nil,
       (1...65_535).contains(address.port ?? 443)
     else { throw .tokenURI }
-    // Line ends become `\n` in two characters when the file passes through an environment variable or another JSON
-    // document.
-    let pem = try text("private_key").replacing("\\n", with: "\n")
+    let pem = try text("private_key")
     do { key = try PrivateKey(pem: pem) } catch {
       throw error == .truncated ? .keyCut : .keyUnreadable
     }

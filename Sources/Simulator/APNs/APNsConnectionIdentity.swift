@@ -43,8 +43,11 @@ extension APNsConnectionIdentity.PushCertificate {
     var environments: Set<Environment> = []
     if apple.isDevelopment { environments.insert(.development) }
     if apple.isProduction { environments.insert(.production) }
-    // Certificates for a single service, such as VoIP, allow both environments and may lack the markers.
+    // Certificates for a single service, such as VoIP, allow both environments and may lack the markers. Those for passes,
+    // websites and device management have a single environment, and markers of their own.
     if environments.isEmpty, apple.isVoIP || apple.topics != nil { environments = Set(Environment.allCases) }
+    let (role, known) = CertificateRole.of(certificate)
+    if environments.isEmpty, [.passType, .websitePush, .deviceManagement].contains(role) { environments = Set(known) }
     self.environments = environments
   }
 

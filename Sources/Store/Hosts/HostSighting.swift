@@ -12,8 +12,10 @@ package struct HostSighting: Sendable, Hashable {
     package let sha256: String
     /// The last valid second.
     package let notAfter: Date
-    package init(subject: String, sha256: String, notAfter: Date) {
-      (self.subject, self.sha256, self.notAfter) = (subject, sha256, notAfter)
+    /// Whether clients do without it on their way to an authority.
+    package let isSurplus: Bool
+    package init(subject: String, sha256: String, notAfter: Date, isSurplus: Bool = false) {
+      (self.subject, self.sha256, self.notAfter, self.isSurplus) = (subject, sha256, notAfter, isSurplus)
     }
   }
 
@@ -32,15 +34,17 @@ package struct HostSighting: Sendable, Hashable {
   /// Its host names and addresses.
   package let names: [String]
   package let notBefore: Date?
-  /// The host's own certificate first, then the issuers that it sent.
+  /// The host's own certificate first, then the others that it sent.
   package let chain: [Link]
   /// A raw value of `TLSChainTrust`.
   package let trust: String
   /// Whether it matches the requested name.
   package let nameMatches: Bool
 
-  package var ends: Link? { chain.min { $0.notAfter < $1.notAfter } }
-  /// The earliest end in the chain, after which it is not trusted.
+  /// Those of ``chain`` that clients need.
+  package var path: [Link] { chain.filter { !$0.isSurplus } }
+  package var ends: Link? { path.min { $0.notAfter < $1.notAfter } }
+  /// The earliest end on the way to an authority, after which the host is not trusted.
   package var notAfter: Date? { ends?.notAfter }
   package init(
     address: String, tlsVersion: String, subject: String, issuer: String, serial: String, sha256: String,
@@ -57,7 +61,7 @@ package struct HostSighting: Sendable, Hashable {
       chain.map {
         [
           "subject": .string($0.subject), "sha256": .string($0.sha256),
-          "not_after": .integer($0.notAfter.milliseconds),
+          "not_after": .integer($0.notAfter.milliseconds), "surplus": .bool($0.isSurplus),
         ]
       }
     ).text()
@@ -70,7 +74,10 @@ package struct HostSighting: Sendable, Hashable {
       guard let subject = link["subject"]?.string, let sha256 = link["sha256"]?.string,
         let notAfter = link["not_after"]?.integer
       else { throw StoreError.unreadable(column: "watched_hosts.chain", value: text) }
-      return Link(subject: subject.singleLine, sha256: sha256, notAfter: Date(milliseconds: notAfter))
+      // Rows of earlier versions do not say.
+      return Link(
+        subject: subject.singleLine, sha256: sha256, notAfter: Date(milliseconds: notAfter),
+        isSurplus: link["surplus"]?.bool ?? false)
     }
   }
 }

@@ -130,8 +130,8 @@ enum CertificatesCommand {
     if !environments.isEmpty, values[app] == nil { throw CommandFailure.usage("--use-for requires --app.") }
     let inspected = try InspectCommand.read(
       path: values[file], password: values[CommonOptions.password], take: values[InspectCommand.take], io)
-    let provider = CredentialRule.provider(inspected.kind) ?? .apns
-    if !environments.isEmpty, !inspected.canSend || CredentialRule.provider(inspected.kind) == nil {
+    let provider = CredentialRule.provider(inspected) ?? .apns
+    if !environments.isEmpty, !inspected.canSend || CredentialRule.provider(inspected) == nil {
       throw CommandFailure(
         """
         \(values[file]) cannot send pushes, because it is neither an APNs key or certificate, nor a Google service \

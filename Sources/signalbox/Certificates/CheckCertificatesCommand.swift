@@ -109,7 +109,7 @@ enum CheckCertificatesCommand {
   private static func fail(_ error: any Error, _ directory: DataDirectory, isNagios: Bool, _ io: CommandIO) -> Int32 {
     let isNamed = error is CommandFailure || "\(error)".contains(directory.database)
     let text: Message = isNamed ? "\(error)" : "\(directory.database): \(error)"
-    if isNagios { io.print("CERTIFICATES UNKNOWN - \(singleLine(text.description))") }
+    if isNagios { io.print("CERTIFICATES UNKNOWN - \(singleLine(text.description).withoutBars)") }
     io.complain(text)
     return 3
   }

@@ -51,19 +51,28 @@ enum DevicesImportCommand {
       }
       let source = try Source(path: path, io: io)
       defer { source.close() }
-      try run.take(DeviceLineParser(format: format, defaults: defaults), from: source) { report in
-        io.progress("\(report.added + report.updated) registered, \(report.rejected) rejected\(source.part)")
-      }
-      io.endProgress()
-      let report = run.report
-      if !values[dryRun], report.lines > 0 {
+      func record(_ report: DeviceImportReport) throws {
+        guard !values[dryRun], report.lines > 0 else { return }
         try store.writeSync { database in
           try audit(
             database, "device.import", "devices",
             ["added": .number(report.added), "updated": .number(report.updated)], now: io.now())
         }
       }
-      return report
+      do {
+        try run.take(DeviceLineParser(format: format, defaults: defaults), from: source) { report in
+          io.progress("\(report.added + report.updated) registered, \(report.rejected) rejected\(source.part)")
+        }
+      } catch {
+        io.endProgress()
+        guard !values[dryRun], let left = run.report.brokenOff else { throw error }
+        try? record(run.report)  // a full disk may refuse this as well, and its error follows
+        let cause = (error as? SQLiteError).map { $0.mayPass ? $0.cause : "\($0)" } ?? "\(error)"
+        throw CommandFailure("\(EnglishSentence(cause.withoutFullStop)). \(left)")
+      }
+      io.endProgress()
+      try record(run.report)
+      return run.report
     }
     if values[CommonOptions.json] {
       io.print(report.prettyJSON)

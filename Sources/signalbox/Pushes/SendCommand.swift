@@ -215,7 +215,10 @@ enum SendCommand {
       throw CommandFailure.usage("--value needs --template.")
     }
     if !notification.isEmpty { json["notification"] = .object(notification) }
-    guard !notification.isEmpty || json["template"] != nil || values[payload] != nil || values[android] != nil else {
+    guard
+      !notification.isEmpty || json["template"] != nil || values[payload] != nil || values[android] != nil
+        || AppName.isPassType(values[app])
+    else {
       throw CommandFailure.usage(
         "Choose what to send with --title, --body, --badge, --sound, --payload, --android, or --template.")
     }

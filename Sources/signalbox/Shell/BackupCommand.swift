@@ -31,11 +31,15 @@ enum BackupCommand {
   ) { values, io in
     let directory = DataDirectory(values, io)
     let destination: String
+    var number: Int32?
     switch (values[file].count, values[folder]) {
     case (1, nil): destination = values[file][0]
     case (0, let folder?):
+      let missing = FileOwner.missingFolders(to: folder)
       try NamedFile.makeFolder(folder, option: "--to")
+      for made in missing { try directory.handOver(copy: made) }
       destination = "\(folder)/\(BackupFolder.name(io.now()))"
+      number = try BackupFolder.nextNumber(folder)
     default: throw CommandFailure.usage("Name either a file, or a folder with --to.")
     }
     guard values[keep] == nil || values[folder] != nil else {
@@ -53,7 +57,9 @@ enum BackupCommand {
     }
     try NamedFile.mustBeNew(destination)
     do {
-      try pool.backup(to: destination) { progress in io.progress("\(progress.done * 100 / max(1, progress.total)) %") }
+      try pool.backup(to: destination, number: number) { progress in
+        io.progress("\(progress.done * 100 / max(1, progress.total)) %")
+      }
     } catch let error as SQLiteError where error.code == .cannotOpen {
       let reason = error.message.replacing(": \(destination).partial", with: "").replacing(": \(destination)", with: "")
       throw CommandFailure(
@@ -63,6 +69,7 @@ enum BackupCommand {
         """)
     }
     io.endProgress()
+    try directory.handOver(copy: destination)
     // A database of another version has another activity log.
     if isCurrent {
       let now = io.now()
@@ -73,8 +80,25 @@ enum BackupCommand {
       }
     }
     io.say("Backed up to \(destination). Keep a copy of \(directory.keyFile) too, in a different place.")
-    if let folder = values[folder], let keep = values[keep] {
-      for name in try BackupFolder.prune(folder, keep: keep) { io.say("Deleted the older backup \(folder)/\(name).") }
+    guard let folder = values[folder] else { return ExitCode.done }
+    let ahead = try BackupFolder.dated(after: destination, in: folder)
+    if let first = ahead.first {
+      io.note(
+        Message(
+          count: ahead.count,
+          one: """
+            1 backup has a time in the future: \(first). The clock was wrong when it was made, or is wrong now. Backups are \
+            kept in the order in which they were made, whatever their names say.
+            """,
+          other: """
+            \(ahead.count) backups have a time in the future, the first \(first). The clock was wrong when they were made, \
+            or is wrong now. Backups are kept in the order in which they were made, whatever their names say.
+            """))
+    }
+    if let keep = values[keep] {
+      for name in try BackupFolder.prune(folder, keep: keep, made: destination) {
+        io.say("Deleted the older backup \(folder)/\(name).")
+      }
     }
     return ExitCode.done
   }
@@ -91,18 +115,41 @@ extension Date {
 enum BackupFolder {
   private static let (beginning, ending) = ("signalbox-", ".sqlite")
 
-  /// As `signalbox-20261120T120000Z.sqlite`: names in order are backups in order.
+  /// As `signalbox-20261120T120000Z.sqlite`.
   static func name(_ time: Date) -> String { beginning + time.fileStamp + ending }
 
   /// Deletes all but the newest backups. Files with other names are somebody else's.
   ///
+  /// The numbers in the files decide what is newest, and among files of earlier versions, which have none, their names: a
+  /// clock may have run ahead.
+  ///
+  /// - Parameter made: the path of the backup that was just made, which stays.
   /// - Returns: the names of those deleted.
-  static func prune(_ folder: String, keep: Int) throws -> [String] {
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter(isBackup).sorted()
-    let old = Array(names.dropLast(keep))
+  static func prune(_ folder: String, keep: Int, made: String) throws -> [String] {
+    let own = (made as NSString).lastPathComponent
+    let others = try names(folder).filter { $0 != own }.map { (name: $0, number: number("\(folder)/\($0)")) }
+    let old = others.sorted { ($0.number, $0.name) < ($1.number, $1.name) }.map(\.name).dropLast(keep - 1)
     for name in old { try FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
-    return old
+    return Array(old)
   }
+
+  /// The number for the next backup of a folder.
+  static func nextNumber(_ folder: String) throws -> Int32 {
+    (try names(folder).map { number("\(folder)/\($0)") }.max() ?? 0) &+ 1
+  }
+
+  /// The backups whose names say a later time than that of the one that was just made.
+  static func dated(after made: String, in folder: String) throws -> [String] {
+    let own = (made as NSString).lastPathComponent
+    return try names(folder).filter { $0 > own }
+  }
+
+  private static func names(_ folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).filter(isBackup).sorted()
+  }
+
+  /// 0 for a file without a number, and one that cannot be read.
+  private static func number(_ path: String) -> Int32 { max(0, DatabasePool.backupNumber(path) ?? 0) }
 
   private static func isBackup(_ name: String) -> Bool {
     guard name.hasPrefix(beginning), name.hasSuffix("Z" + ending) else { return false }

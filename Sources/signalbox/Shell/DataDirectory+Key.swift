@@ -44,14 +44,21 @@ extension DataDirectory {
         rotate-key --lost and upload every certificate and key again.
         """)
     }
-    return try SealingKey.loadOrCreate(path: keyFile)
+    return try createKey()
+  }
+
+  /// Creates the key file with a new key, unless it is there, for the service's user.
+  func createKey() throws -> SealingKey {
+    let key = try SealingKey.loadOrCreate(path: keyFile)
+    try FileOwner.hand(keyFile, like: [database, path])
+    return key
   }
 
   /// The key for a server. The server also starts without it: pages then show what is lost, and how to continue.
   func keyRing() throws -> KeyRing {
     let keyFile = keyFile
     let known = try storedKey()
-    let key = try known ?? (exists ? nil : SealingKey.loadOrCreate(path: keyFile))
-    return KeyRing(key, path: keyFile) { try SealingKey.loadOrCreate(path: keyFile) }
+    let key = try known ?? (exists ? nil : createKey())
+    return KeyRing(key, path: keyFile) { try self.createKey() }
   }
 }

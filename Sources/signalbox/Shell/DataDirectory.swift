@@ -68,7 +68,9 @@ final class DataDirectory: Sendable {
       guard isFolder.boolValue else { throw CommandFailure("\(path) is not a folder. Choose another one with --data.") }
       return
     }
+    let folders = FileOwner.missingFolders(to: path)
     try NamedFile.makeFolder(path, option: "--data")
+    for folder in folders { try FileOwner.hand(folder, like: [FileOwner.folder(of: folder)]) }
   }
 
   /// Opens the store and migrates its schema.
@@ -84,32 +86,22 @@ final class DataDirectory: Sendable {
     } else {
       try mustExist()
     }
+    try handOver()
     return try openStore(try key(), readers: readers, now: now)
   }
 
   /// Opens the store with a key that was read already, and migrates its schema.
   func openStore(_ sealer: any Sealer, readers: Int, now: Date) throws -> Store {
-    try keepBeforeUpgrade(now)
-    return try Store.open(path: database, sealer: sealer, readers: readers, isReplicated: isReplicated, now: now)
-  }
-
-  /// Copies a database whose schema this version is about to change, so that the earlier version can go on with the copy.
-  private func keepBeforeUpgrade(_ now: Date) throws {
-    guard exists else { return }
-    let present = try Database(path: database, mode: .reader)
-    defer { present.close() }
-    let steps = try Schema.migrator.pending(present).count
-    guard steps > 0, try !Schema.migrator.applied(present).isEmpty else { return }
-    let copy = "\(database).before-upgrade-\(now.fileStamp)"
-    let pool = try DatabasePool(path: database, readers: 1, isReplicated: isReplicated)
-    defer { pool.close() }
-    do { try pool.backup(to: copy) } catch {
-      throw CommandFailure(
-        """
-        This version changes the database and keeps a copy of it first, but the copy \(copy) cannot be made: \
-        \(error). Nothing was changed.
-        """)
+    var upgrade = Upgrade(self)
+    defer { upgrade.stop() }
+    try upgrade.begin()
+    let store = try Store.open(
+      path: database, sealer: sealer, readers: readers, isReplicated: isReplicated, now: now)
+    do { try upgrade.finish(now.fileStamp) } catch {
+      store.close()
+      throw error
     }
+    return store
   }
 
   /// Like ``open(creating:readers:now:)`` with `creating`, for a server. Takes the lock first and keeps it, so that no
@@ -123,6 +115,7 @@ final class DataDirectory: Sendable {
       try finishReplacement()
       Replacement(directory: self).removeDraft()
       try begin()
+      try handOver()
       try KeyRotation(directory: self).finishIfBrokenOff()
       let ring = try keyRing()
       let store = try openStore(ring, readers: readers, now: now)

@@ -51,13 +51,15 @@ struct KeyRotation {
   /// Step 1: writes the new key to disk.
   func prepare() throws -> SealingKey {
     unlink(directory.nextKeyFile)
-    return try SealingKey.loadOrCreate(path: directory.nextKeyFile)
+    let key = try SealingKey.loadOrCreate(path: directory.nextKeyFile)
+    // It takes the old one's place.
+    try FileOwner.hand(directory.nextKeyFile, like: [directory.keyFile, directory.database, directory.path])
+    return key
   }
 
   /// Step 2: re-seals everything, and waits until it is on disk.
   func reseal(from old: SealingKey, to new: SealingKey, now: Date) throws -> Done {
-    let store = try Store.open(
-      path: directory.database, sealer: old, readers: 1, isReplicated: directory.isReplicated, now: now)
+    let store = try directory.openStore(old, readers: 1, now: now)
     defer { store.close() }
     let (count, closed) = try store.writeSync { database in
       guard try Sealing.state(database, old) == .fits else { throw SealingMismatch.other }

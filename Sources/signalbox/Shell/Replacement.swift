@@ -104,6 +104,7 @@ extension DataDirectory {
     let file = Glibc.open(database, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if file >= 0 {
       close(file)
+      try FileOwner.hand(database, like: [path])
     } else if errno != EEXIST {
       let error = SystemError("open \(database)")
       throw CommandFailure.start(error, otherAddress: "\(error)")

@@ -39,6 +39,8 @@ enum RestoreCommand {
     let remains = directory.remains
     let former = directory.exists ? formerRevocations(directory) : nil
     let report = try prepare(values[file], replacement.draft, former, io, now: now)
+    // Before the decision: whoever opens the folder next, finishes it.
+    try directory.handOver()
     let hasFormer = directory.exists
     if hasFormer {
       try foldLog(directory)

@@ -30,6 +30,7 @@ enum RotateKeyCommand {
       throw CommandFailure("\(directory.path) is in use by a running signalbox. Stop it first.")
     }
     defer { directory.unlock() }
+    try directory.handOver()
     let rotation = KeyRotation(directory: directory)
     if try rotation.finishIfBrokenOff() {
       io.say("Finished the interrupted rotation. \(directory.keyFile) is the new key.")
@@ -42,7 +43,10 @@ enum RotateKeyCommand {
     _ directory: DataDirectory, _ rotation: KeyRotation, keep: String?, _ io: CommandIO
   ) throws -> Int32 {
     let old = try directory.key()
-    if let keep { try copy(directory.keyFile, to: keep) }
+    if let keep {
+      try copy(directory.keyFile, to: keep)
+      try directory.handOver(copy: keep)
+    }
     let new = try rotation.prepare()
     let done: KeyRotation.Done
     do {
@@ -90,10 +94,9 @@ enum RotateKeyCommand {
   }
 
   private static func beginAnew(_ directory: DataDirectory, _ io: CommandIO) throws -> Int32 {
-    let key = try directory.storedKey() ?? SealingKey.loadOrCreate(path: directory.keyFile)
+    let key = try directory.storedKey() ?? directory.createKey()
     let now = io.now()
-    let store = try Store.open(
-      path: directory.database, sealer: key, readers: 1, isReplicated: directory.isReplicated, now: now)
+    let store = try directory.openStore(key, readers: 1, now: now)
     defer { store.close() }
     let closed = try store.writeSync { database -> [TrackedCertificate]? in
       guard try Sealing.state(database, key) != .fits else { return nil }

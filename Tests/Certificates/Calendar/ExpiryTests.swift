@@ -35,6 +35,22 @@ struct ExpiryTests {
     #expect(Expiry.distance(daysLeft: daysLeft).description == inColumn ?? text, "under the head Expires")
   }
 
+  @Test(
+    "the number in JSON, CSV and for monitoring is the one that texts name, and negative exactly after the expiry",
+    arguments: [
+      (seconds: 86_400, number: 1, text: "1"), (86_399, 0, "0"), (0, 0, "0"), (-1, -1, "less than a day ago"),
+      (-86_400, -1, "less than a day ago"), (-86_401, -1, "1 day ago"), (-87_180, -1, "1 day ago"),
+      (-2 * 86_400 - 1, -2, "2 days ago"), (-30 * 86_400 - 1, -30, "30 days ago"),
+    ])
+  func number(seconds: Int, number: Int, text: String) throws {
+    let end = noon + Double(seconds)
+    let days = try #require(Expiry.daysLeft(notAfter: end, now: noon))
+    #expect(Expiry.number(daysLeft: days) == number && Expiry.message(daysLeft: days).description == text)
+    let report = ExpiryReport([TrackedExpiry(name: "Shop", kind: .apnsCertificate, notAfter: end)], now: noon)
+    #expect(JSONValue(written: report)["items"]?.array?.first?["days_left"]?.integer == Int64(number))
+    #expect(report.nagios.contains("days_left=\(number);"), "\(report.nagios)")
+  }
+
   @Test("another limit moves the warning, not the urgency")
   func limits() {
     #expect(Expiry.band(notBefore: nil, notAfter: noon + 60 * day, now: noon, within: 60) == .soon)

@@ -256,6 +256,26 @@ struct ForecastTests {
     }
   }
 
+  @Test(
+    "Nagios' first line names the item that decides the state",
+    arguments: [
+      (days: [50, 20, 10], unknown: 0, isClosed: false, first: "WARNING - SOON c10: 10 days left"),
+      (days: [50, 20, 3], unknown: 1, isClosed: false, first: "CRITICAL - URGENT c3: 3 days left"),
+      (days: [-2, 3, 20], unknown: 1, isClosed: true, first: "CRITICAL - EXPIRED c-2: expired on"),
+      (days: [3, 20], unknown: 1, isClosed: true, first: "CRITICAL - LOCKED key: it cannot be opened"),
+      (days: [50, 20], unknown: 2, isClosed: false, first: "UNKNOWN - UNKNOWN host0: no answer"),
+      (days: [50], unknown: 0, isClosed: false, first: "OK - none expiring soon"),
+    ])
+  func firstLine(_ row: (days: [Int], unknown: Int, isClosed: Bool, first: String)) {
+    let items = row.days.map { days in
+      TrackedExpiry(name: "c\(days)", kind: .apnsCertificate, notAfter: noon + Double(days) * day)
+    }
+    let unknown = (0..<row.unknown).map { ExpiryReport.Unreadable(name: "host\($0)", reason: "no answer") }
+    let closed = row.isClosed ? [ExpiryReport.Unreadable(name: "key", reason: "it cannot be opened")] : []
+    let report = ExpiryReport(items, unreadable: unknown, closed: closed, now: noon)
+    #expect(report.nagios.hasPrefix("CERTIFICATES \(row.first)"), "\(report.nagios)")
+  }
+
   @Test("one line with performance data, then what needs somebody, however much there is")
   func nagios() throws {
     func item(_ days: Double?, _ name: String = "a|b") -> TrackedExpiry {
@@ -270,11 +290,12 @@ struct ForecastTests {
     ).nagios.split(separator: "\n")
     #expect(
       mixed[0].hasPrefix(
-        "CERTIFICATES CRITICAL - 1 unknown, 1 expired, 1 expiring very soon, 1 expiring soon, 4 watched | days_left=-2;"
-      ))
+        "CERTIFICATES CRITICAL - EXPIRED a/b: expired on 2026-11-18 12:00:00 UTC, 1 day ago; 1 unknown, 1 expired, "
+          + "1 expiring very soon, 1 expiring soon, 4 watched | days_left=-1;"))
     #expect(mixed.count == 5 && !mixed.dropFirst().contains { $0.contains("|") })
     let many = ExpiryReport((0..<500).map { item(Double($0) / 100) }, now: noon).nagios.split(separator: "\n")
     #expect(many.count == 42 && many.last == "and 460 more")
+    #expect(many[0].hasPrefix("CERTIFICATES CRITICAL - URGENT a/b: last day, until "))
     #expect(ExpiryReport([], now: noon).nagios.hasPrefix("CERTIFICATES OK - none expiring soon, 0 watched | watched=0"))
   }
 }

@@ -208,6 +208,19 @@ struct CertificateFileTests {
     let (long, key) = try short.issue(.applePush(topic: "com.x", team: "T", notBefore: noon, notAfter: noon + 2 * day))
     let chain = try CertificateFile.inspect(data: Data((long.pem + key.pkcs8PEM + short.certificate.pem).utf8))
     #expect(chain.warnings(now: noon) == [.issuerExpiresEarlier(name: "Short", noon + day)])
+    // In the past it is no longer to be renewed "by then", and the certificate itself works on.
+    let past = chain.warnings(now: noon + day + 1)
+    #expect(past == [.issuerExpired(name: "Short", noon + day)])
+    #expect(past.map(\.description).joined().contains("expired on 2026-11-21") && "\(past)".contains("still works"))
+    #expect(chain.warnings(now: noon + 2 * day + 1) == [.expired(noon + 2 * day, .apnsCertificate)])
+    // The issuer's next certificate, of the same key, is in the file too.
+    let next = try CertificateAuthority.selfSigned(
+      CertificateBlueprint(
+        subject: [.commonName("Short"), .organization("Apple Inc.")], notBefore: noon - day, notAfter: noon + 900 * day,
+        purpose: .authority), key: short.key)
+    let both = try CertificateFile.inspect(
+      data: Data((long.pem + key.pkcs8PEM + short.certificate.pem + next.pem).utf8))
+    #expect(both.warnings(now: noon + day + 1) == [])
   }
 
   @Test("certificates of OpenSSL and Certificates agree in JSON and text")

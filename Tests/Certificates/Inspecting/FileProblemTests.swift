@@ -219,7 +219,8 @@ struct FileProblemTests {
       .severalCertificates(count: 2, taken: "t", .asked), .severalCertificates(count: 2, taken: "t", .onlyForPush),
       .severalCertificates(count: 2, taken: "t", .onlyWithKey), .neverValid(noon, noon), .topicListUnreadable,
       .keyOfOtherService,
-      .issuerExpiresEarlier(name: "n", noon), .signingInsteadOfPush, .otherPurpose, .keyIDUnknown,
+      .issuerExpiresEarlier(name: "n", noon), .issuerExpired(name: "n", noon), .signingInsteadOfPush, .otherPurpose,
+      .keyIDUnknown,
       .profileWithoutPush, .wildcardProfile, .profileCertificateExpired(name: "n", noon), .signatureBroken,
     ].map(\.problem)
     let all = problems + warnings

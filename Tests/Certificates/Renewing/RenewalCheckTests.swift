@@ -43,6 +43,10 @@ struct RenewalCheckTests {
     return subject
   }
 
+  private static func account(_ kind: CertificateKind, _ name: String, sha256: String = "AA") -> RenewalSubject {
+    RenewalSubject(kind: kind, name: name, account: name, sha256: sha256)
+  }
+
   private static func use(_ environment: Model.Environment, devices: Int = 7) -> TrackedCertificate.Use {
     TrackedCertificate.Use(
       credentialID: 1, appID: 1, bundleID: "com.example.shop", provider: .apns, environment: environment,
@@ -126,6 +130,26 @@ struct RenewalCheckTests {
       },
       expected: ["warn renewal.other_team", "fine renewal.forever"]),
     Case(
+      testDescription: "a service account of the same project",
+      old: account(.fcmServiceAccount, "shop-1a2b3"), new: account(.fcmServiceAccount, "shop-1a2b3", sha256: "BB"),
+      expected: ["fine renewal.forever"]),
+    Case(
+      testDescription: "a service account of another project",
+      old: account(.fcmServiceAccount, "shop-1a2b3"), new: account(.fcmServiceAccount, "other-9z", sha256: "BB"),
+      expected: ["stop renewal.other_project"]),
+    Case(
+      testDescription: "a service account of another project, which nobody sends with",
+      old: account(.fcmServiceAccount, "shop-1a2b3"), new: account(.fcmServiceAccount, "other-9z", sha256: "BB"),
+      uses: [], expected: ["stop renewal.other_project"]),
+    Case(
+      testDescription: "JPush keys with another secret",
+      old: account(.jpushKeyPair, "0123"), new: account(.jpushKeyPair, "0123", sha256: "BB"),
+      expected: ["fine renewal.forever"]),
+    Case(
+      testDescription: "JPush keys of another AppKey",
+      old: account(.jpushKeyPair, "0123"), new: account(.jpushKeyPair, "4567", sha256: "BB"),
+      expected: ["stop renewal.other_app_key"]),
+    Case(
       testDescription: "a certificate for VoIP alone",
       new: successor {
         $0.kind = .voipCertificate
@@ -182,6 +206,21 @@ struct RenewalCheckTests {
     ).findings
     #expect(found.map { "\($0.level.rawValue) \($0.problem.code)" } == test.expected)
     #expect(found.allSatisfy { !$0.problem.text.contains("{") }, "\(found.map(\.problem.text))")
+  }
+
+  @Test(
+    "another project or AppKey names both and the devices of all environments",
+    arguments: [
+      (CertificateKind.fcmServiceAccount, "shop-1a2b3", "other-9z"),
+      (.jpushKeyPair, "0123456789abcdef01234567", "fedcba9876543210fedcba98"),
+    ])
+  func accounts(kind: CertificateKind, old: String, new: String) throws {
+    let found = RenewalCheck(
+      old: Self.account(kind, old), new: Self.account(kind, new, sha256: "BB"),
+      uses: [Self.use(.production), Self.use(.development, devices: 5)], now: Self.now
+    ).findings
+    let text = try #require(found.first).problem.text
+    #expect(text.contains(old) && text.contains(new) && text.contains("12"), "\(text)")
   }
 
   @Test("a different topic says whose devices get nothing, and how many")

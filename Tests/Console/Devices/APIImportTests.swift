@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import JSON
 import Model
+import SQLite
 import Store
 import Testing
 
@@ -67,6 +68,42 @@ struct APIImportTests {
       let wrong = try await send(scene, header.replacing("tags", with: "colour") + row(3), type: "text/csv")
       #expect(wrong.status == 422 && wrong.codes == ["import.column_unknown"])
       #expect(try await count(scene) == 2)
+    }
+  }
+
+  @Test("on a disk that fills, it is said how many devices are in and how to go on; then the file goes in whole")
+  func full() async throws {
+    try await ConsoleScene.with { scene in
+      try await scene.addApp()
+      let limit: @Sendable (Int64) async throws -> Void = { room in
+        try await scene.store.write { database in
+          let present = try database.fetchOne("PRAGMA page_count") { $0.int64(0) } ?? 0
+          try database.forEach("PRAGMA max_page_count = \(room == 0 ? 4_294_967_294 : present + room)") { _ in .continue
+          }
+        }
+      }
+      // The first transaction needs little room, the second one a lot.
+      let first = Array(repeating: line(0), count: DeviceImportBatch.size)
+      let text = (first + (1...3000).map { line($0) }).joined(separator: "\n")
+      try await limit(30)
+      let before =
+        "The database disk is full. The import ended early: 20000 devices of the file were imported before (1 "
+      let answer = try await send(scene, text)
+      #expect(answer.status == 507, "\(answer.text)")
+      let detail = answer.json?["detail"]?.string ?? ""
+      #expect(detail.hasPrefix(before + "added, 19999 updated), the rest were not. Import the same file again"))
+      #expect(!detail.contains("Nothing was changed"))
+      #expect(try await count(scene) == 1)
+      // The page says the same, and with nothing imported the answer is that nothing was changed.
+      var anna = try await scene.signIn(.operator)
+      let page = try await anna.upload(
+        "/devices/import", [.field("format", "ndjson"), .file("file", name: "d.ndjson", Array(text.utf8))])
+      #expect(page.status == 507 && page.text.contains("20000 devices of the file were imported before"))
+      let none = try await send(scene, (1...3000).map { line($0) }.joined(separator: "\n"))
+      #expect(none.status == 507 && none.json?["detail"]?.string?.contains("Nothing was changed") == true)
+      try await limit(0)
+      let again = try await send(scene, text)
+      #expect(again.status == 200 && again.json?["added"] == 3000 && again.json?["lines"] == 23000, "\(again.text)")
     }
   }
 

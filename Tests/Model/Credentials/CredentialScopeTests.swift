@@ -37,6 +37,47 @@ struct CredentialScopeTests {
     return draft
   }
 
+  @Test(
+    "an app that is the topic of passes or device management sends what its certificate is for",
+    arguments: [
+      ("com.apple.mgmt.External.7C5B", ["com.apple.mgmt.External.7C5B"], [PushType.mdm]),
+      ("com.apple.mgmt.External.7C5B", ["com.apple.mgmt.External.9999"], []),
+      ("pass.com.x", ["pass.com.x"], [.alert, .background]),
+    ])
+  func ownTopics(app: String, topics: [String], expected: [PushType]) {
+    #expect(CredentialScope(name: "c", topics: topics).types(for: app) == expected)
+  }
+
+  @Test(
+    "device management and passes have topic, type and payload of their own, and the checks know them",
+    arguments: [
+      (["app": "com.apple.mgmt.External.7C5B", "apns": ["payload": ["mdm": "MAGIC"]]], []),
+      (["app": "com.apple.mgmt.External.7C5B", "apns": ["payload": ["mdm": ""]]], ["lint.management_magic"]),
+      (["app": "com.apple.mgmt.External.7C5B", "apns": ["payload": ["a": 1]]], ["lint.management_magic"]),
+      (
+        ["app": "com.apple.mgmt.External.7C5B", "notification": ["body": "Hello"]],
+        ["lint.special_without_payload"]
+      ),
+      (["app": "pass.com.x"], []), (["app": "pass.com.x", "apns": ["payload": [:]]], []),
+      (["app": "pass.com.x", "notification": [:]], []),
+      (["app": "pass.com.x", "options": ["push_type": "background"]], []),
+      (["app": "pass.com.x", "notification": ["body": "Hello"]], ["lint.pass_content"]),
+      (["app": "pass.com.x", "apns": ["payload": ["aps": ["alert": "Hello"]]]], ["lint.pass_content"]),
+    ] as [(JSONValue, [String])])
+  func special(members: JSONValue, codes: [String]) throws {
+    var json = members.object ?? [:]
+    (json["environment"], json["platforms"], json["audience"]) = ("production", ["ios"], "all")
+    let draft = try PushDraft(json: .object(json))
+    let payload = APNsPayload(draft, uid: "push-1", signature: "signature")
+    #expect(payload.topic == draft.app && payload.pushType == draft.pushType)
+    #expect((payload.pushType == .mdm) == draft.app.hasPrefix("com.apple."))
+    let scope = CredentialScope(name: "c", topics: [draft.app])
+    let findings = Lint.findings(in: draft, Lint.Context(credential: scope))
+    #expect(findings.map(\.problem.code) == codes)
+    guard draft.app.hasPrefix("pass.") else { return }
+    #expect(findings.first?.fix.map { APNsPayload($0).json } ?? payload.json == [:])
+  }
+
   @Test("what it may not send is an error that names it; what it may, a key, or nothing known is none")
   func lint() throws {
     let push = CredentialScope(name: "Push", topics: ["com.x"])

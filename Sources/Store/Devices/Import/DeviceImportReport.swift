@@ -43,6 +43,16 @@ package struct DeviceImportReport: Sendable {
   }
 }
 
+extension DeviceImportReport {
+  /// What an import that was broken off has left, and how to go on; nil: nothing.
+  package var brokenOff: Problem? {
+    let count = added + updated
+    guard count > 0 else { return nil }
+    return Problem(
+      "", ImportMessage.brokenOff, ["count": "\(count)", "added": "\(added)", "updated": "\(updated)"])
+  }
+}
+
 extension DeviceImportReport: JSONObject {
   package func writeMembers(to json: inout JSONWriter) {
     json.member("lines", lines)
@@ -72,6 +82,7 @@ package enum ImportMessage: String, MessageSet {
   case columnMissing = "import.column_missing"
   case notActive = "import.not_active"
   case emptyWord = "import.empty_word"
+  case brokenOff = "import.broken_off"
   case appUnknown = "import.app_unknown"
   case provider = "device.provider"
   case otherRegistrationID = "device.other_registration_id"
@@ -91,10 +102,26 @@ package enum ImportMessage: String, MessageSet {
     case .notActive: "The device is {state}. Only active devices can be imported."
     case .emptyWord:
       "“{value}” is how programs write a value that is not there. Leave it empty, or enter the device's own."
+    case .brokenOff:
+      "The import ended early: {count} devices of the file were imported before ({added} added, {updated} updated), the "
+        + "rest were not. Import the same file again once this is fixed: devices that are there already are only updated."
     case .appUnknown: "App “{app}” not found. Add it first."
     case .provider: "These push services reach {platform} devices: {choices}."
     case .otherRegistrationID:
       "With jpush, the token is the registration ID. Set one of the two, or both to the same value."
+    }
+  }
+
+  package var singular: (argument: String, english: String)? {
+    switch self {
+    case .brokenOff:
+      (
+        argument: "count",
+        english:
+          "The import ended early: 1 device of the file was imported before ({added} added, {updated} updated), the "
+          + "rest were not. Import the same file again once this is fixed: devices that are there already are only updated."
+      )
+    default: nil
     }
   }
 }
