@@ -65,7 +65,8 @@ extension FuzzTarget {
   }
 
   private static let fcm = FCMService(
-    phones: PhoneBook(acceptsUnknownTokens: true), faults: FaultBox(), account: nil, now: { noon }, log: nil)
+    phones: PhoneBook(acceptsUnknownTokens: true), requests: RequestBook(), faults: FaultBox(), account: nil,
+    now: { noon }, log: nil)
 
   /// Method and target in the first line, then the body: tokens, topics, and the legacy protocol.
   static func answerFCMCall(_ bytes: [UInt8]) {

@@ -195,7 +195,8 @@ private struct FCMPush: PreparedPush {
       return provider.send(message, target: target, push: push.id, to: devices, kept: kept, noting: notes)
     }
     provider.send(
-      message, counting: variant.badge(platform), { variant.json(platform, since: first, left: left, count: $0) }, push: push.id,
+      message, counting: variant.badge(platform), { variant.json(platform, since: first, left: left, count: $0) },
+      push: push.id,
       to: devices, kept: kept, noting: notes)
   }
 }

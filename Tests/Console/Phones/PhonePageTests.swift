@@ -476,7 +476,7 @@ struct PhonePageTests {
         let body: JSONValue = ["message": .object(message)]
         let sent = phones.deliver(
           try FCMMessage.read(body.bytes).message, name: "projects/p/messages/1", isDry: false, now: ConsoleScene.noon)
-        #expect(sent == .success(nil))
+        if case .failure(let refusal) = sent { Issue.record("\(refusal)") }
       }
       try send("Shown", ["notification": ["channel_id": "orders", "image": "https://a.b/c.png"]])
       let shown = ScenePage(try await ben.get("/phones"))

@@ -3,6 +3,7 @@ import HTTPServer
 import JSON
 import Model
 import Providers
+import SQLite
 import Store
 import Testing
 
@@ -66,7 +67,7 @@ struct PushTruthTests {
       try await scene.addDevices(1, of: scene.addApp())
       scene.provider.answer { _ in nil }
       let uid = try await scene.send(ConsoleScene.draftJSON)
-      try await scene.store.write { database in
+      _ = try await scene.store.write { database in
         try database.run(
           """
           UPDATE pushes SET state = 'sending', target = 326, accepted = ?, failed = ?, dead_token = ?, skipped = ?,
@@ -94,7 +95,7 @@ struct PushTruthTests {
       for (state, words) in [
         ("paused", "Paused at 1 of 2"), ("cancelled", "Canceled at 1 of 2"), ("sending", "Sending , 1 of 2 accepted"),
       ] {
-        try await scene.store.write { database in
+        _ = try await scene.store.write { database in
           try database.run("UPDATE pushes SET state = ?, target = 2, accepted = 1 WHERE uid = ?", state, uid)
         }
         let cells = ScenePage(try await ben.get("/pushes")).tags.filter { $0.name == "td" }.map(\.text)

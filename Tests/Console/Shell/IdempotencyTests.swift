@@ -1,8 +1,10 @@
 import Foundation
 import HTTPServer
 import JSON
+import Model
 import Providers
 import SQLite
+import Simulator
 import Store
 import Testing
 

@@ -1,4 +1,5 @@
 import Calendar
+import Foundation
 import Testing
 
 @testable import HTTPServer
