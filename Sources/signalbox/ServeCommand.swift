@@ -119,7 +119,7 @@ enum ServeCommand {
       LogOptions.format.parameter,
     ]
   ) { values, io in
-    let io = try io.proxied(values)
+    let io = try io.calling(values)
     if !SecretMemory.forbidDumps() {
       io.note("core dumps could not be disabled, so a crash may write keys to disk")
     }

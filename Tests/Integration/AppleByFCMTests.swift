@@ -39,7 +39,9 @@ struct AppleByFCMTests {
       for number in 1...2 {
         let queued = try await scene.push(
           ["alias": ["usr_1"]], environment: .production, options: ["collapse_id": "lunch"],
-          notification: ["title": .string("Lunch \(number)"), "body": "It is ready.", "badge": "+1", "extras": ["order": 7]])
+          notification: [
+            "title": .string("Lunch \(number)"), "body": "It is ready.", "badge": "+1", "extras": ["order": 7],
+          ])
         try await scene.carryOut(queued)
         let push = try await scene.store.read { try Push.get($0, id: queued.id) }
         #expect(push.state == .finished && push.counts == OutcomeCounts(accepted: 3), "\(push)")

@@ -76,7 +76,7 @@ struct CommandLanguageTests {
 
   /// What scripts, other programs and developers read, and SQL.
   private static let english: Set<String> = [
-    "CERTIFICATES UNKNOWN - {1}", "CERTIFICATES {1} - {2}, {3} watched | ", "Phone {1}",
+    "CERTIFICATES UNKNOWN - {1}", "CERTIFICATES {1} - {2}{3}, {4} watched | ", "Phone {1}",
     "STATUS=Finishing what is under way", "STATUS={1}", "Serving at {1}", "Standby: following {1}",
     "SELECT count(*) FROM sqlite_schema WHERE name = 'sealing_key'",
     "SELECT max(coalesce((SELECT max(at) FROM audit), 0), coalesce((SELECT max(created_at) FROM pushes), 0))",

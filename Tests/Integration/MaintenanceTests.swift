@@ -381,6 +381,7 @@ struct MaintenanceTests {
       #expect(
         subjects == [
           "data", "disk", "secret.key", "database", "schema", "activity log", "certificate", "clock", "trust store",
+          "own authorities",
         ])
     }
   }

@@ -69,11 +69,13 @@ struct PushDoorTests {
       // What is kept stays as it was kept: where the credential leads, nothing listens.
       service.engine.stop()
       let router = service.console.router()
-      func answer(_ path: String, _ headers: [String: String], _ body: [UInt8]) async throws -> (Int, String) {
+      func answer(_ path: String, _ headers: [String: String], _ body: [UInt8]) async throws -> (Int, String, String?) {
         var fields = Headers()
         for (name, value) in headers { fields.append(name, value) }
         let response = await router.respond(to: try Request(.post, path, headers: fields, body: body))
-        return (response.status.code, String(decoding: response.body.bytes ?? [], as: UTF8.self))
+        return (
+          response.status.code, String(decoding: response.body.bytes ?? [], as: UTF8.self), response.headers["Location"]
+        )
       }
       let api = try await answer(
         "/api/v1/pushes", ["Authorization": "Bearer \(token)", "Content-Type": "application/json"],
@@ -102,8 +104,14 @@ struct PushDoorTests {
         #expect(Set(rows.map { $0.drop { $0 != " " } }).count == 1, "\(rows)")
         return
       }
-      #expect(api.0 == 422 && web.0 == 422 && line.code == 1)
-      for text in [api.1, web.1, line.errors] { #expect(text.contains(refusal), "\(text)") }
+      // The form leads to an address of its own, which says why.
+      let place = try #require(web.2)
+      let said = await router.respond(
+        to: try Request(.get, place, headers: ["Cookie": "signalbox_session=\(Self.cookie)"]))
+      #expect(api.0 == 422 && web.0 == 303 && said.status.code == 422 && line.code == 1)
+      for text in [api.1, String(decoding: said.body.bytes ?? [], as: UTF8.self), line.errors] {
+        #expect(text.contains(refusal), "\(text)")
+      }
       #expect(kept.0.isEmpty && kept.1.isEmpty)
     }
   }

@@ -249,7 +249,7 @@ enum SimulatorAPI {
     var wanted = NotificationQuery()
     let expectation = SimulatorExpectation(&query)
     wanted.phone = query.number("phone", in: 1...Int(Int32.max)).map(Int64.init)
-    wanted.name = query.text("name")
+    wanted.name = query.text("name", limit: ContentQuery.limit)
     if let text = query.text("token", limit: DeviceToken.firebaseCharacters.upperBound) {
       do throws(Problem) {
         wanted.token = try DeviceToken(parsing: text, platforms: Set(Platform.allCases))
@@ -259,7 +259,7 @@ enum SimulatorAPI {
     }
     wanted.environment = query.choice("environment")
     wanted.content = query.content()
-    wanted.apnsID = query.text("apns_id") ?? query.text("message", limit: 500)
+    wanted.apnsID = query.text("apns_id") ?? query.text("message", limit: ContentQuery.limit)
     wanted.push = query.text("push")
     wanted.after = query.number("after", in: 0...Int(Int32.max)).map(Int64.init) ?? 0
     let limit = query.limit()

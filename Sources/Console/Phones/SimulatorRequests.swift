@@ -28,7 +28,7 @@ enum SimulatorRequests {
     wanted.outcome = query.choice("outcome")
     wanted.status = query.number("status", in: 200...599)
     wanted.reason = query.text("reason")
-    wanted.token = query.text("token")
+    wanted.token = query.text("token", limit: 1024)
     wanted.phone = query.number("phone", in: 1...Int(Int32.max)).map(Int64.init)
     wanted.push = query.text("push")
     wanted.content = query.content()
@@ -85,17 +85,18 @@ struct SimulatorExpectation {
 
 extension ContentQuery {
   static let names = ["title", "body", "contains", "pointer", "value"]
+  /// Characters of each.
+  static let limit = 500
 }
 
 extension APIQuery {
   /// What notifications and requests are searched for by their content.
   mutating func content() -> ContentQuery {
     var content = ContentQuery()
-    content.title = text("title")
-    content.body = text("body")
-    content.part = text("contains")
-    content.value = text("value")
-    if let text = text("pointer") {
+    let limit = ContentQuery.limit
+    (content.title, content.body) = (text("title", limit: limit), text("body", limit: limit))
+    (content.part, content.value) = (text("contains", limit: limit), text("value", limit: limit))
+    if let text = text("pointer", limit: limit) {
       content.place = JSONPointer(text)
       if content.place == nil {
         report(

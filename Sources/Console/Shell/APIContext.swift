@@ -40,7 +40,10 @@ struct APIContext: ActorContext {
 
   /// Reads a body that may be left out; nil: there is none. Some clients name a type even then.
   func optionalBody() async throws -> JSONValue? {
-    try await request.body.collect(upTo: 1 << 20).isEmpty ? nil : try await body()
+    // One of another type is not read.
+    let isThere = request.header("Content-Length").map { $0 != "0" } ?? (request.header("Transfer-Encoding") != nil)
+    if isThere, request.mediaType != Self.bodyType { return try await body() }
+    return try await request.body.collect(upTo: 1 << 20).isEmpty ? nil : try await body()
   }
 
   /// Refuses the fields of a body where the call has none: who asks to retry two devices must not retry all.

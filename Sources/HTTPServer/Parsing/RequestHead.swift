@@ -74,7 +74,8 @@ final class RequestHead: Sendable {
     target =
       head.target.lowerBound == head.path.lowerBound ? path.lowerBound..<head.target.upperBound : head.target
     (query, problem, framing, minorVersion) = (head.query, head.problem, head.framing, head.minorVersion)
-    self.segments = Array(head.segments.dropFirst(segments))
+    let rest = Array(head.segments.dropFirst(segments))
+    self.segments = rest == [""] ? [] : rest
     (keepsAlive, expectsContinue, host, isHTTPS) = (head.keepsAlive, head.expectsContinue, head.host, head.isHTTPS)
   }
 

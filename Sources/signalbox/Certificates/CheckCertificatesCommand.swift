@@ -42,7 +42,7 @@ enum CheckCertificatesCommand {
     guard !values[nagios] || !values[CommonOptions.json] else {
       throw CommandFailure.usage("Use either --json or --nagios.")
     }
-    let io = try io.proxied(values)
+    let io = try io.calling(values)
     if !values[noProbe] { await probe(data: values[CommonOptions.data], io: io) }
     let code =
       values[notify]

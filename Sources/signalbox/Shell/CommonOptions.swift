@@ -73,11 +73,19 @@ extension CommandIO {
     do {
       copy.proxies = try ProxyRules(option: values[CommonOptions.proxy], environment: environment)
       copy.proxies.targets = try TargetList(values[CommonOptions.allowTarget])
-      copy.proxies.plainHosts = try TargetList(values[CommonOptions.allowHTTP])
     } catch {
       throw CommandFailure.usage("\(error)")
     }
     copy.proxies.trustFile = try trustFile(values[CommonOptions.trust])
+    return copy
+  }
+
+  /// As ``proxied(_:)``, for commands that call webhooks and receivers.
+  func calling(_ values: Parsed) throws -> CommandIO {
+    var copy = try proxied(values)
+    do { copy.proxies.plainHosts = try TargetList(values[CommonOptions.allowHTTP]) } catch {
+      throw CommandFailure.usage("\(error)")
+    }
     return copy
   }
 

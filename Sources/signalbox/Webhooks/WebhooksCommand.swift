@@ -49,7 +49,7 @@ enum WebhooksCommand {
   }
 
   private static let test: Action = { values, io in
-    let (io, id) = (try io.proxied(values), values[id])
+    let (io, id) = (try io.calling(values), values[id])
     let store = try DataDirectory(values, io).open(creating: false, now: io.now())
     defer { store.close() }
     let pool = BlockingPool(name: "webhook", threads: 1)

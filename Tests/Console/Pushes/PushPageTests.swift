@@ -230,7 +230,7 @@ struct PushPageTests {
       #expect(scene.provider.sent == [device.id])
       let delivery = ScenePage(try await lin.get("/pushes/\(push.uid)/deliveries/\(device.id)")).text
       for text in [
-        "POST /v1/projects/$PROJECT/messages:send HTTP/2", "apns-push-type", "\"aps\"", token, push.uid,
+        "POST /v1/projects/simulator/messages:send HTTP/2", "apns-push-type", "\"aps\"", token,
       ] { #expect(delivery.contains(text), "\(text)") }
       #expect(!delivery.contains("apns-topic") && !delivery.contains("\"android\""))
       let result = ScenePage(try await lin.get("/pushes/\(push.uid)")).text

@@ -45,7 +45,7 @@ struct BasePathTests {
       #expect(call.status == 200)
       var stranger = SceneBrowser(router: scene.router)
       let sent = try await stranger.get("/ops/push/devices?app=x")
-      #expect(sent.location == "/ops/push/session/new?return=%2Fdevices%3Fapp%3Dx")
+      #expect(sent.location == "/ops/push/session/new?return=/devices%3Fapp%3Dx")
     }
   }
 

@@ -156,7 +156,7 @@ struct DeviceProviderTests {
     }
     #expect(problems(["provider": "jpush"]) == ["token field.required"])
     let apns = JSONValue.string(String(repeating: "ab", count: 32))
-    #expect(problems(["provider": "fcm", "token": apns]) == ["provider device.provider"])
+    #expect(problems(["provider": "fcm", "token": apns]) == ["token token.looks_like_apns"])
     #expect(
       problems(["provider": "jpush", "token": .string(id), "registration_id": "other"])
         == ["registration_id device.other_registration_id"])
