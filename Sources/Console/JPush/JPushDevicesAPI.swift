@@ -30,7 +30,9 @@ enum JPushDevicesAPI {
     routes.jpush(.post, "/v3/devices/:id") { call in try await update(call) }
     routes.jpush(.post, "/v3/devices/status") { call in try await status(call) }
     routes.jpush(.get, "/v3/aliases/:name") { call in
+      // Those that the limit of an alias counts.
       let devices = try await devices(call) { $0.alias = try name(call, AliasRule.jpush.problem(with:)) }
+        .filter { $0.state == .active }
       return JPushCall.answer(["registration_ids": .array(devices.compactMap(\.registrationID).map(JSONValue.string))])
     }
     routes.jpush(.post, "/v3/aliases/:name") { call in try await unbind(call) }

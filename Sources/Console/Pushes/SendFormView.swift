@@ -36,7 +36,15 @@ struct SendFormView: PageView {
   static let fields: [Field<Self>] = typed + chosen + state
 
   private static let typed: [Field<Self>] =
-    SendForm.fields.filter { !lists.contains($0) }.map { text($0) } + checks.map { check($0) }
+    SendForm.fields.filter { !lists.contains($0) && $0 != "jpush" }.map { text($0) } + checks.map { check($0) }
+    + [
+      // On the page only for a push that has them: one that was read from JPush's API, or has a raw payload.
+      .view("jpush") { $0.isUsed(["jpush"]) ? FieldView(value: $0.form.raw("jpush"), error: $0.errors["jpush"]) : nil },
+      .view("identified") { view in
+        let isChecked = view.form.has("identified")
+        return isChecked || view.isUsed(["payload"]) ? FieldView(isChecked: isChecked) : nil
+      },
+    ]
 
   private static let chosen: [Field<Self>] = [
     choice("app") { $0.apps },
@@ -87,7 +95,7 @@ struct SendFormView: PageView {
 
   /// Selected from a list, though the API takes them as texts.
   private static let lists = ["interruption_level", "priority", "push_type"]
-  private static let checks = ["content_available", "mutable_content", "identified", "at_most_once"]
+  private static let checks = ["content_available", "mutable_content", "at_most_once"]
   /// Fields in sections that are collapsed until used.
   private static let content = ["category", "thread_id", "interruption_level", "image", "link", "extras"]
   private static let delivery = ["time_to_live", "priority", "push_type", "collapse_id", "apns_headers"]

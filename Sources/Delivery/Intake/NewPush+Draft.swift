@@ -92,7 +92,7 @@ extension Lint.Context {
     let environment = draft.environment
     let isForAndroid = draft.options.anyAndroid && draft.platforms.contains(.android)
     let credentials = try Credential.all(database, app: app.id).filter {
-      $0.environment == environment || isForAndroid && $0.provider != .apns
+      $0.environment == environment || isForAndroid && !$0.provider.tellsEnvironments
     }
     let jpush = try DeviceCount.all(database, app: app.id).filter {
       $0.provider == .jpush && $0.state == .active

@@ -88,8 +88,8 @@ extension PushRunner {
     if plan.isResumed, !plan.cut.isEmpty {
       plan.cursors = try await tools.store.read { try Push.cursors($0, id: push.id) }
     }
-    if plan.isResumed, plan.timeToLive != nil {
-      let last = try await tools.store.read { try Delivery.lastAt($0, push: push.id) }
+    if plan.timeToLive != nil {
+      let last = plan.isResumed ? try await tools.store.read { try Delivery.lastAt($0, push: push.id) } : nil
       plan.stoodStill = max(0, tools.clock().timeIntervalSince(last ?? sentAt))
     }
     if plan.isResumed, draft.options.atMostOnce {

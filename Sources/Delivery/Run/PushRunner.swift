@@ -151,7 +151,7 @@ actor PushRunner {
   ) async throws -> [(environment: Environment, route: Route)] {
     if opened.isDryRun { return [(opened.environment, DryProvider.route(report: tools.report))] }
     let (environment, other) = (opened.environment, opened.environment.other)
-    guard opened.query?.anyAndroid == true, provider != .apns else {
+    guard opened.query?.anyAndroid == true, !provider.tellsEnvironments else {
       return [(environment, try await route(opened, environment, provider))]
     }
     var found: [(environment: Environment, route: Route)] = []

@@ -47,7 +47,7 @@ struct RunPlan: Sendable {
   var expiration: Date?
   /// Seconds for each device from the moment at which it is first handed over; excludes ``expiration``.
   var timeToLive: TimeInterval?
-  /// Seconds since the push last went on, in a previous process or before a pause.
+  /// Seconds since the push last went on, in a previous process or before a pause, or since it was to be sent.
   var stoodStill: TimeInterval = 0
   /// Devices per second; nil: as fast as possible.
   var rate: Double?

@@ -50,6 +50,15 @@ package enum ProviderKind: String, Sendable, Codable, CaseIterable, Hashable {
     }
   }
 
+  /// Whether a credential, or the service, belongs to one environment. Others know none: one credential reaches the
+  /// devices of both.
+  package var tellsEnvironments: Bool {
+    switch self {
+    case .apns: true
+    case .fcm, .jpush: false
+    }
+  }
+
   /// The platforms whose devices it reaches.
   package var platforms: [Platform] { Platform.allCases.filter { $0.providers.contains(self) } }
 

@@ -24,8 +24,8 @@ struct JPushClientTests {
         }
       }
       let phones: [(String, Environment, Platform, ProviderKind?)] = [
-        ("iphone-dev", .development, .ios, nil), ("iphone", .production, .ios, nil),
-        ("pixel-dev", .development, .android, nil), ("pixel", .production, .android, nil),
+        ("iphonedev", .development, .ios, nil), ("iphone", .production, .ios, nil),
+        ("pixeldev", .development, .android, nil), ("pixel", .production, .android, nil),
         ("mi", .production, .android, .jpush),
       ]
       let registrations = phones.enumerated().map { index, phone in
@@ -41,7 +41,7 @@ struct JPushClientTests {
     }
   }
 
-  private static let androids = ["mi", "pixel", "pixel-dev"]
+  private static let androids = ["mi", "pixel", "pixeldev"]
 
   @Test(
     "every library's default push is taken, checked and sent, to Android whatever it says of APNs",
@@ -57,7 +57,7 @@ struct JPushClientTests {
         #expect(answer.response.headers["X-Signalbox-Unused"] == unused)
         guard path == request.paths.push else { continue }
         let push = try #require(try await jpush.finished(answer))
-        let iphone = request.isProduction ? "iphone" : "iphone-dev"
+        let iphone = request.isProduction ? "iphone" : "iphonedev"
         #expect(try await jpush.reached(push) == [iphone] + Self.androids)
         #expect(push.environment == (request.isProduction ? .production : .development))
       }
@@ -67,11 +67,11 @@ struct JPushClientTests {
 
   @Test(
     "apns_production chooses among iPhones alone, whoever the audience names",
-    arguments: ["all", ["registration_id": ["iphone-dev", "iphone", "pixel-dev", "pixel", "mi"]]] as [JSONValue])
+    arguments: ["all", ["registration_id": ["iphonedev", "iphone", "pixeldev", "pixel", "mi"]]] as [JSONValue])
   func environments(audience: JSONValue) async throws {
     try await JPushScene.with { jpush in
       try await Self.addPhones(jpush)
-      for (isProduction, iphone) in [(true, "iphone"), (false, "iphone-dev")] {
+      for (isProduction, iphone) in [(true, "iphone"), (false, "iphonedev")] {
         let body: JSONValue = [
           "platform": "all", "audience": audience, "notification": ["alert": "Hi"],
           "options": ["apns_production": .bool(isProduction)],
@@ -128,6 +128,7 @@ struct JPushClientTests {
           "callback": ["url": "https://example.com/r"],
         ]
       }
+      var vera = try await jpush.scene.signIn(.viewer)
       let drawn = ["big_text", "category", "intent", "style"].map { "notification.android.\($0)" }
       let whole = ["options.classification", "options.third_party_channel", "callback"]
       for (ids, names) in [
@@ -142,7 +143,6 @@ struct JPushClientTests {
         let json = try await jpush.scene.call(.get, "/api/v1/pushes/\(push.uid)", as: .viewer).json
         #expect(json?["unused"] == .array(names.map(JSONValue.string)), "\(ids)")
         #expect(json?["draft"]?["jpush"]?["android"]?["style"] == 1)
-        var vera = try await jpush.scene.signIn(.viewer)
         let page = ScenePage(try await vera.get("/pushes/\(push.uid)"))
         #expect(page.text.contains("Not used") == !names.isEmpty)
       }
@@ -184,11 +184,10 @@ struct JPushClientTests {
       let single = try await jpush.scene.call(.get, "/api/v1/pushes/\(push.uid)", as: .viewer)
       #expect(single.json?["msg_id"] == .string(id), "\(made.status)")
       // One that came another way has none.
-      for other in ["999", "\(push.id + 1)"] {
+      for other in ["999", "\(push.id + 1)", "x"] {
         let none = try await jpush.scene.call(.get, "/api/v1/pushes?msg_id=\(other)", as: .viewer)
         #expect(none.json?["items"] == [], "\(none.text)")
       }
-      #expect(try await jpush.scene.call(.get, "/api/v1/pushes?msg_id=x", as: .viewer).status == 422)
     }
   }
 

@@ -32,7 +32,7 @@ struct PartialReadingTests {
       // JPush
       (
         #"{"platform":["ios","winphone"],"audience":"all","notification":{"alert":"x","winphone":{"alert":"y"}}}"#,
-        ["platform[1]", "notification.winphone"], ["app", "environment"]
+        ["platform.winphone", "notification.winphone"], ["app", "environment"]
       ),
       (
         #"{"platform":"ios","audience":{"tag":["vip"],"abtest":["a"]},"notification":{"alert":"x"},"options":{"time_to_live":-1}}"#,
