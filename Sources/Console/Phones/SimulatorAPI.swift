@@ -249,7 +249,7 @@ enum SimulatorAPI {
     var wanted = NotificationQuery()
     let expectation = SimulatorExpectation(&query)
     wanted.phone = query.number("phone", in: 1...Int(Int32.max)).map(Int64.init)
-    wanted.name = query.text("name")
+    wanted.name = query.text("name", limit: 500)
     if let text = query.text("token", limit: DeviceToken.firebaseCharacters.upperBound) {
       do throws(Problem) {
         wanted.token = try DeviceToken(parsing: text, platforms: Set(Platform.allCases))

@@ -28,7 +28,7 @@ enum SimulatorRequests {
     wanted.outcome = query.choice("outcome")
     wanted.status = query.number("status", in: 200...599)
     wanted.reason = query.text("reason")
-    wanted.token = query.text("token")
+    wanted.token = query.text("token", limit: 1024)
     wanted.phone = query.number("phone", in: 1...Int(Int32.max)).map(Int64.init)
     wanted.push = query.text("push")
     wanted.content = query.content()
@@ -91,11 +91,12 @@ extension APIQuery {
   /// What notifications and requests are searched for by their content.
   mutating func content() -> ContentQuery {
     var content = ContentQuery()
-    content.title = text("title")
-    content.body = text("body")
-    content.part = text("contains")
-    content.value = text("value")
-    if let text = text("pointer") {
+    let limit = 500
+    content.title = text("title", limit: limit)
+    content.body = text("body", limit: limit)
+    content.part = text("contains", limit: limit)
+    content.value = text("value", limit: limit)
+    if let text = text("pointer", limit: limit) {
       content.place = JSONPointer(text)
       if content.place == nil {
         report(
