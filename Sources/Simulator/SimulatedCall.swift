@@ -44,6 +44,18 @@ package struct SimulatedCall: Sendable {
     self.number = number
   }
 
+  /// A request over HTTP/1.1.
+  ///
+  /// - Parameters:
+  ///   - target: path and query as sent.
+  ///   - fields: all header fields, with names in lower case.
+  package init(method: String, target: String, fields: [(name: String, value: String)], body: [UInt8]) {
+    func first(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+    self.init(
+      method: method, target: target, authorization: first("authorization"), contentType: first("content-type"),
+      fields: HeaderList(fields), body: body)
+  }
+
   /// The body as a form, the first value by name.
   var form: [String: String] { Dictionary(formPairs.map { ($0.name, $0.value) }) { first, _ in first } }
 

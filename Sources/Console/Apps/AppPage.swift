@@ -25,7 +25,6 @@ enum AppPage {
     let simulated: Set<Int64>
     let jpushKey: JPushKey?
     let clientKeys: [ClientKey]
-    let pageRules: PageRules
     let approvers: Int
   }
 
@@ -38,7 +37,7 @@ enum AppPage {
       return Found(
         overview: overview, certificates: try TrackedCertificate.all(database), simulated: try simulated(database),
         jpushKey: try JPushKey.find(database, app: id), clientKeys: try ClientKey.all(database, app: id),
-        pageRules: try App.pageRules(database, id: id), approvers: try User.approvers(database).count)
+        approvers: try User.approvers(database).count)
     }
   }
 
@@ -79,8 +78,7 @@ enum AppPage {
       jpush: JPushKeyView(
         key: facts.jpushKey, secret: secret, mayChange: page.may(.admin), address: page.address, now: page.now),
       clientKeys: ClientKeysView(
-        app: overview.app, keys: facts.clientKeys, rules: facts.pageRules, mayChange: page.may(.admin),
-        address: page.address, now: page.now),
+        app: overview.app, keys: facts.clientKeys, mayChange: page.may(.admin), now: page.now),
       mayChange: page.may(.admin), lacksApprovers: facts.approvers < 2)
     return page.answer(view, status: refused == nil ? .ok : .unprocessableContent)
   }

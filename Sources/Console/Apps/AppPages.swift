@@ -10,7 +10,7 @@ import Store
 enum AppPages {
   static let views: [any PageView.Type] = [
     AppListView.self, AppView.self, NewAppView.self, AppEditView.self, AppRemovalView.self,
-    PageRulesView.self,
+    AppCodeView.self, PageRulesView.self,
   ]
 
   static func add(to routes: inout ConsoleRouter) {
@@ -21,6 +21,7 @@ enum AppPages {
     }
     routes.page(.post, "/apps", role: .operator, create)
     routes.page(.get, "/apps/:id") { page in try await AppPage.show(page) }
+    routes.page(.get, "/apps/:id/code", AppCodePage.show)
     routes.page(.get, "/apps/:id/edit", role: .operator) { page in
       let app = try await find(page)
       let form = Form([

@@ -1,11 +1,10 @@
 import Foundation
 import HTTPServer
-import Model
 import Mustache
 import Reactor
 import Store
 
-/// The part of an app's page with its client keys, and the code for the app.
+/// The part of an app's page with its client keys.
 enum ClientKeyPages {
   static func add(_ page: PageContext) async throws -> Response {
     let app = try await AppPages.find(page)
@@ -24,7 +23,7 @@ enum ClientKeyPages {
   }
 }
 
-/// The keys of an app, newest first, and the code that uses the newest.
+/// The keys of an app, newest first.
 struct ClientKeysView: View {
   struct Row: View {
     let key: ClientKey
@@ -39,11 +38,7 @@ struct ClientKeysView: View {
 
   let app: App
   let keys: [ClientKey]
-  /// Which pages of the app taps open.
-  let rules: PageRules
   let mayChange: Bool
-  /// The console's public address.
-  let address: String
   let now: Date
 
   static let fields: [Field<Self>] = [
@@ -51,8 +46,5 @@ struct ClientKeysView: View {
     .flag("has_keys") { !$0.keys.isEmpty },
     .flag("may_add") { $0.mayChange && $0.keys.count < ClientKey.limit },
     .flag("may_remove") { $0.mayChange },
-    .view("code") { view in
-      view.keys.first.map { AppCode(app: view.app, rules: view.rules, address: view.address, clientKey: $0.key) }
-    },
   ]
 }

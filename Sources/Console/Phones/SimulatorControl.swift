@@ -1,5 +1,4 @@
 package import Foundation
-import HTTP2
 package import HTTPServer
 internal import Model
 package import Reactor
@@ -79,9 +78,8 @@ package enum SimulatorControl {
           // A client that has this address as its proxy sends the whole URL (RFC 9112 §3.2.2).
           let target = request.path + (request.query.map { "?\($0)" } ?? "")
           let call = SimulatedCall(
-            method: request.method.rawValue, target: target, authorization: request.header("Authorization"),
-            contentType: request.header("Content-Type"),
-            fields: HeaderList(request.headers.fields.map { ($0.name.lowercased(), $0.value) }),
+            method: request.method.rawValue, target: target,
+            fields: request.headers.fields.map { ($0.name.lowercased(), $0.value) },
             body: try await request.body.collect(upTo: limit))
           guard let reply = try await service.answer(call) else {
             // Close in the middle of the body, so that no client takes it for an answer.

@@ -298,7 +298,8 @@ struct ClientKeyPageTests {
       let key = try #require(made.json?["key"]?.string)
       #expect(made.status == 201)
       var admin = try await scene.signIn(.admin)
-      let page = try await admin.get("/apps/\(app.id)")
+      #expect(ScenePage(try await admin.get("/apps/\(app.id)")).links.contains("/apps/\(app.id)/code"))
+      let page = try await admin.get("/apps/\(app.id)/code")
       for text in [key, "http://localhost:8080", "group.\(app.bundleID)", "FirebaseMessagingService"] {
         #expect(ScenePage(page).text.contains(text), "\(text)")
       }
@@ -318,10 +319,10 @@ struct ClientKeyPageTests {
       }
       let rules = PageRules([.init(type: #"a"$b"#, page: "A", deepLink: "shop://orders/{id}")])
       try await scene.store.write { try App.setPageRules($0, id: app.id, rules, now: scene.now) }
-      let own = ScenePage(try await admin.get("/apps/\(app.id)")).text
+      let own = ScenePage(try await admin.get("/apps/\(app.id)/code")).text
       #expect(own.contains(#""a\"$b": "shop://orders/{id}","#) && own.contains(#""a\"\$b" to "shop://orders/{id}","#))
       try await scene.store.write { try App.setPageRules($0, id: app.id, PageRules([]), now: scene.now) }
-      #expect(ScenePage(try await admin.get("/apps/\(app.id)")).text.contains("[String: String] = [ : ]"))
+      #expect(ScenePage(try await admin.get("/apps/\(app.id)/code")).text.contains("[String: String] = [ : ]"))
       #expect(try await admin.post("/apps/\(app.id)/client-keys").status == 303)
       let keys = try await scene.store.read { try ClientKey.all($0, app: app.id).map(\.key) }
       #expect(keys.count == 2)

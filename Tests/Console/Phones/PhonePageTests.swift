@@ -121,7 +121,8 @@ struct PhonePageTests {
       for word in ["apns-id: ID-1", "apns-collapse-id: news", "apns-push-type: alert"] {
         #expect(headers.contains(word), "\(word)")
       }
-      #expect(try await ben.get("/phones?show=callbacks").text.contains("willPresent") == false, "in the background")
+      let present = "userNotificationCenter(<wbr>willPresent)"
+      #expect(try await ben.get("/phones?show=callbacks").text.contains(present) == false, "in the background")
       let callbacks = try await ben.get("/phones?show=callbacks").text
       #expect(callbacks.contains("<code title=\"userNotificationCenter(_:didReceive:withCompletionHandler:)\">"))
       let name = "userNotificationCenter(<wbr>didReceive)"

@@ -86,7 +86,7 @@ struct LanguageTests {
   private static let withoutPage: Set<String> = [
     "acknowledgement.endless", "body.nothing_to_change", "idempotency.form", "idempotency.mismatch", "query.not_a_span",
     "query.twice", "query.unknown", "query.unknown_similar", "receipts.count", "request.algorithm",
-    "request.not_for_kind", "simulator.faults", "simulator.wait",
+    "request.not_for_kind", "simulator.faults", "simulator.pointer", "simulator.wait",
   ]
 
   /// English sentences by code, where the catalogues have them; nil where they are written in place.

@@ -64,7 +64,7 @@ struct RouteAccessTests {
     ("POST /apps/:id/remove", .admin), ("POST /apps/:id/credentials/:environment", .admin),
     ("POST /apps/:id/credentials/:environment/unbind", .admin),
     ("POST /apps/:id/client-keys", .admin), ("POST /apps/:id/client-keys/remove", .admin),
-    ("GET /apps/:id/pages", .viewer), ("POST /apps/:id/pages", .operator),
+    ("GET /apps/:id/code", .viewer), ("GET /apps/:id/pages", .viewer), ("POST /apps/:id/pages", .operator),
     ("POST /apps/:id/pages/reset", .operator), ("POST /apps/:id/pages/try", .viewer),
     ("POST /apps/:id/jpush-key", .admin), ("POST /apps/:id/jpush-key/remove", .admin),
     ("GET /apps/:id/topics.csv", .viewer), ("GET /apps/:id/topics.json", .viewer),
