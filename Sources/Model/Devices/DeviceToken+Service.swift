@@ -17,8 +17,10 @@ extension DeviceToken {
     }
   }
 
-  /// Whether it is a Firebase registration token of the usual form, which 32 random bytes never have by chance.
+  /// Whether it is a Firebase registration token. Of one that is kept as its bytes alone, the usual form decides, which
+  /// 32 random bytes never have by chance.
   package var isFirebase: Bool {
+    if isText { return !isRegistrationID }
     let mark = Array(":APA91".utf8)
     return bytes.count > mark.count
       && bytes.indices.dropLast(mark.count - 1).contains { bytes[$0] == mark[0] && bytes[$0...].starts(with: mark) }

@@ -81,7 +81,13 @@ enum TokenText {
     } else {
       // `Uint8Array(32) [ 21, 169 … ]`, `bytes([21, 169 …])`
       let start = text.lastIndex { "[{(".contains($0) }.map(text.index(after:)) ?? text.startIndex
-      let items = text[start...].prefix { !"]})".contains($0) }
+      let content = text[start...].prefix { !"]})".contains($0) }
+      // Of several lists, none is the token.
+      guard !text[..<start].contains(","), text[content.endIndex...].allSatisfy({ "]}) ".contains($0) }) else {
+        return nil
+      }
+      let items =
+        content
         .split(separator: ",", omittingEmptySubsequences: false)
         .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
       let arePairs = items.allSatisfy { $0.utf8.count == 2 } && items.contains { Int($0) == nil }

@@ -112,7 +112,7 @@ package struct SimulatedPhone: Sendable, Hashable, Identifiable {
     (self.id, self.name, self.model, self.platform) = (id, name, model, platform)
     (self.environment, self.topic, self.registrationID) = (environment, topic, registrationID)
     // Kept phones have its bytes alone.
-    self.token = DeviceToken(bytes: token.bytes, isText: token.isText || platform.ownProvider != .apns)
+    self.token = DeviceToken(bytes: token.bytes, isText: token.isFirebase || platform.ownProvider != .apns)
     (self.alias, self.state, self.appState, self.power) = (alias, state, appState, power)
     (self.received, self.waiting, self.formerTokens) = (received, waiting, formerTokens)
     self.android = platform == .android ? android ?? AndroidState() : nil

@@ -186,7 +186,8 @@ struct DevicePageTests {
 
   /// The rejected lines of an import, as the link of its report holds them.
   private static func file(_ page: ScenePage) throws -> String {
-    let link = try #require(page.links.first { $0.hasPrefix("data:text/csv;charset=utf-8,") })
+    // With the byte order mark that spreadsheets look for; Foundation leaves it out when it decodes.
+    let link = try #require(page.links.first { $0.hasPrefix("data:text/csv;charset=utf-8,%EF%BB%BF") })
     return try #require(link.drop { $0 != "," }.dropFirst().removingPercentEncoding)
   }
 
@@ -226,7 +227,7 @@ struct DevicePageTests {
       #expect(page.text.contains("4 lines read: 2 added, 2 rejected"))
       #expect(page.text.contains("token") && page.text.contains("platform"))
       let rejected = try Self.file(page)
-      #expect(rejected.hasPrefix("\u{FEFF}line,field,message\r\n3,token,") && rejected.contains("\r\n4,platform,"))
+      #expect(rejected.hasPrefix("line,field,message\r\n3,token,") && rejected.contains("\r\n4,platform,"))
       #expect(!page.text.contains("signalbox devices import"), "the file has all")
       #expect(try await scene.count("devices") == 2)
       let ndjson =

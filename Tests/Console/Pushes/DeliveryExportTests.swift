@@ -63,11 +63,14 @@ struct DeliveryExportTests {
         Registration(token: DeviceToken(text: $0), environment: .development, platform: .android)
       }
       try await scene.store.write { _ = try Device.register($0, app: app.id, phones, now: ConsoleScene.noon) }
-      let uid = try await scene.send([
-        "app": .string(ConsoleScene.bundleID), "environment": "development", "platforms": ["android"],
-        "audience": ["device_token": .array(texts.map(JSONValue.string))], "notification": ["body": "World"],
-      ])
-      let push = try await scene.finished(uid)
+      var rule = Audience.Rule()
+      rule.deviceToken = try texts.map { try DeviceToken(parsing: $0, platforms: [.ios, .android]) }
+      var draft = PushDraft(
+        app: ConsoleScene.bundleID, environment: .development, platforms: [.android], audience: .rule(rule),
+        notification: PushNotification())
+      draft.notification.body = "World"
+      let push = try await scene.send(draft)
+      let uid = push.uid
       let names = ["/pushes/\(uid)/deliveries.csv", "/pushes/\(uid)/deliveries.json", "/devices.csv", "/devices.json"]
       try await scene.served(to: try await scene.signIn(.viewer)) { served in
         for name in names {

@@ -185,6 +185,7 @@ struct TokenNotationTests {
     #expect(DeviceToken(bytes: letters, provider: .fcm).text == String(repeating: "U", count: 32))
     #expect(DeviceToken(text: oldFirebase).abbreviated == "\(oldFirebase.prefix(8))…\(oldFirebase.suffix(8))")
     #expect(DeviceToken(bytes: letters, provider: .apns) == DeviceToken(bytes: letters, provider: .fcm))
+    #expect(DeviceToken(text: oldFirebase).isFirebase && !DeviceToken(bytes: letters, provider: .apns).isFirebase)
   }
 
   @Test("a draft for a token without a colon has it as it was written")

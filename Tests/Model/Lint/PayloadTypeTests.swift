@@ -162,8 +162,8 @@ struct PayloadTypeTests {
     let repeated = Self.times(["stale-date": 1_800_300_000]) { $0.recurrence = daily }
     #expect(
       lines(repeated) == [
-        "warning apns.payload.aps.stale-date lint.live_activity_runs_past",
         "warning apns.payload.aps.timestamp lint.live_activity_repeats",
+        "warning apns.payload.aps.stale-date lint.live_activity_runs_past",
       ])
     let header = Self.found(["alert": "x"]) {
       $0.recurrence = daily
