@@ -40,7 +40,9 @@ extension DeviceWriter {
   /// Says once, and not with every start of the app, that a device stayed in production.
   func noteStay(_ device: Int64) throws {
     let last = try database.fetchOne(
-      "SELECT kind FROM device_events WHERE device_id = ? ORDER BY number DESC LIMIT 1", device
+      """
+      SELECT kind FROM device_events WHERE device_id = ? AND kind IN (?, ?) ORDER BY number DESC LIMIT 1
+      """, device, DeviceEvent.Kind.environmentKept.rawValue, DeviceEvent.Kind.environmentChanged.rawValue
     ) { $0.text(0) }
     guard last != DeviceEvent.Kind.environmentKept.rawValue else { return }
     try note(device, .environmentKept, [:])

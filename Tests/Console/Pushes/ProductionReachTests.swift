@@ -90,8 +90,8 @@ struct ProductionReachTests {
       #expect(try await ben.post("/smoke-tests", test).status == 403)
       if audience["tag"] != nil {
         let made = try #require(try await anna.post("/smoke-tests", test).location)
-        #expect(try await anna.post(made + "/run").status == 422, "without the name")
-        #expect(try await ben.post(made + "/run", [("confirm", "Shop")]).status == 403)
+        #expect(try await anna.post(made + "/runs").status == 422, "without the name")
+        #expect(try await ben.post(made + "/runs", [("confirm", "Shop")]).status == 403)
       }
     }
   }
@@ -103,7 +103,7 @@ struct ProductionReachTests {
       try await Self.share(scene)
       let sent = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: Self.draft(audience))
       #expect(sent.json?["state"] == "needs_approval", "\(sent.text)")
-      let daily = Self.draft(audience).with("repeat", ["every": "day", "at": "09:00", "zone": "UTC"])
+      let daily = Self.draft(audience).with("repeat", ["every": "day", "at": "09:00", "time_zone": "UTC"])
       let schedule = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: daily)
       #expect(schedule.json?["state"] == "needs_approval", "\(schedule.text)")
       let named = try await scene.call(
@@ -126,6 +126,35 @@ struct ProductionReachTests {
         .post, "/api/v1/pushes", as: nil, json: Self.draft(["topic": "news"]), headers: headers)
       #expect(sent.status == 202 && sent.json?["state"] != "needs_approval", "\(sent.text)")
       #expect(!sent.text.contains("production.counts"))
+    }
+  }
+
+  @Test("Android devices of production are reached by JPush's API whatever apns_production says, and wait for approval")
+  func jpush() async throws {
+    try await JPushScene.with { jpush in
+      let (scene, app) = (jpush.scene, jpush.app)
+      try await scene.store.write { database in
+        for provider in [ProviderKind.fcm, .jpush] {
+          try Credential.bind(
+            database, app: app.id, provider: provider, environment: .production, certificate: nil,
+            endpoint: "simulator", now: ConsoleScene.noon)
+        }
+        let token = DeviceToken(bytes: Array("phone:APA91bHun4MxP5egoKMwt2KZFBaFUH1RYqxHfGkc8".utf8))
+        _ = try Device.register(
+          database, app: app.id, [Registration(token: token, environment: .production, platform: .android)],
+          now: ConsoleScene.noon)
+        let entry = NewAuditEntry(actor: "anna", action: "", subject: "")
+        _ = try App.setApproval(database, id: app.id, true, by: entry, now: ConsoleScene.noon)
+      }
+      let options: JSONValue = ["apns_production": false]
+      let sent = try await jpush.call(
+        .post, "/v3/push", JPushScene.push.with("platform", ["android"]).with("options", options))
+      let id = try #require(sent.json?["msg_id"]?.string.flatMap { Int64($0) }, "\(sent.text)")
+      #expect(try await scene.store.read { try Push.get($0, id: id).state } == .needsApproval)
+      let development = try await ApprovalPageTests.token(scene, of: nil, ["send-development"])
+      let draft = Self.draft("all").with("options", ["any_android": true])
+      let answer = try await scene.call(.post, "/api/v1/pushes", as: nil, json: draft, headers: development)
+      #expect(answer.status == 403, "\(answer.text)")
     }
   }
 
@@ -162,7 +191,7 @@ struct ProductionReachTests {
           .post, "/api/v1/devices/import", as: nil,
           headers: headers.merging(["Content-Type": "application/x-ndjson"]) { $1 },
           body: Array((body.text() + "\n").utf8))
-        #expect(line.json?["rejected"] == 1 && line.text.contains("production.leaves"), "\(line.text)")
+        #expect(line.json?["rejected"] == 1 && line.text.contains("Taking a device out of production"), "\(line.text)")
       }
       let form = [
         ("app", ConsoleScene.bundleID), ("environment", "development"), ("platform", "ios"),
