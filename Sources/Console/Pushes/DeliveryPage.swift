@@ -127,18 +127,11 @@ enum DeliveryPage {
           duration: isTimed ? texts.duration(milliseconds: delivery.durationMilliseconds) : "",
           request: request,
           answer: exchange.answer,
-          rebuilt: rebuilt(push, isWhole: kept != nil, texts))
+          rebuilt: DeliveryAttemptView.rebuilt(push, isWhole: kept != nil, texts))
       },
       curl: exchange.curl,
       curlNote: isSimulated ? texts(exchange.curl == nil ? "delivery.curl_stopped" : "delivery.curl_simulated") : nil,
       shared: isJPush && exchange.request != nil ? shared(message, texts) : nil)
-  }
-
-  /// What of the exchange is reconstructed.
-  private static func rebuilt(_ push: Push, isWhole: Bool, _ texts: Texts) -> String {
-    let isMessage = push.draft?.audience.subscribers != nil
-    if isWhole { return texts(isMessage ? "delivery.rebuilt_message_sent" : "delivery.rebuilt_sent") }
-    return texts(isMessage ? "delivery.rebuilt_message" : "delivery.rebuilt")
   }
 
   /// When a device is tried again, or that it will not be.

@@ -1,4 +1,5 @@
 import Foundation
+import Model
 import Mustache
 import Store
 
@@ -95,6 +96,13 @@ struct DeliveryAttemptView: View {
   let answer: String?
   /// What it was reconstructed from.
   let rebuilt: String
+
+  /// - Parameter isWhole: whether the response is shown as it came.
+  static func rebuilt(_ push: Push, isWhole: Bool, _ texts: Texts) -> String {
+    let isMessage = push.draft?.audience.subscribers != nil
+    if isWhole { return texts(isMessage ? "delivery.rebuilt_message_sent" : "delivery.rebuilt_sent") }
+    return texts(isMessage ? "delivery.rebuilt_message" : "delivery.rebuilt")
+  }
 
   static let fields: [Field<Self>] = [
     .number("number") { $0.number },

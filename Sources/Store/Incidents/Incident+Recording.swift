@@ -13,8 +13,8 @@ struct IncidentBatch {
   private(set) var causes: [ProviderKind: [IncidentCause: Int]] = [:]
   /// When the last of them was known.
   private var seenAt = Date.distantPast
-  /// The last request that was accepted.
-  private(set) var accepted: [ProviderKind: Date] = [:]
+  /// When the last request that was accepted was made, and answered.
+  private(set) var accepted: [ProviderKind: (asked: Date, at: Date)] = [:]
 
   init(push: Int64, app: Int64, environment: Environment) {
     (self.push, self.app, self.environment) = (push, app, environment)
@@ -26,9 +26,12 @@ struct IncidentBatch {
     causes[provider, default: [:]][cause, default: 0] += 1
   }
 
-  /// - Parameter asked: the time of the request.
-  mutating func accept(_ provider: ProviderKind, asked: Date) {
-    accepted[provider] = max(accepted[provider] ?? asked, asked)
+  /// - Parameters:
+  ///   - asked: the time of the request.
+  ///   - at: the time of its answer.
+  mutating func accept(_ provider: ProviderKind, asked: Date, at: Date) {
+    let before = accepted[provider] ?? (asked, at)
+    accepted[provider] = (max(before.asked, asked), max(before.at, at))
   }
 
   /// What holds devices up, without an outcome. Not counted if others got through.
@@ -60,7 +63,9 @@ struct IncidentBatch {
         try tie(database, id, count, now: now)
       }
     }
-    for (provider, asked) in accepted { try heal(database, place(provider), asked: asked, now: now) }
+    for (provider, last) in accepted {
+      try heal(database, place(provider), asked: last.asked, answered: last.at, now: now)
+    }
   }
 
   /// After them: a broadcast always has some devices whose app was removed, which is an incident only by number, see
@@ -134,10 +139,15 @@ struct IncidentBatch {
     }
   }
 
-  private func heal(_ database: Database, _ place: IncidentPlace, asked: Date, now: Date) throws {
+  private func heal(
+    _ database: Database, _ place: IncidentPlace, asked: Date, answered: Date, now: Date
+  ) throws {
     for incident in try Incident.going(database, place) {
       let isOver: Bool
       switch incident.cause.kind {
+      // Nobody missed anything, and devices waited for any answer: this is one, however long ago it was asked for.
+      case .service where incident.devices == 0 && OwnReason(rawValue: incident.cause.reason) != nil:
+        isOver = incident.lastAt < answered
       case .credential, .service: isOver = incident.lastAt < asked
       case .request: isOver = try isRepeated(database, incident)
       case .parked, .unregistered: isOver = false

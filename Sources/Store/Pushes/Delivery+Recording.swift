@@ -116,7 +116,7 @@ extension Delivery {
           let asked = result.at.addingTimeInterval(-Double(result.durationMilliseconds) / 1000)
           if kind == .accepted {
             accepted[result.deviceID] = asked
-            incidents.accept(result.provider, asked: asked)
+            incidents.accept(result.provider, asked: asked, at: result.at)
           } else {
             incidents.add(kind, reason: word, result.provider, at: result.at)
           }
