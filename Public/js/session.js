@@ -1,7 +1,6 @@
 // A page whose session has ended leaves: what it shows must not stay on the screen. Each tab knows when its session
 // would end, and asks before it leaves, because another tab may have used the session since.
 
-import { isChanged } from './changes.js';
 import { forgetNow } from './forget.js';
 import { base } from './page.js';
 
@@ -54,29 +53,10 @@ async function check() {
     return ask(0.5);
   }
   if (signedOut) forgetNow();
-  const kept = signedOut ? undefined : await keep();
+  const kept = signedOut ? undefined : await import('./leaving.js').then(({ keep }) => keep(own), () => undefined);
   const back = encodeURIComponent(kept ?? own(location.pathname) + location.search);
   location.replace(`${base}/session/new?why=${signedOut ? 'out' : kept ? 'kept' : 'ended'}&return=${back}`);
 }
 
 // A path as the console knows it, which may be served below another one.
 function own(path) { return path.slice(base.length); }
-
-// What somebody began to type is kept by the server until the next sign-in. The send form keeps its own.
-async function keep() {
-  const form = [...document.querySelectorAll('form[method=post]:not([data-preview])')]
-    .find((one) => [...one.elements].some((field) => !['password', 'file'].includes(field.type) && isChanged(field)));
-  if (!form) return undefined;
-  try {
-    const fields = [...new FormData(form)].filter(([, value]) => typeof value === 'string');
-    const place = new URLSearchParams({
-      page: own(location.pathname) + location.search, action: own(form.getAttribute('action')),
-    });
-    const answer = await fetch(`${base}/session/kept?${place}`, {
-      method: 'POST', body: new URLSearchParams(fields), credentials: 'same-origin',
-    });
-    return (await answer.json()).page ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
