@@ -98,7 +98,7 @@ extension InBrowser {
         try await begin(scene, "development", "tag")
         try await scene.fill("tag", "betaa")
         try await scene.fill("body", "for the curious")
-        try await scene.press("Fix")
+        try await scene.press("Set Any of these tags to “beta”")
         try await scene.browser.wait(for: "//input[@id='tag'][@value='beta']")
         try await scene.browser.wait(for: "//input[@id='tag'][@role='combobox']")
         let focused = try await scene.browser.run(script: "return document.activeElement.id") as? String

@@ -57,7 +57,7 @@ struct IncidentWords {
 
   /// As “Shop, production”.
   var place: String {
-    texts("words.in_\(incident.place.environment.rawValue)", ["app": app?.app.name ?? ""])
+    (app?.app.name ?? "") + texts("words.in_\(incident.place.environment.rawValue)")
   }
 
   /// What became of it, and when it ends by itself.

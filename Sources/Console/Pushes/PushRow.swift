@@ -43,7 +43,10 @@ struct PushRow: View {
     .flag("is_blocked") { $0.isBlocked },
     // An audience without devices has no outcome to count.
     .flag("is_counted") { $0.listed.push.target ?? 0 > 0 },
-    .flag("reached_nobody") { $0.listed.push.result == .nobody },
+    .flag("reached_nobody") { row in
+      // That the app is gone says more.
+      row.listed.push.result == .nobody && row.listed.push.counts.deadToken < row.listed.push.target ?? 0
+    },
     .flag("is_paused") { $0.listed.push.state == .paused },
     .flag("is_canceled") { $0.listed.push.state == .cancelled },
     .flag("is_sending") { $0.listed.push.state == .sending },

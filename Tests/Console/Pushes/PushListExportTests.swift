@@ -36,7 +36,7 @@ struct PushListExportTests {
       let vera = try await scene.signIn(.viewer)
       try await scene.served(to: vera) { served in
         let csv = try await served.get("/pushes.csv")
-        #expect(csv.contains("id,app,environment,audience,title,body,state,error,source,created_by,created_at,"))
+        #expect(csv.contains("id,app,environment,audience,title,body,state,error,result,source,created_by,created_at,"))
         let uids = csv.matches(of: /(?m)^(push[0-9]+),com\.example\.shop,development,all,/).map { String($0.1) }
         #expect(uids.count == 2100 && Set(uids).count == 2100)
         #expect(csv.contains(",'@SUM(A1),"), "a formula is guarded")

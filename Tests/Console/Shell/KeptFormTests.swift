@@ -18,7 +18,7 @@ struct KeptFormTests {
     ("/pushes/new", "/pushes/preview", SendPageTests.fields),
     ("/settings/webhooks/new", "/settings/webhooks", [("name", "Hook"), ("url", "https://a.example/x?y=1&z=2")]),
     ("/settings/receivers/new?channel=email", "/settings/receivers", [("name", "Ops"), ("address", "a@b.example")]),
-    ("/settings/retention", "/settings/retention", [("deliveries", "17"), ("pushes", "170")]),
+    ("/settings/retention", "/settings/retention", [("deliveries_days", "17"), ("pushes_days", "170")]),
     ("/settings/reminders", "/settings/reminders", [("days", "45, 20, 3"), ("hour", "7")]),
     ("/settings/mail", "/settings/mail", [("host", "mail.example.com"), ("port", "2525"), ("from", "a@b.example")]),
     ("/settings/tokens", "/settings/tokens", [("name", "ci"), ("scopes", "devices"), ("expires", "365d")]),
@@ -136,7 +136,7 @@ struct KeptFormTests {
       ("/apps/new", "/apps", [("name", ""), ("bundle_id", "not an id")]),
       ("/devices/new", "/devices", [("app", ConsoleScene.bundleID), ("token", "zz"), ("alias", "bert")]),
       ("/settings/webhooks/new", "/settings/webhooks", [("name", "Hook"), ("url", "ftp://a.example")]),
-      ("/settings/retention", "/settings/retention", [("deliveries", "never")]),
+      ("/settings/retention", "/settings/retention", [("deliveries_days", "never")]),
     ] as [(String, String, [(String, String)])])
   func language(page: String, action: String, typed: [(String, String)]) async throws {
     try await ConsoleScene.with { scene in

@@ -14,11 +14,11 @@ struct ShownPageTests {
     ("/pushes/preview", [("app", ConsoleScene.bundleID)], "/pushes/new", "Choose an audience."),
     ("/audiences/explanation", SendPageTests.fields, "/audiences/explanation", "Explain"),
     ("/devices/batch", [("device", "1"), ("action", "delete")], "/devices", "Delete"),
-    ("/settings/retention", [("deliveries", "1"), ("pushes", "1")], "/settings/retention", ""),
+    ("/settings/retention", RetentionPolicy.fields.map { ($0.name, "1") }, "/settings/retention", "Retention"),
     ("/templates/new", SendPageTests.fields, "/templates/new", "Hello"),
-    ("/smoke-tests/new", SendPageTests.fields, "/smoke-tests/new", ""),
+    ("/smoke-tests/new", SendPageTests.fields, "/smoke-tests/new", "Hello"),
     ("/pushes/paste", [("pasted", "{\"aps\":{\"alert\":\"Hi\"}}")], "/pushes/new", "Hi"),
-    ("/apps/1/pages/try", [("payload", "{}")], "/apps/1/pages", ""),
+    ("/apps/1/pages/try", [("payload", "{\"aps\":{}}")], "/apps/1/pages", "aps"),
     ("/settings/tokens", [("name", "ci"), ("expires", "30d"), ("scopes", "read")], "/settings/tokens", "sbx_"),
     ("/certificates/calendar", [], "/certificates", "certificates.ics"),
     ("/apps/1/jpush-key", [], "/apps/1", "aster secret"),
@@ -59,7 +59,7 @@ struct ShownPageTests {
       let made = try await anna.post("/settings/tokens", [("name", "ci"), ("expires", "30d"), ("scopes", "read")])
       let value = try #require(ScenePage(made).text(id: "token"))
       let address = try #require(anna.lastShown)
-      #expect(try await scene.count("api_tokens") == User.Role.allCases.count + 1)
+      #expect(try await scene.count("tokens") == User.Role.allCases.count + 1)
       #expect(try await anna.get(address).text.contains(value))
       var eve = try await scene.signIn(.admin, name: "eve@example.com")
       #expect(try await !eve.get(address).text.contains(value))

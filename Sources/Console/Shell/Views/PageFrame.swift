@@ -95,6 +95,9 @@ struct FramePerson: View {
 struct FrameFlash: View {
   let text: String
 
+  /// A message of the page itself.
+  init(flash key: String, _ texts: Texts) { text = texts("flash.\(key)") }
+
   /// - Parameter cookie: what ``PageContext/redirect(to:flash:count:)`` wrote, or what somebody made up.
   init?(cookie: String, _ texts: Texts) {
     let parts = cookie.split(separator: ":", maxSplits: 1)

@@ -107,7 +107,7 @@ extension PageContext {
     let flash = Cookies.value(Cookies.flash, of: request).flatMap { FrameFlash(cookie: $0, texts) }
     let kept = keptForm()
     let isLost = kept == nil && user != nil && request.method.isSafe && filled(KeptForm.item) != nil
-    frame.flash = isLost || kept != nil ? FrameFlash(cookie: isLost ? "form_lost" : "form_kept", texts) : flash
+    frame.flash = isLost || kept != nil ? FrameFlash(flash: isLost ? "form_lost" : "form_kept", texts) : flash
     var response = console.views.page(view, frame, status: status)
     if let kept, let html = response.body.bytes { response.body = .bytes(FormFiller.fill(html, kept)) }
     if flash != nil { Cookies.set(Cookies.flash, "", age: 0, on: &response, request) }
