@@ -172,6 +172,8 @@ package final class Database {
         """
         PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY
         """)
+      // Even the last connection, once it is closed: another program may replicate the log.
+      _ = csqlite_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     case .readOnly: try script("PRAGMA query_only = ON")
     case .backup: try script("PRAGMA synchronous = FULL")
     }

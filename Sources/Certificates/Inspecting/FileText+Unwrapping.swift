@@ -54,20 +54,30 @@ extension FileText {
     rest = rest.drop { Self.frame.contains($0) }
     // A text that begins with a hyphen would be Base64 of URLs, too.
     guard let first = rest.utf8.first, ASCII.isAlphanumeric(first) || "/_+".utf8.contains(first) else { return nil }
+    // Most long texts are not decoded as a whole.
+    guard let beginning = Self.decoded(Array(rest.utf8.prefix(60)).filter { $0 > 0x20 }.prefix(16)),
+      rest.hasPrefix("MI") || FileText(beginning) != nil
+    else { return nil }
     while let last = rest.last, Self.frame.contains(last) || last == "=" { rest.removeLast() }
-    let value = rest.contains("\\") ? Self.withoutEscapes(String(rest)) : String(rest)
-    var digits = Data(value.utf8.lazy.filter { $0 > 0x20 })
-    for index in digits.indices {
-      if digits[index] == UInt8(ascii: "-") { digits[index] = UInt8(ascii: "+") }
-      if digits[index] == UInt8(ascii: "_") { digits[index] = UInt8(ascii: "/") }
-    }
-    digits += Data(repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
-    guard digits.count >= 32, let decoded = Data(base64Encoded: digits) else { return nil }
+    let hasEscapes = rest.utf8.contains(UInt8(ascii: "\\"))
+    let digits = Array((hasEscapes ? Self.withoutEscapes(String(rest)) : String(rest)).utf8).filter { $0 > 0x20 }
+    guard digits.count >= 32, let decoded = Self.decoded(digits[...]) else { return nil }
     // Every binary format is a SEQUENCE with a long length.
     guard let text = FileText(decoded) else { return rest.hasPrefix("MI") ? decoded : nil }
     let isKnown =
       ["{", "[", "-----BEGIN "].contains { text.head.hasPrefix($0) } || text.isOfServiceAccount || text.unwrapped != nil
     return isKnown ? decoded : nil
+  }
+
+  /// The bytes of Base64 in either alphabet, with or without padding.
+  private static func decoded(_ digits: ArraySlice<UInt8>) -> Data? {
+    var digits = Array(digits)
+    for index in digits.indices {
+      if digits[index] == UInt8(ascii: "-") { digits[index] = UInt8(ascii: "+") }
+      if digits[index] == UInt8(ascii: "_") { digits[index] = UInt8(ascii: "/") }
+    }
+    digits += [UInt8](repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
+    return Data(base64Encoded: Data(digits))
   }
 
   /// What stands around a value.

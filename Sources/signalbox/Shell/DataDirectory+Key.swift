@@ -48,9 +48,11 @@ extension DataDirectory {
   }
 
   /// Creates the key file with a new key, unless it is there, for the service's user.
-  func createKey() throws -> SealingKey {
+  func createKey() throws -> SealingKey { try Self.createKey(keyFile, like: [database, path]) }
+
+  private static func createKey(_ keyFile: String, like models: [String]) throws -> SealingKey {
     let key = try SealingKey.loadOrCreate(path: keyFile)
-    try FileOwner.hand(keyFile, like: [database, path])
+    try FileOwner.hand(keyFile, like: models)
     return key
   }
 
@@ -59,6 +61,8 @@ extension DataDirectory {
     let keyFile = keyFile
     let known = try storedKey()
     let key = try known ?? (exists ? nil : createKey())
-    return KeyRing(key, path: keyFile) { try self.createKey() }
+    // Without this object, whose end releases the folder's lock.
+    let models = [database, path]
+    return KeyRing(key, path: keyFile) { try Self.createKey(keyFile, like: models) }
   }
 }

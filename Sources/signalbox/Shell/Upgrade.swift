@@ -72,6 +72,8 @@ struct Upgrade {
   /// Whether the copy is of the version before the first step of this upgrade. One of the present version may be of an
   /// earlier attempt that changed nothing, after which the earlier version went on: it is made again.
   private func isUsable() throws -> Bool {
+    // A reader leaves them beside a file that it must not change (https://www.sqlite.org/wal.html §5).
+    defer { for suffix in ["-wal", "-shm"] { unlink(copy + suffix) } }
     // What cannot be read is not replaced either.
     guard let before = try? steps(copy, .readOnly) else { return true }
     let now = try steps(directory.database, .reader)

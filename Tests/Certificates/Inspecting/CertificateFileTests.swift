@@ -128,7 +128,10 @@ struct CertificateFileTests {
     #expect(file.role == role)
     #expect(file.kind == role.kind)
     #expect(file.environments == environments)
-    #expect(file.canSend == role.kind.isForAPNs)
+    // Those for passes, websites and device management send to the topic that they name.
+    let namesTopic = role.kind == .appleCertificate && !file.topics.isEmpty
+    #expect(file.canSend == (role.kind.isForAPNs || namesTopic))
+    #expect(!namesTopic || role != .developmentSigning && role != .distributionSigning)
     let warning = file.warnings(now: noon).first
     switch role {
     case .developmentSigning, .distributionSigning: #expect(warning == .signingInsteadOfPush)

@@ -76,7 +76,8 @@ struct OwnTopicTests {
       let payload = APNsPayload(draft)
       #expect(payload.json == test.payload && payload.pushType == test.type && payload.topic == test.topic)
       let created = try await scene.call(.post, "/api/v1/pushes", as: .admin, json: .object(members))
-      #expect(created.status == 202 && created.json?["findings"]?.array?.isEmpty != false, "\(created.text)")
+      let findings = (created.json?["findings"]?.array ?? []).filter { $0["severity"] != "hint" }
+      #expect(created.status == 202 && findings.isEmpty, "\(created.text)")
       let push = try await scene.finished(try #require(created.json?["id"]?.string))
       #expect(push.counts.accepted == 2)
       // Its page knows what it is for.
