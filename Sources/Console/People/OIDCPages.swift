@@ -158,11 +158,9 @@ enum OIDCPages {
     }
     let problem = Problem("", OIDCMessage.valuesLeftOut, ["claim": claim, "role": user.role.rawValue])
     page.console.log.warning(problem.text, ["person": user.name])
-    var response = try await SessionPages.enter(
-      page, user, returnTo: flow.returnTo, with: "OIDC", .provider,
+    return try await SessionPages.enter(
+      page, user, returnTo: flow.returnTo, with: "OIDC", .provider, flash: "oidc_values_left_out",
       noting: ["reason": "claim left out", "claim": .string(claim), "role": .string(user.role.rawValue)])
-    Cookies.set(Cookies.flash, "oidc_values_left_out", age: 60, on: &response, page.request)
-    return response
   }
 
   /// The signed-in person has signed in at the provider once more.

@@ -204,12 +204,13 @@ enum SessionPages {
   /// - Parameters:
   ///   - proof: what let the person in, for the activity log.
   ///   - secondStep: whether it was more than a password.
+  ///   - flash: what the next page says.
   ///   - more: what else the activity log says of it.
   static func enter(
     _ page: PageContext, _ user: User, returnTo: String, with proof: String, _ secondStep: Session.SecondStep?,
-    noting more: [String: JSONValue] = [:]
+    flash: String? = nil, noting more: [String: JSONValue] = [:]
   ) async throws -> Response {
-    var response = Response.redirect(to: returnTo)
+    var response = page.redirect(to: returnTo, flash: flash)
     let entry = NewAuditEntry(
       actor: user.name, action: "session.open", subject: "user \(user.name)",
       detail: .object(more.merging(["with": .string(proof)]) { $1 }),

@@ -114,7 +114,7 @@ struct LocaleTests {
     add("activity.values.", ["code", "confirm", "first_start", "invitation", "passkey", "password", "reset"])
     add("certificates.formats.", ["p12", "pem", "der", "mobileprovision", "json", "text"])
     add("activity.values.", ["too_many_attempts", "too_many_wrong_secrets", "wrong_key_pair"])
-    add("activity.values.", ["csrf", "own_approval", "production", "role", "wrong_key"])
+    add("activity.values.", ["claim_left_out", "csrf", "leaving", "own_approval", "production", "role", "wrong_key"])
     add("flash.jpush_", ["schedule", "tag", "alias"], "_removed")
     add("confirm.service_", PushValidation.Answer.allCases.map(\.rawValue))
     add("topics.state_", TopicChange.State.allCases.map(\.name))
