@@ -243,9 +243,9 @@ struct SegmentTests {
       #expect(several.text.contains("Several devices match"))
       // It has an address of its own, which another language leads to.
       #expect(try ScenePage(several).values("return") == [#require(vera.lastShown)])
-      let address = try #require(vera.lastShown)
-      _ = try await vera.post("/language", [("lang", "zh-Hans"), ("return", address)])
-      let chinese = try await vera.get(address)
+      let shown = try #require(vera.lastShown)
+      _ = try await vera.post("/language", [("lang", "zh-Hans"), ("return", shown)])
+      let chinese = try await vera.get(shown)
       #expect(chinese.text.contains("有多台设备符合") && ScenePage(chinese).values("device") == ["Ada"])
       _ = try await vera.post("/language", [("lang", "en"), ("return", "/")])
       let chosen = try await vera.post("/audiences/explanation", form + [("device", "Ada"), ("device_id", "2")])
