@@ -99,7 +99,7 @@ struct APIImportTests {
       try await limit(30)
       let page = try await anna.upload(
         "/devices/import", [.field("format", "ndjson"), .file("file", name: "d.ndjson", Array(text.utf8))])
-      #expect(page.status == 507 && page.text.contains("20000 devices of the file were imported before"))
+      #expect(page.status == 507 && page.text.contains("20,000 devices of the file were imported before"))
       let none = try await send(scene, (1...3000).map { line($0) }.joined(separator: "\n"))
       #expect(none.status == 507 && none.json?["detail"]?.string?.contains("Nothing was changed") == true)
       try await limit(0)
