@@ -122,12 +122,11 @@ package struct CaughtRequest: Sendable, Identifiable {
   /// The body as JSON, that of GCM's plain-text form too; nil: it is none, or was too long to keep.
   package var json: JSONValue? {
     guard !body.isEmpty, body.count == bodyByteCount else { return nil }
-    if isForm {
-      let call = SimulatedCall(method: method, target: target, authorization: nil, body: body)
-      return LegacyForm.json(call.formPairs)
-    }
-    // What cannot be read was refused, and is shown as text.
-    return try? JSONValue(parsing: body)
+    // First, whatever it is announced as: curl calls every body a form. What cannot be read is shown as text.
+    if let json = try? JSONValue(parsing: body) { return json }
+    guard server == .fcm, isForm else { return nil }
+    let call = SimulatedCall(method: method, target: target, authorization: nil, body: body)
+    return LegacyForm.json(call.formPairs)
   }
 
   /// Device tokens, registration tokens and registration IDs that it names.

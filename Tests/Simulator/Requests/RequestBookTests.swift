@@ -105,6 +105,22 @@ struct RequestBookTests {
     #expect(CaughtRequest(sent, .init()).fields.map(\.value) == ["key=…", "Basic …", "a=…", "key=AAAA"])
   }
 
+  @Test(
+    "a body is read as what it is, whatever it is announced as",
+    arguments: [
+      (SimulatedServer.development, #"{"aps":{"alert":{"title":"Sale"}}}"#, "Sale"),
+      (.fcm, #"{"notification":{"title":"Sale"}}"#, "Sale"), (.fcm, "registration_id=x&data.a=b", nil),
+    ] as [(SimulatedServer, String, String?)])
+  func announced(server: SimulatedServer, body: String, title: String?) {
+    let sent = CaughtRequest.Sent(
+      server: server, at: FCMScene.start, method: "POST", target: "/x",
+      fields: HeaderList([("content-type", "application/x-www-form-urlencoded")]), body: Array(body.utf8),
+      bodyByteCount: body.utf8.count)
+    let request = CaughtRequest(sent, .init())
+    #expect(request.alert.title == title && request.json != nil)
+    #expect(title != nil || request.json?["data"]?["a"] == "b")
+  }
+
   // MARK: What is searched for
 
   @Test(
