@@ -22,10 +22,13 @@ document.addEventListener('submit', (event) => {
     lost.hidden = false;
   };
   request.addEventListener('load', () => {
+    const { pathname, search } = new URL(request.responseURL);
     // Signed out meanwhile: another page has answered.
-    if (request.responseURL !== form.action) location.assign(request.responseURL);
+    if (pathname !== new URL(form.action).pathname) return location.assign(request.responseURL);
     // A proxy in between that refuses the file answers with a page of its own.
-    else if (!show(request.responseText)) fail();
+    if (!show(request.responseText)) return fail();
+    // What the form led to has an address of its own.
+    history.replaceState(null, '', pathname + search);
   });
   request.addEventListener('error', fail);
   lost.hidden = true;

@@ -6,9 +6,9 @@ package import SQLite
 /// Which environment's right a push needs: that of the phones it reaches, whatever environment it names.
 ///
 /// APNs has an address for each environment. FCM and JPush know none: one service account or AppKey reaches every phone
-/// of its project. Devices are told apart by what they are registered as here, but the subscribers of a topic are known
-/// to FCM alone, and JPush's tags and aliases to its AppKey. Such audiences count as production, unless the credential
-/// for development serves nothing in production (docs/protocols.md §7.6).
+/// of its project. Devices are told apart by what they are registered as here: through FCM and through JPush, each is
+/// named by its own token or registration ID. But the subscribers of a topic are known to FCM alone. Topics and conditions
+/// count as production, unless the credential for development serves nothing in production (docs/protocols.md §7.6).
 package struct ProductionGuard: Sendable, Hashable {
   /// Whose right is needed, and whose approval.
   package let environment: Environment
@@ -20,12 +20,10 @@ package struct ProductionGuard: Sendable, Hashable {
   ///   - environment: the one that the push names.
   ///   - draft: its JSON.
   private init(_ database: Database, app: Int64, _ environment: Environment, _ draft: JSONValue) throws {
-    let platforms = Set((draft["platforms"]?.array ?? []).compactMap { $0.string.flatMap(Platform.init) })
-    service =
-      environment == .production
-      ? nil : try Self.sharedService(database, app: app, Audience(draft: draft), platforms)
+    service = environment == .production ? nil : try Self.sharedService(database, app: app, Audience(draft: draft))
     // JPush's option for the environment is about iOS alone (docs/protocols.md §4.9).
-    let isAnyAndroid = draft["options"]?["any_android"] == true && platforms.contains(.android)
+    let reachesAndroid = draft["platforms"]?.array?.contains(.string(Platform.android.rawValue)) ?? false
+    let isAnyAndroid = draft["options"]?["any_android"] == true && reachesAndroid
     self.environment = service != nil || isAnyAndroid ? .production : environment
   }
 
@@ -50,7 +48,7 @@ package struct ProductionGuard: Sendable, Hashable {
   /// Tokens of FCM that join or leave a topic, whoever they belong to.
   package init(_ database: Database, app: Int64, topicsIn environment: Environment) throws {
     service =
-      environment == .production ? nil : try Self.sharedService(database, app: app, .topic(""), [.android])
+      environment == .production ? nil : try Self.sharedService(database, app: app, .topic(""))
     self.environment = service == nil ? environment : .production
   }
 
@@ -61,27 +59,13 @@ package struct ProductionGuard: Sendable, Hashable {
   }
 
   private static func sharedService(
-    _ database: Database, app: Int64, _ audience: Audience?, _ platforms: Set<Platform>
+    _ database: Database, app: Int64, _ audience: Audience?
   ) throws -> ProviderKind? {
     switch audience {
-    case .topic, .condition: return try isDevelopmentOnly(database, app: app, .fcm) ? nil : .fcm
-    // Named devices are those that are registered in development.
-    case .rule(let rule) where !rule.deviceToken.isEmpty || !rule.registrationID.isEmpty: return nil
-    case .all, .rule:
-      guard try reachesJPush(database, app: app, platforms) else { return nil }
-      return try isDevelopmentOnly(database, app: app, .jpush) ? nil : .jpush
-    case .channel, nil: return nil
+    case .topic, .condition: try isDevelopmentOnly(database, app: app, .fcm) ? nil : .fcm
+    // These devices are registered in development; a channel of APNs belongs to one environment.
+    case .all, .rule, .channel, nil: nil
     }
-  }
-
-  /// Whether JPush reaches any of the app's devices in development.
-  private static func reachesJPush(_ database: Database, app: Int64, _ platforms: Set<Platform>) throws -> Bool {
-    let codes = platforms.map { String($0.code) }.sorted().joined(separator: ",")
-    return try database.int(
-      """
-      SELECT EXISTS (SELECT 1 FROM device_counters WHERE app_id = ? AND environment = ? AND platform IN (\(codes))
-        AND provider = ? AND count > 0)
-      """, app, Environment.development.code, ProviderKind.jpush.code) != 0
   }
 
   /// Whether an app's credential for development is neither that of any app in production nor of the same account there:

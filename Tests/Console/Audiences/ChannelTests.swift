@@ -128,7 +128,9 @@ struct ChannelTests {
       try await scene.addApp()
       let body: JSONValue = [
         "app": "com.example.shop", "environment": "development", "audience": ["channel": "c3RyYW5nZXI="],
-        "apns": ["payload": ["aps": ["timestamp": 1_795_176_000, "event": "update", "content-state": ["score": "1:0"]]]],
+        "apns": [
+          "payload": ["aps": ["timestamp": 1_795_176_000, "event": "update", "content-state": ["score": "1:0"]]]
+        ],
       ]
       let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: body)
       #expect(created.status == 202, "\(created.text)")
@@ -168,7 +170,9 @@ struct ChannelTests {
       }
       let body: JSONValue = [
         "app": "com.example.shop", "environment": "development", "audience": ["channel": "c3RyYW5nZXI="],
-        "apns": ["payload": ["aps": ["timestamp": 1_795_176_000, "event": "update", "content-state": ["score": "1:0"]]]],
+        "apns": [
+          "payload": ["aps": ["timestamp": 1_795_176_000, "event": "update", "content-state": ["score": "1:0"]]]
+        ],
       ]
       let created = try await scene.call(.post, "/api/v1/pushes", as: .operator, json: body)
       let uid = try #require(created.json?["id"]?.string)
