@@ -14,7 +14,6 @@ struct ShownPageTests {
     ("/pushes/preview", [("app", ConsoleScene.bundleID)], "/pushes/new", "Choose an audience."),
     ("/audiences/explanation", SendPageTests.fields, "/audiences/explanation", "Explain"),
     ("/devices/batch", [("device", "1"), ("action", "delete")], "/devices", "Delete"),
-    ("/settings/retention", RetentionPolicy.fields.map { ($0.name, "1") }, "/settings/retention", "Retention"),
     ("/templates/new", SendPageTests.fields, "/templates/new", "Hello"),
     ("/smoke-tests/new", SendPageTests.fields, "/smoke-tests/new", "Hello"),
     ("/pushes/paste", [("pasted", "{\"aps\":{\"alert\":\"Hi\"}}")], "/pushes/new", "Hi"),
