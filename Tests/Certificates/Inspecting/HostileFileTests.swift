@@ -57,7 +57,10 @@ struct HostileFileTests {
         guard let file else { continue }
         // Cut behind the last thing that counts, or a text cut behind a whole block.
         let rest = kind.data.dropFirst(count)
-        let isPadding = rest.allSatisfy { $0 <= 0x20 || Self.closings.contains($0) }
+        // In Base64, four characters hold three of them.
+        let isPadding =
+          rest.allSatisfy { $0 <= 0x20 || Self.closings.contains($0) }
+          || "\(kind)".contains("Base64") && rest.count <= 8
         #expect(file.format == .pem || file.format == .text || isPadding, "\(kind), cut at \(count)")
       }
       #expect(slowest.seconds < Self.limit, "slowest: \(slowest.what)")

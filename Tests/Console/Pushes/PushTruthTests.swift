@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import HTTPServer
 import JSON
@@ -6,6 +7,8 @@ import Providers
 import SQLite
 import Store
 import Testing
+
+@testable import Console
 
 /// Headings, rows and the API say what became of a push, and nothing better.
 @Suite("Pages: what became of a push")
@@ -65,19 +68,17 @@ struct PushTruthTests {
   func sentence(counts: OutcomeCounts, expected: String) async throws {
     try await ConsoleScene.with { scene in
       try await scene.addDevices(1, of: scene.addApp())
-      // Far ahead, so that the engine leaves it alone.
-      var draft = ConsoleScene.draftJSON.object ?? [:]
-      draft["send_at"] = "2026-12-31T00:00:00Z"
-      let uid = try await scene.send(.object(draft))
-      _ = try await scene.store.write { database in
-        try database.run(
+      let uid = try await scene.send(ConsoleScene.draftJSON)
+      // Read where it is written: the engine takes up what is under way.
+      let push = try await scene.store.write { database in
+        _ = try database.run(
           """
-          UPDATE pushes SET state = 'sending', send_at = NULL, started_at = created_at, target = 326, accepted = ?,
-            failed = ?, dead_token = ?, skipped = ?, unknown = ? WHERE uid = ?
+          UPDATE pushes SET state = 'sending', started_at = created_at, target = 326, accepted = ?, failed = ?,
+            dead_token = ?, skipped = ?, unknown = ? WHERE uid = ?
           """, counts.accepted, counts.failed, counts.deadToken, counts.skipped, counts.unknown, uid)
+        return try #require(try Push.find(database, uid: uid))
       }
-      var ben = try await scene.signIn(.operator)
-      #expect(ScenePage(try await ben.get("/pushes/\(uid)")).text.contains(" \(expected) "))
+      #expect(ProgressJSON(PushProgress(push), scene.console.locales["en"]).sentence == expected)
     }
   }
 
