@@ -62,19 +62,20 @@ package struct ProductionGuard: Sendable, Hashable {
     _ database: Database, app: Int64, _ audience: Audience?
   ) throws -> ProviderKind? {
     switch audience {
-    case .topic, .condition: try isDevelopmentOnly(database, app: app, .fcm) ? nil : .fcm
+    case .topic, .condition: try isDevelopmentOnly(database, app: app) ? nil : .fcm
     // These devices are registered in development; a channel of APNs belongs to one environment.
     case .all, .rule, .channel, nil: nil
     }
   }
 
-  /// Whether an app's credential for development is neither that of any app in production nor of the same account there:
-  /// the same project of Firebase, AppKey of JPush, or built-in simulator.
-  private static func isDevelopmentOnly(_ database: Database, app: Int64, _ provider: ProviderKind) throws -> Bool {
+  /// Whether an app's service account for development is neither that of any app in production nor of the same project
+  /// there, and not the built-in simulator of both.
+  private static func isDevelopmentOnly(_ database: Database, app: Int64) throws -> Bool {
+    let provider = ProviderKind.fcm
     guard let own = try Credential.find(database, app: app, provider: provider, environment: .development) else {
       return false
     }
-    let account = try own.certificateID.flatMap { try Self.account(database, certificate: $0) }
+    let project = try own.certificateID.flatMap { try Self.project(database, certificate: $0) }
     let others = try database.fetchAll(
       "SELECT certificate_id, endpoint FROM credentials WHERE provider = ? AND environment = ?", provider.rawValue,
       Environment.production.rawValue
@@ -84,16 +85,15 @@ package struct ProductionGuard: Sendable, Hashable {
         return other.certificate == own.certificateID && other.endpoint == own.endpoint
       }
       if certificate == ownCertificate { return true }
-      return try account != nil && Self.account(database, certificate: certificate) == account
+      return try project != nil && Self.project(database, certificate: certificate) == project
     }
   }
 
-  /// The project or AppKey that a file belongs to; nil: it does not say.
-  private static func account(_ database: Database, certificate: Int64) throws -> String? {
+  /// The project that a service account belongs to; nil: its file does not say.
+  private static func project(_ database: Database, certificate: Int64) throws -> String? {
     try database.fetchOne(
       """
-      SELECT coalesce(json_extract(says, '$.service_account.project_id'), json_extract(says, '$.jpush_app_key'))
-      FROM certificate_facts WHERE certificate_id = ?
+      SELECT json_extract(says, '$.service_account.project_id') FROM certificate_facts WHERE certificate_id = ?
       """, certificate
     ) { $0.optionalText(0) } ?? nil
   }
